@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -87,10 +87,31 @@ def table_filter(tables: Tables | None, ignore_tables: Tables | None) -> TableFi
     return TableFilter(parse_table_list(wanted), parse_table_list(ignored))
 
 
+def place(given: Place) -> tuple[str, int] | str:
+    """A file and an offset, or a GTID set. Raises UsageError."""
+    match given:
+        case BinlogPosition():
+            return given.file, given.offset
+        case GtidSet():
+            return str(given)
+        case str():
+            found = parse_places([given])
+            if len(found) != 1:
+                raise UsageError(f"{given!r} is not one place", hint="give FILE:POS, a GTID set, or a datetime")
+            return found[0]
+        case (name, offset):
+            return str(name), int(offset)
+
+
+def places(given: Iterable[Place]) -> tuple[tuple[str, int] | str, ...]:
+    """Each as `place` has it; a text is several, as on the command line. Raises UsageError."""
+    return parse_places([given]) if isinstance(given, str) else tuple(map(place, given))
+
+
 def position(given: Place) -> tuple[str, int]:
     """A file and an offset. Raises UsageError for other places."""
-    if isinstance(place := _place(given), tuple):
-        return place
+    if isinstance(found := place(given), tuple):
+        return found
     raise UsageError(f"{given!r} is not a position", hint="give FILE:POS, as in binlog.000003:1234")
 
 
@@ -109,8 +130,8 @@ def stop_at(given: Place | datetime | None) -> Stop:
         return Stop()
     if isinstance(given, datetime):
         return Stop(time=given.timestamp())
-    place = _place(given)
-    return Stop(position=place) if isinstance(place, tuple) else Stop(gtid=place)
+    found = place(given)
+    return Stop(position=found) if isinstance(found, tuple) else Stop(gtid=found)
 
 
 def size(given: Size) -> int:
@@ -120,19 +141,3 @@ def size(given: Size) -> int:
     if given <= 0:
         raise UsageError(f"{given} is not a size", hint="give bytes, or 64M or 1G")
     return given
-
-
-def _place(given: Place) -> tuple[str, int] | str:
-    """A file and an offset, or a GTID set."""
-    match given:
-        case BinlogPosition():
-            return given.file, given.offset
-        case GtidSet():
-            return str(given)
-        case str():
-            found = parse_places([given])
-            if len(found) != 1:
-                raise UsageError(f"{given!r} is not one place", hint="give FILE:POS, a GTID set, or a datetime")
-            return found[0]
-        case (name, offset):
-            return str(name), int(offset)

@@ -59,8 +59,7 @@ def import_dump(
         None if schema is None else path(schema), system_time_zone, size(target_file_size), unsigned_bigint)
     watch = watcher(progress)
     compiling.ensure("import", watch)
-    result = job(options, watch)
-    return Replayed(result)
+    return Replayed((job(options, watch),))
 
 
 def export(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from applier.api.arguments import PathLike, Paths, Tables, Watcher, path, paths, table_filter, watcher
 from applier.api.snapshots import Snapshot
 from applier.binlog.locating.groups import Group
 from applier.engine import compiling
-from applier.jobs.explain.job import Explained
 from applier.options import ExplainOptions
+
+if TYPE_CHECKING:
+    from applier.jobs.explain.job import Explained
 
 
 def locate(
@@ -39,13 +42,9 @@ def locate(
     Raises ArchiveError (1236) if there is none.
     """
     from applier.binlog.locating import search
-    from applier.binlog.locating.targets import ByTime, Target, target_of
+    from applier.binlog.locating.targets import target_of
 
-    target: Target
-    if time is not None and gtid is None and xid is None and group_id is None:
-        target = ByTime(time.timestamp(), time.isoformat(" "))
-    else:
-        target = target_of(gtid, None if time is None else time.isoformat(), xid, group_id)
+    target = target_of(gtid, time, xid, group_id)
     watch = watcher(progress)
     compiling.ensure("outline", watch)
     return tuple(search.locate(list(paths(binlogs)), target, watch))

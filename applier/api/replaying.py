@@ -17,6 +17,7 @@ from applier.api.arguments import (
     Watcher,
     path,
     paths,
+    places,
     position,
     size,
     stop_at,
@@ -31,14 +32,25 @@ from applier.snapshot import FILE_BYTES
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a replay or an import has made: the report of the run, and the snapshot."""
+    """What a replay or an import has made: the report of the run, and the snapshot; the last one, if it made several
+    (`snapshot_at`)."""
 
-    report: ReplayResult
+    reports: tuple[ReplayResult, ...]
 
-    @cached_property
+    @property
+    def report(self) -> ReplayResult:
+        """What the run did."""
+        return self.reports[-1]
+
+    @property
     def snapshot(self) -> Snapshot:
         """The snapshot that it made."""
-        return Snapshot(self.report.snapshot)
+        return self.snapshots[-1]
+
+    @cached_property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        """All that it made, in the order of the log; each has its report."""
+        return tuple(Snapshot(report.snapshot) for report in self.reports)
 
 
 def replay(
@@ -49,6 +61,7 @@ def replay(
     schema: PathLike | None = None,
     start: Place | None = None,
     stop: Place | datetime | None = None,
+    snapshot_at: Iterable[Place] = (),
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     rewrite_db: Mapping[str, str] | None = None,
@@ -77,6 +90,9 @@ def replay(
     >>> earlier = applier.replay("backup", "lake/earlier", stop=datetime(2026, 3, 14, 10, 30, tzinfo=UTC))
     >>> print(earlier.snapshot.position)
     binlog.000002:745606
+    >>> days = applier.replay("backup", "lake/days", snapshot_at=["binlog.000002:745606", "binlog.000003:176495"])
+    >>> [snapshot.uri for snapshot in days.snapshots]
+    ['lake/days/binlog.000002-745606', 'lake/days/binlog.000003-176495']
 
     binlogs: the archive.
     output: the snapshot to make, which is complete or not there.
@@ -84,6 +100,7 @@ def replay(
     schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
     start: a position to start at, whatever comes before it and wherever the base stands.
     stop: a position or a GTID set to stop after, or a time to stop before.
+    snapshot_at: several positions or GTID sets: a snapshot at each, out of one pass, in the folder `output`.
     tables: only these.
     ignore_tables: all but these.
     rewrite_db: other names for databases, by their names in the log.
@@ -117,6 +134,7 @@ def replay(
         stop_position=end.position,
         stop_gtid=end.gtid,
         stop_datetime=end.time,
+        snapshot_at=places(snapshot_at),
         filter=table_filter(tables, ignore_tables),
         rewrites=parse_rewrites([f"{_quoted(old)}={_quoted(new)}" for old, new in (rewrite_db or {}).items()]),
         exec_mode=exec_mode,
@@ -133,8 +151,7 @@ def replay(
         pass_bytes=None if pass_bytes is None else size(pass_bytes),
         master=master,
     )
-    [result] = replaying.replay(options, watcher(progress))
-    return Replayed(result)
+    return Replayed(tuple(replaying.replay(options, watcher(progress))))
 
 
 def _quoted(name: str) -> str:

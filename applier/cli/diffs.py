@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
@@ -83,11 +83,11 @@ def diff(
 def _stop(position: str | None, gtid: str | None, time: str | None) -> tuple[str, int] | str | datetime | None:
     """The one of the three that is given."""
     from applier.errors import UsageError
-    from applier.mysql.time_zones import parse_datetime
+    from applier.mysql.time_zones import parse_time
     from applier.options import parse_stop_position
 
     if sum(given is not None for given in (position, gtid, time)) > 1:
         raise UsageError("two places to stop are given", hint="give one of the --stop-… options")
     if position is not None:
         return parse_stop_position(position)
-    return gtid if time is None else datetime.fromtimestamp(parse_datetime(time), UTC)
+    return gtid if time is None else parse_time(time)

@@ -1,5 +1,6 @@
 """Prints what was located or indexed."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from applier.binlog.locating.groups import Group
@@ -7,7 +8,7 @@ from applier.binlog.locating.search import Indexed
 from applier.io.printable import printable
 
 
-def print_located(found: list[Group]) -> None:
+def print_located(found: Sequence[Group]) -> None:
     """Print each group: where it starts and ends, as `replay --stop-position` takes it, and how it is identified."""
     for number, group in enumerate(found):
         facts = [

@@ -130,16 +130,14 @@ def locate(
     the start stops before the group, with the end after it. By heads, a time is found where it should be if no clock
     went wrong; by the index it is exact.
     """
-    from applier.binlog.locating import search
-    from applier.binlog.locating.targets import target_of
+    from applier.api.logs import locate as find
     from applier.cli.located import print_located
     from applier.cli.terminal import progress
-    from applier.engine import compiling
+    from applier.mysql.time_zones import parse_time
 
-    target = target_of(gtid, datetime, xid, group_id)
     with progress() as watcher:
-        compiling.ensure("outline", watcher)
-        found = search.locate(binlogs, target, watcher)
+        found = find(binlogs, gtid=gtid, time=None if datetime is None else parse_time(datetime), xid=xid,
+                     group_id=group_id, progress=watcher)
     print_located(found)
 
 

@@ -31,15 +31,13 @@ def verify(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="Wha
 
     Prints a line for each file that is damaged, missing or unknown, and exits with 2 if there is one.
     """
+    from applier.api.snapshots import Snapshot
     from applier.cli.status import print_verified
     from applier.cli.terminal import progress
-    from applier.engine import compiling
     from applier.errors import SnapshotError
-    from applier.jobs.verify import verify as job
 
     with progress() as watcher:
-        compiling.ensure("verify", watcher)
-        verified = job(snapshot, watcher)
+        verified = Snapshot(snapshot).verify(watcher)
     print_verified(verified)
     if verified.damaged:
         raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are damaged, missing or unknown",

@@ -33,10 +33,17 @@ def is_time_zone(name: str) -> bool:
     return zone_of(name) is not None
 
 
-def parse_datetime(text: str) -> float:
-    """Seconds since 1970 UTC of a date and time; local time if it names no offset, as mysqlbinlog takes it."""
+def parse_time(text: str) -> datetime.datetime:
+    """A date and time; local time if it names no offset, as mysqlbinlog takes it."""
     try:
-        return datetime.datetime.fromisoformat(text.strip()).timestamp()
+        time = datetime.datetime.fromisoformat(text.strip())
+        time.timestamp()  # which has to be there
+        return time
     except (ValueError, OverflowError):
         raise UsageError(f"{text!r} is not a date and time",
                          hint="write '2026-01-31 10:29:59', or with an offset '2026-01-31T10:29:59+02:00'") from None
+
+
+def parse_datetime(text: str) -> float:
+    """Seconds since 1970 UTC of a date and time, as `parse_time` takes it."""
+    return parse_time(text).timestamp()

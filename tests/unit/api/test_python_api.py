@@ -100,6 +100,22 @@ def test_places_in_their_natural_types(archive, place):
     assert applier.locate("backup", gtid=group.gtid) == (group,)
 
 
+def test_several_snapshots_out_of_one_pass(archive):
+    """Those of the command line, in the order of the log, with their reports."""
+    there = applier.replay("backup", "there", stop=("binlog.000002", 745606)).snapshot
+    for number, wanted in enumerate((["binlog.000003:176495", there.position.gtid_set],
+                                     [("binlog.000003", 176495), there.position],
+                                     "binlog.000003:176495,binlog.000002:745606")):
+        made = applier.replay("backup", f"days-{number}", snapshot_at=wanted)
+        first, last = made.snapshots
+        assert (first.position, str(last.position)) == (there.position, "binlog.000003:176495")
+        assert first.tables["shop.orders"].to_arrow().equals(there.tables["shop.orders"].to_arrow())
+        assert made.snapshot is last and made.report is made.reports[1]
+        assert [report.snapshot for report in made.reports] == [first.uri, last.uri]
+    with pytest.raises(applier.UsageError, match="more than one place to stop"):
+        applier.replay("backup", "no", stop=there.position, snapshot_at=[there.position])
+
+
 def test_arguments_that_mean_nothing():
     for call, value in ((position, "uuid"), (position, applier.GtidSet.parse("0-1-5")), (size, 0),
                         (stop_at, "a.000001:4,b.000001:4"), (size, "12"), (stop_at, "2026-03-14 10:30:00")):
