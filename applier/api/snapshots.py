@@ -85,11 +85,11 @@ class SnapshotTable:
         return self.scan().to_table(columns=None if columns is None else list(columns), filter=filter)
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pandas.DataFrame:
-        """Its rows as a data frame with pandas' own types."""
+        """Its rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53."""
         return self.to_arrow(columns).to_pandas()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Its rows for Arrow's PyCapsule interface: `polars.from_arrow(table)` and the like."""
+        """Its rows for Arrow's PyCapsule interface: `polars.DataFrame(table)` and the like."""
         return self.scan().scanner().to_reader().__arrow_c_stream__(requested_schema)
 
     def __len__(self) -> int:

@@ -58,5 +58,5 @@ class Stream:
         return pa.Table.from_batches(self._feed.batches(), self.schema)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All rows, as a data frame."""
+        """All rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53."""
         return self.to_arrow().to_pandas()
