@@ -1,0 +1,33 @@
+"""A small table whose files are in a shard."""
+
+from dataclasses import replace
+
+from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.manifest import BinlogPosition, Snapshot, load
+from applier.snapshot.shards import ShardedFiles, make_shard
+from applier.snapshot.table_entry import TableEntry
+from tests.unit.snapshot.publishing_run import definition
+
+POSITION = BinlogPosition("binlog.000001", 4, "", None, "mysql")
+ENTRIES = tuple(FileEntry(f"shop/orders/part-{number}.parquet", 10, 900 + number, number * 10, number * 10 + 9,
+                          f"xxh64:{number:016x}") for number in range(5))
+
+
+def saved(place, table, **parts):
+    """A manifest with one table, whose files are in a shard; parts of what it says of the shard may be others."""
+    made, content = make_shard(table.files, "shop/orders")
+    path = place / made.shard.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    said = ShardedFiles(replace(made.shard, **parts), lambda: made.columns)
+    (place / "_snapshot.json").write_bytes(Snapshot(POSITION, (replace(table, files=said),)).to_json())
+    return path
+
+
+def orders(files, key="int"):
+    return TableEntry("shop", "orders", definition("orders"), ("id",) if key else (), key, tuple(files))
+
+
+def files_of(folder):
+    """What is read, whole."""
+    return tuple(load(str(folder)).tables[0].files)
