@@ -218,7 +218,9 @@ class ExplainOptions:
 class ChangesOptions:
     """Of which log to read changes. Without `ignore_foreign_keys`, changes that foreign keys make and the log does not
     have are an error. `complete`: whole rows, and what foreign keys change. `unsigned_bigint`: the
-    type of such columns. The rest is as in ReplayOptions."""
+    type of such columns. Only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) or
+    later on are wanted, and only those of the transactions `gtids`, as GtidChoice takes them. The rest is as in
+    ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -231,6 +233,8 @@ class ChangesOptions:
     ignore_foreign_keys: bool = False
     complete: bool = False
     unsigned_bigint: str = AS_DECIMAL
+    start_datetime: float | None = None
+    gtids: str | None = None
 
     def __post_init__(self) -> None:
         _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)

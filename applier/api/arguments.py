@@ -134,6 +134,14 @@ def stop_at(given: Place | datetime | None) -> Stop:
     return Stop(position=found) if isinstance(found, tuple) else Stop(gtid=found)
 
 
+def chosen_gtids(given: str | GtidSet | None) -> str | None:
+    """Transactions, as text. Raises UsageError for a set that does not name them."""
+    if isinstance(given, GtidSet) and given.domains:
+        raise UsageError(f"the GTID set {given} is a place in a MariaDB log, and names no transactions",
+                         hint="stop there, or give GTIDs one by one, as text: 0-1-5,0-1-7")
+    return None if given is None else str(given)
+
+
 def size(given: Size) -> int:
     """A number of bytes. Raises UsageError."""
     if isinstance(given, str):

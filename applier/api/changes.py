@@ -6,9 +6,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
-from applier.api.arguments import PathLike, Paths, Place, Watcher, path, paths, position, stop_at, watcher
+from applier.api.arguments import (
+    PathLike,
+    Paths,
+    Place,
+    Watcher,
+    chosen_gtids,
+    path,
+    paths,
+    position,
+    stop_at,
+    watcher,
+)
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
+from applier.binlog.events.gtid import GtidSet
 from applier.options import ChangesOptions
 from applier.schema.table_filter import one_table
 
@@ -28,8 +40,9 @@ def changes(
     columns: Sequence[str] | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
-    start: Place | None = None,
+    start: Place | datetime | None = None,
     stop: Place | datetime | None = None,
+    gtids: str | GtidSet | None = None,
     define_from_log: bool = False,
     ignore_foreign_keys: bool = False,
     complete: bool = False,
@@ -49,8 +62,11 @@ def changes(
     columns: only these of its columns; the others are not decoded.
     base: a snapshot that has the table's definition; changes are those after it.
     schema: a file of CREATE TABLEs of tables that exist before the first binlog.
-    start: a position to start at, whatever comes before it and wherever the base stands.
+    start: a position to start at, whatever comes before it and wherever the base stands; or a time, of whose first
+        transaction, or of the first one later, changes begin.
     stop: a position or a GTID set to stop after, or a time to stop before.
+    gtids: only the changes of these transactions: a set as MySQL writes it, or MariaDB's GTIDs one by one
+        ("0-1-5,0-1-7"). Of others, nothing is decoded.
     define_from_log: whether the log's metadata define the table if nothing else does.
     ignore_foreign_keys: whether to leave out what foreign keys change below the log; else that is an error.
     complete: whether to apply the changes to what was there before, for whole rows before and after each, JSON
@@ -72,7 +88,9 @@ def changes(
     end = stop_at(stop)
     options = ChangesOptions(
         paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
-        None if schema is None else path(schema), None if start is None else position(start), end.position, end.gtid,
-        end.time, define_from_log, ignore_foreign_keys, complete, unsigned_bigint)
+        None if schema is None else path(schema),
+        None if start is None or isinstance(start, datetime) else position(start), end.position, end.gtid, end.time,
+        define_from_log, ignore_foreign_keys, complete, unsigned_bigint,
+        start.timestamp() if isinstance(start, datetime) else None, chosen_gtids(gtids))
     log = ChangeLog(options, watcher(progress))
     return Changes(log.feed(one_table(table), None if columns is None else tuple(columns)))

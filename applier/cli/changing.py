@@ -51,9 +51,15 @@ def changes(
     start_position: Annotated[str | None, typer.Option(
         metavar="FILE:POS", help="Start at this position, whatever comes before and wherever the base stands; a group "
                                  "must start there.")] = None,
+    start_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Only changes from the first group of this time or later on, as --stop-datetime takes it.")
+    ] = None,
     stop_position: StopPositionOption = None,
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
+    gtids: Annotated[str | None, typer.Option(
+        metavar="SET", help="Only changes of these transactions: UUID:1-5, or MariaDB's one by one, 0-1-5,0-1-7.")]
+        = None,
     define_from_log: DefineFromLogOption = False,
     ignore_foreign_keys: Annotated[bool, typer.Option(
         "--ignore-foreign-keys", help="Leave out what foreign keys change below the log; else that is an error.")]
@@ -82,7 +88,7 @@ def changes(
             tuple(binlogs), base, schema, None if start_position is None else parse_stop_position(start_position),
             None if stop_position is None else parse_stop_position(stop_position), stop_gtid,
             None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, ignore_foreign_keys,
-            complete, unsigned_bigint.value),
+            complete, unsigned_bigint.value, None if start_datetime is None else parse_datetime(start_datetime), gtids),
         output, format.value, TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         None if columns is None else tuple(name.strip() for name in columns.split(",")))
     out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout

@@ -37,10 +37,11 @@ def show(
 
     In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
     """
+    from applier.binlog.locating.gtid_choice import GtidChoice
     from applier.engine import compiling
     from applier.io.printable import TerminalText
     from applier.jobs import show as printer
-    from applier.jobs.show.selection import Bound, GtidChoice, Selection, parse_bound
+    from applier.jobs.show.selection import Bound, Selection, parse_bound
 
     selection = Selection(
         parse_bound(start) if start else Bound(), parse_bound(stop) if stop else Bound(),

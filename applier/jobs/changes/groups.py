@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.binlog.locating.groups import GroupPass
+from applier.binlog.locating.gtid_choice import GtidChoice
 
 OFFSET_BITS = 40
 """Of a commit version, for the offset in the file: one terabyte. The file's number is above."""
@@ -20,11 +25,25 @@ def version_at(name: str, place: int, offset: int) -> int:
     return number << OFFSET_BITS | offset
 
 
-class FileGroups:
-    """The event groups in [start, end) of a file, the archive's at this place, by the positions of their events."""
+@dataclass(frozen=True)
+class WantedGroups:
+    """Which event groups are wanted: of these transactions (None: all), and with a later commit version."""
 
-    def __init__(self, uri: str, name: str, place: int, start: int, end: int) -> None:
+    gtids: GtidChoice | None = None
+    after: int = -1
+
+    @property
+    def all(self) -> bool:
+        return self == WantedGroups()
+
+
+class FileGroups:
+    """The event groups in [start, end) of a file, the archive's at this place, by the positions of their events; and
+    which of them are `wanted`."""
+
+    def __init__(self, uri: str, name: str, place: int, start: int, end: int, wanted: WantedGroups) -> None:
         found = self._found = GroupPass(uri).groups(start, end)
+        self._wanted = wanted
         self._name, self._starts = pa.array([name]), found.starts
         self._versions = version_at(name, place, 0) | found.ends
         self._times = found.times.astype(np.int64) * 1_000_000
@@ -50,7 +69,8 @@ class FileGroups:
         return times, pa.array(self._versions), self._gtids(slice(None))
 
     def committed_at(self, start: int, by: FileGroups, place: int) -> None:
-        """The group that begins at an offset was prepared there, and another one, with this place, commits it."""
+        """The group that begins at an offset was prepared there, and another one, with this place, commits it. Comes
+        before what is asked which ones are wanted."""
         own, other = np.searchsorted(self._starts, start), by._of(np.array([place]))[0]
         self._versions[own], self._times[own] = by._versions[other], by._times[other]
 
@@ -58,6 +78,31 @@ class FileGroups:
         """Where the groups begin that bytes at these offsets are in."""
         starts: np.ndarray = self._starts[self._of(places)]
         return starts
+
+    def are_wanted(self, places: np.ndarray) -> np.ndarray:
+        """Whether the groups are wanted that bytes at these offsets, ascending, are in: bool[n]."""
+        if self._wanted.all or not len(places):
+            return np.ones(len(places), np.bool_)
+        wanted: np.ndarray = self._wanted_ones[self._of(places)]
+        return wanted
+
+    def wanted_parts(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """The parts of [start, end) that are in wanted groups, ascending; groups that follow one another are one."""
+        if self._wanted.all:
+            yield start, end
+            return
+        first, last = np.searchsorted(self._found.ends, start, side="right"), np.searchsorted(self._starts, end)
+        edges = np.diff(np.concatenate([[False], self._wanted_ones[first:last], [False]]).astype(np.int8))
+        begins, ends = first + np.flatnonzero(edges > 0), first + np.flatnonzero(edges < 0) - 1
+        for begin, stop in zip(self._starts[begins].tolist(), self._found.ends[ends].tolist(), strict=True):
+            yield max(begin, start), min(stop, end)
+
+    @cached_property
+    def _wanted_ones(self) -> np.ndarray:
+        found, wanted = self._found, self._versions > self._wanted.after
+        if self._wanted.gtids is not None:
+            wanted &= self._wanted.gtids.chosen(found.names, found.sources, found.numbers)
+        return wanted
 
     def _of(self, places: np.ndarray) -> np.ndarray:
         first, last = np.searchsorted(self._starts, places[[0, -1]], side="right")

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from applier.apply.tasks import ApplyTask
 from applier.binlog.archive.archive import open_archive
+from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
 from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UsageError
@@ -26,6 +27,7 @@ from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
+from applier.jobs.changes.wanted import may_be_wanted, wanted_groups
 from applier.jobs.changes.whole_rows import WholeRows
 from applier.jobs.exporting.statements import schema_sql
 from applier.jobs.replay.outlining import Outlining
@@ -116,12 +118,14 @@ class ChangeLog:
             progress.note(text)
 
         self._options = options
+        gtids = None if options.gtids is None else GtidChoice(options.gtids)
         self._base = manifest.load(options.base) if options.base is not None else None
         outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note)
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         part = outlining.next_pass(archive, self._base)
         self._span, self.begins_at = part.span, None if part.base is None else part.base.position
         self.notes = tuple(notes)
+        self._wanted_groups = wanted_groups(self._span, gtids, options.start_datetime)
 
     @property
     def flavour(self) -> str:
@@ -171,7 +175,9 @@ class ChangeLog:
             _check_foreign_keys(self._span, history, table)
         log = self._feed_log(history, table, columns)
         changed = changed_versions(used_tables(self._span, history, _only(table)), history)
-        return self._feed(table, log, SingleImages(log, log_segments(self._span, changed)))
+        read = {file for file in log.files if may_be_wanted(log, self._span, file)}
+        segments = [segment for segment in log_segments(self._span, changed) if segment.file in read]
+        return self._feed(table, log, SingleImages(log, segments))
 
     def _feed(self, table: TableName, log: FeedLog, source: SingleImages | WholeRows) -> ChangeFeed:
         feed = ChangeFeed(log.schema, self.notes, log, source)
@@ -194,7 +200,8 @@ class ChangeLog:
         schema = _schema(versions, names, columns)
         files = {number: LogFile(outline.uri, outline.name, outline.start, outline.end)
                  for number, outline in enumerate(self._span.outlines)}
-        return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions))
+        return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
+                       self._wanted_groups)
 
     def _plan(self, history: SchemaHistory, table: TableName, wanted: Wanted) -> ApplyTask:
         """One task that applies these tables, to trace the rows of one."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 
-from applier.jobs.changes.groups import FileGroups
+from applier.jobs.changes.groups import FileGroups, WantedGroups
 from applier.jobs.changes.statements import Statement, marker
 from applier.plan.log import LogSpan
 from applier.schema.definition import Column
@@ -28,7 +29,7 @@ class LogFile:
 class FeedLog:
     """`files` are those that are read, by their numbers; `commits` is of `commits_of`; `schema` is the feed's; `names`
     are those of each version's columns in it, by the version's id and the column's number; `statements` change rows
-    below the log."""
+    below the log; `wanted` says which event groups the feed is of."""
 
     files: Mapping[int, LogFile]
     commits: Mapping[int, Mapping[int, Position]]
@@ -36,6 +37,7 @@ class FeedLog:
     versions: Mapping[int, TableVersion]
     names: Mapping[int, Mapping[int, str]]
     statements: Sequence[Statement]
+    wanted: WantedGroups
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -78,7 +80,7 @@ class ReadLog:
 
     def _groups(self, file: int) -> FileGroups:
         part = self._log.files[file]
-        return FileGroups(part.uri, part.name, file, part.start, part.end)
+        return FileGroups(part.uri, part.name, file, part.start, part.end, self._log.wanted)
 
     def statements_until(self, position: Position | None) -> list[Statement]:
         """The statements that are next, up to a position (None: all that are left)."""
@@ -86,10 +88,17 @@ class ReadLog:
         passed, self._statements = self._statements[:n], self._statements[n:]
         return passed
 
-    def marker(self, statement: Statement) -> pa.RecordBatch:
-        """The feed's row for a statement."""
+    def markers(self, statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
+        """The feed's rows for statements, of those that are wanted."""
+        for statement in statements:
+            if self.is_wanted(statement):
+                file, end = statement.end
+                yield marker(self._log.schema, statement.kind, self.groups(file), end)
+
+    def is_wanted(self, statement: Statement) -> bool:
+        """Whether the event group that a statement ends is wanted."""
         file, end = statement.end
-        return marker(self._log.schema, statement.kind, self.groups(file), end)
+        return self._log.wanted.all or bool(self.groups(file).are_wanted(np.array([end - 1]))[0])
 
 
 def commits_of(span: LogSpan) -> dict[int, dict[int, Position]]:

@@ -30,9 +30,9 @@ class SingleImages:
         log = ReadLog(self._log)
         with SameBytes() as outlined:
             for segment in self._segments:
-                yield from map(log.marker, log.statements_until((segment.file, segment.start)))
+                yield from log.markers(log.statements_until((segment.file, segment.start)))
                 yield from self._changes(segment, log.groups(segment.file), outlined)
-            yield from map(log.marker, log.statements_until(None))
+            yield from log.markers(log.statements_until(None))
 
     def parts(self, size: int) -> list[SingleImages]:
         """The same in parts of about so many bytes of log, one after the other; a split is in one of them."""
@@ -63,9 +63,13 @@ class SingleImages:
         log = self._log
         tables = {version: FeedTable(log.versions[version].definition, log.schema, log.names[version], made.append,
                                      groups) for version in segment.tables.values()}
-        reader = segment_reader(segment, map_file(segment.uri), tables)
-        for _ in outlined.steps(reader, segment.split, segment.start, segment.end):
-            yield from made
-            made.clear()
+        file = map_file(segment.uri)
+        if not log.wanted.all:  # what is passed over is chosen by the split's bytes, too
+            outlined.check(file, segment.split)
+        reader = segment_reader(segment, file, tables)
+        for start, end in groups.wanted_parts(segment.start, segment.end):
+            for _ in outlined.steps(reader, segment.split, start, end):
+                yield from made
+                made.clear()
         reader.flush()
         yield from made

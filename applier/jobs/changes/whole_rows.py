@@ -65,22 +65,26 @@ class WholeRows:
         """What batches did that were taken since the last call; all are of the segment's file."""
         for version, found in made:
             assert segment is not None
-            before, after = found.before >= 0, found.after >= 0
+            groups = log.groups(segment.file)
+            wanted = groups.are_wanted(found.places)
+            before, after = wanted & (found.before >= 0), wanted & (found.after >= 0)
             counts = before.astype(np.int64) + after
             which = np.repeat(np.arange(len(counts)), counts)
+            if not len(which):
+                continue
             is_before = np.zeros(len(which), np.bool_)
             is_before[(np.cumsum(counts) - counts)[before]] = True
             kinds = np.where(found.is_update[which], np.where(is_before, PREIMAGE, POSTIMAGE),
                              np.where(is_before, DELETE, INSERT)).astype(np.int8)
             rows = np.where(is_before, found.before[which], found.after[which])
-            yield self._batch(version, found.values, rows, kinds, log.groups(segment.file), found.places[which],
+            yield self._batch(version, found.values, rows, kinds, groups, found.places[which],
                               found.rows[which], found.by_foreign_keys[which])
         made.clear()
 
     def _below(self, statement: Statement, log: ReadLog, walks: dict[int, TableWalk]) -> Iterator[pa.RecordBatch]:
         """What a statement does."""
-        yield log.marker(statement)
-        if statement.kind != ALTER or statement.made not in walks:
+        yield from log.markers([statement])
+        if statement.kind != ALTER or statement.made not in walks or not log.is_wanted(statement):
             return
         file, end = statement.end
         for unit in walks[statement.made].units:

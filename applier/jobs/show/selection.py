@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.errors import UsageError
 from applier.io.mapping import MappedFile
 from applier.mysql.time_zones import parse_datetime
 from applier.schema.table_filter import TableFilter
 
 _POSITION = re.compile(r"(?:(?P<file>.+\.\d{6,}):)?(?P<offset>\d+)\Z")
-_MARIADB_GTID = re.compile(r"\d+-\d+-\d+\Z")
 
 
 ReadRange = tuple[int, int, int]
@@ -39,30 +38,6 @@ def parse_bound(text: str) -> Bound:
     if match := _POSITION.match(text.strip()):
         return Bound(int(match["offset"]), match["file"] and os.path.basename(match["file"]))
     return Bound(time=parse_datetime(text))
-
-
-class GtidChoice:
-    """Transactions by GTID: a set in MySQL's notation, or MariaDB's one by one (0-1-5,0-1-7)."""
-
-    def __init__(self, text: str) -> None:
-        parts = [part.strip().lower() for part in text.split(",") if part.strip()]
-        if not parts:
-            raise UsageError("--gtid names no transaction")
-        self._numbers: dict[str, list[tuple[int, int]]] = {}
-        if all(map(_MARIADB_GTID.match, parts)):
-            for part in parts:
-                source, _, number = part.rpartition("-")
-                self._numbers.setdefault(source, []).append((int(number), int(number)))
-        else:
-            self._numbers = {source: list(numbers) for source, numbers in GtidSet.parse(text).intervals.items()}
-
-    def chosen(self, names: list[str], sources: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-        """A mask of the groups of a `locating.groups.Groups` that are among them."""
-        found = np.zeros(len(numbers), bool)
-        for index, name in enumerate(names):
-            for first, last in self._numbers.get(name, ()):
-                found |= (sources == index) & (numbers >= first) & (numbers <= last)
-        return found
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ import time
 
 import pytest
 
+from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.cli import main
 from applier.errors import UsageError
-from applier.jobs.show.selection import GtidChoice, parse_bound
+from applier.jobs.show.selection import parse_bound
 from tests.recorded.show.tool_output import binlogs
 
 

@@ -1,0 +1,60 @@
+"""Transactions that somebody chooses by GTID."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from applier.binlog.events.gtid import GtidSet
+from applier.errors import UsageError
+
+_MARIADB = re.compile(r"(\d{1,10})-(\d{1,10})-(\d{1,20})\Z")
+_LAST = (1 << 63) - 1
+
+
+class GtidChoice:
+    """Transactions by GTID: a set in MySQL's notation, or MariaDB's one by one (0-1-5,0-1-7). Raises UsageError."""
+
+    def __init__(self, text: str) -> None:
+        parts = [part.strip().lower() for part in text.split(",") if part.strip()]
+        if not parts:
+            raise UsageError("the GTIDs name no transaction", hint="write UUID:1-5, or 0-1-5 (domain-server-number)")
+        if any(map(_MARIADB.match, parts)):
+            found: dict[str, list[tuple[int, int]]] = {}
+            for part in parts:
+                if (match := _MARIADB.match(part)) is None:
+                    raise UsageError(f"not a GTID: {part!r}", hint="MariaDB writes domain-server-number (0-1-5)")
+                domain, server, number = map(int, match.groups())
+                found.setdefault(f"{domain}-{server}", []).append((number, number))
+            parsed = GtidSet.from_intervals(found)
+        else:
+            parsed = GtidSet.parse(text)
+        self._intervals = {source: np.minimum(np.array(intervals, object), _LAST).astype(np.int64).reshape(-1, 2)
+                           for source, intervals in parsed.intervals.items()}
+
+    def chosen(self, names: list[str], sources: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+        """A mask of the groups of a `locating.groups.Groups` that are among them."""
+        found = np.zeros(len(numbers), bool)
+        for index, name in enumerate(names):
+            if name in self._intervals:
+                firsts, lasts = self._intervals[name].T
+                of_name = np.flatnonzero(sources == index)
+                place = np.searchsorted(firsts, numbers[of_name], side="right") - 1
+                found[of_name] = (place >= 0) & (numbers[of_name] <= lasts[place])
+        return found
+
+    def may_be_in(self, logged: GtidSet) -> bool:
+        """Whether one of them may be among those that are logged. Of MariaDB's, only the domain tells."""
+        if logged.domains:
+            domains = {source.partition("-")[0] for source in self._intervals if source.count("-") == 1}
+            return any(int(domain) in logged.domains for domain in domains)
+        return any(_overlap(intervals, np.array(logged.intervals[source]))
+                   for source, intervals in self._intervals.items() if source in logged.intervals)
+
+
+def _overlap(intervals: np.ndarray, others: np.ndarray) -> bool:
+    """Whether two lists of intervals, ascending and apart, have a number in common."""
+    place = np.searchsorted(others[:, 1], intervals[:, 0])
+    inside = place < len(others)
+    return bool((others[place[inside], 0] <= intervals[inside, 1]).any())

@@ -1,0 +1,33 @@
+"""Which part of a log a feed is of: by GTID, and from a time on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from applier.binlog.locating.groups import GroupPass
+from applier.binlog.locating.gtid_choice import GtidChoice
+from applier.jobs.changes.groups import WantedGroups, version_at
+from applier.jobs.changes.log import FeedLog
+from applier.plan.log import LogSpan
+
+
+def wanted_groups(span: LogSpan, gtids: GtidChoice | None, start_time: float | None) -> WantedGroups:
+    """The event groups of these transactions (None: all), from the first group of a time, in epoch seconds, or later
+    on."""
+    return WantedGroups(gtids, -1 if start_time is None else _version_before(span, start_time))
+
+
+def _version_before(span: LogSpan, time: float) -> int:
+    """The commit version after which the first event group of a time or later comes."""
+    for number, outline in enumerate(span.outlines[span.n_before:], span.n_before):
+        groups = GroupPass(outline.uri).groups(outline.start, outline.end)
+        if (late := groups.times >= time).any():
+            return version_at(outline.name, number, int(groups.starts[np.argmax(late)]))
+    return int(np.iinfo(np.int64).max)
+
+
+def may_be_wanted(log: FeedLog, span: LogSpan, file: int) -> bool:
+    """Whether a file may have wanted groups, as far as its outline says it."""
+    wanted, outline = log.wanted, span.outlines[file]
+    return (wanted.gtids is None or wanted.gtids.may_be_in(outline.gtids)) and (
+        file in log.commits or version_at(outline.name, file, outline.end) > wanted.after)
