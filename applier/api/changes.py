@@ -62,8 +62,8 @@ def changes(
     columns: only these of its columns; the others are not decoded.
     base: a snapshot that has the table's definition; changes are those after it.
     schema: a file of CREATE TABLEs of tables that exist before the first binlog.
-    start: a position to start at, whatever comes before it and wherever the base stands; or a time, of whose first
-        transaction, or of the first one later, changes begin.
+    start: a position to start at, whatever comes before it and wherever the base stands; or a time, to begin with the
+        first transaction of this time or later.
     stop: a position or a GTID set to stop after, or a time to stop before.
     gtids: only the changes of these transactions: a set as MySQL writes it, or MariaDB's GTIDs one by one
         ("0-1-5,0-1-7"). Of others, nothing is decoded.
