@@ -193,9 +193,9 @@ class Snapshot:
 
     def views(self, dialect: Literal["duckdb", "spark"] = "duckdb") -> str:
         """SQL that makes a view of each table over its files, with the comments of columns, for DuckDB or Spark SQL."""
-        from applier.jobs.views import views
+        from applier.jobs.views.job import views_of
 
-        return "".join(views(self._manifest, dialect))
+        return "".join(views_of(self._manifest, dialect))
 
     def verify(self, progress: Watcher | None = None) -> Verified:
         """Read all its files and compare them with the manifest. Damage is in the result, and raises nothing."""

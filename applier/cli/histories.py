@@ -57,9 +57,9 @@ def history(
         stop_gtid, None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, complete=True)
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     with progress() as watcher:
-        found = row_history(ChangeLog(options, watcher), one_table(table), names)
+        found = row_history(ChangeLog(options, watcher), name := one_table(table), names)
         if output is not None:
-            rows = _write(found, output)
+            rows = _write(found, name, output)
     if output is not None:
         print(f"{output}: {rows:,} versions")
     elif key is not None:
@@ -68,7 +68,7 @@ def history(
         print_note(note)
 
 
-def _write(found: "RowHistory", output: str) -> int:
+def _write(found: "RowHistory", table: tuple[str, str], output: str) -> int:
     """Write all versions to a file, which is complete or not there; how many. Raises UsageError if it is there."""
     import os
 
@@ -80,7 +80,7 @@ def _write(found: "RowHistory", output: str) -> int:
     rows, partial = 0, f"{output}.partial.{os.getpid()}"
     sink = open(partial, "xb")
     try:
-        with sink, row_file("parquet", sink, found.schema, found.columns) as file:
+        with sink, row_file("parquet", sink, found.schema, found.columns, table) as file:
             for batch in found.batches():
                 file.add(batch)
                 rows += batch.num_rows

@@ -73,21 +73,25 @@ class Dialect(StrEnum):
 
 @app.command()
 def views(
-    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
+    place: Annotated[str, typer.Argument(
+        metavar="PLACE", help="A snapshot, the directory of `changes --format parquet`, or the file of `history`.")],
     dialect: Annotated[Dialect, typer.Option(help="Whose SQL: DuckDB's, or Spark SQL's.")] = Dialect.duckdb,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
 ) -> None:
-    """Print SQL that makes a view of each table of a snapshot over its files, with the comments of columns.
+    """Print SQL that makes a view of each table over its files, with the comments of columns.
+
+    Over a snapshot's it has the table's name, over those of changes and versions NAME_changes and NAME_history. Over a
+    history there is a function, too: NAME_as_of(SEQ) are the rows as they were after the commit with this number.
 
         applier views /lake/now | duckdb shop.duckdb
+        applier views orders.parquet | duckdb shop.duckdb
         applier views /lake/now --dialect spark > views.sql
     """
-    from applier.jobs.views import views as made
+    from applier.jobs.views.job import views as made
     from applier.schema.table_filter import TableFilter, parse_table_list
-    from applier.snapshot import manifest
 
     chosen = TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or []))
-    for statement in made(manifest.load(snapshot), dialect.value, chosen):
+    for statement in made(place, dialect.value, chosen):
         print(statement, end="")

@@ -7,6 +7,7 @@ from collections import Counter
 import pyarrow as pa
 import pytest
 
+import applier.binlog
 import applier.spark
 from applier import cli
 from applier.snapshot.writer import TableTarget, TableWriter
@@ -61,6 +62,31 @@ def test_spark_runs_the_statements_of_views(tmp_path, spark):
         (number, -datetime.timedelta(seconds=number, milliseconds=500), decimal.Decimal(2**64 - number))
         for number in range(1, 4)]
     assert view.schema["id"].metadata["comment"] == "it's; -- \\ \""
+
+
+def test_spark_runs_the_statements_of_a_history_and_of_changes(tmp_path, spark, capsys):
+    """With a function of the rows as of a commit, whose argument no column is taken for."""
+    place = tmp_path / "a*{b} it's"
+    place.mkdir()
+    with applier.binlog.Writer(place / "binlog.000001") as log:
+        log.query("CREATE DATABASE hist")
+        log.query("CREATE TABLE t (id INT PRIMARY KEY COMMENT 'it''s', at_time TIME, seq INT)", "hist")
+        for seq in (1, 2):
+            with log.transaction():
+                log.insert("hist.t", {"id": [seq], "at_time": [datetime.timedelta(seconds=-seq)], "seq": [seq]})
+    arguments = ["--binlogs", str(place / "binlog.000001"), "--table", "hist.t"]
+    assert cli.main(["history", *arguments, "--output", str(place / "h,1.parquet")]) == 0
+    assert cli.main(["changes", *arguments, "--format", "parquet", "--output", str(place / "c")]) == 0
+    for made in ("h,1.parquet", "c"):
+        capsys.readouterr()
+        assert cli.main(["views", str(place / made), "--dialect", "spark"]) == 0
+        for statement in capsys.readouterr().out.split(";\n")[:-1]:
+            spark.sql(statement)
+    commits = [row[0] for row in spark.sql("SELECT _commit_version FROM hist.t_changes ORDER BY id").collect()]
+    for commit, ids in zip([commits[0] - 1, *commits], ([], [1], [1, 2])):
+        found = spark.sql(f"SELECT * FROM hist.t_as_of({commit}) ORDER BY id")
+        assert [tuple(row) for row in found.collect()] == [(id, -datetime.timedelta(seconds=id), id) for id in ids]
+    assert spark.table("hist.t_history").schema["id"].metadata["comment"] == "it's"
 
 
 def plain(value):

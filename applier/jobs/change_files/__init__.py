@@ -1,3 +1,3 @@
 """`applier changes`: the row changes of tables as JSON lines, CSV, Parquet or Arrow, in files or on stdout."""
 
-__all__ = ["images", "job", "tables"]
+__all__ = ["described", "images", "job", "tables"]

@@ -18,6 +18,7 @@ from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import resolve
 from applier.jobs.change_files.debezium import DebeziumLines
+from applier.jobs.change_files.described import MANIFEST
 from applier.jobs.change_files.lines import JsonLines, Lines
 from applier.jobs.change_files.merging import in_order
 from applier.jobs.change_files.tables import row_file
@@ -27,7 +28,6 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.snapshot.publish import begin
 
 STDOUT = "-"
-MANIFEST = "_changes.json"
 _AS_LINES = ("json", "debezium")
 _ENDINGS = {"json": "jsonl", "debezium": "jsonl", "csv": "csv", "parquet": "parquet", "arrow": "arrows"}
 
@@ -64,7 +64,7 @@ class _Counted:
             for lines in self.lines():
                 sink.write(lines.text.data)
             return
-        with row_file(self._format, sink, self.feed.schema, self.feed.columns) as file:
+        with row_file(self._format, sink, self.feed.schema, self.feed.columns, self.table) as file:
             for batch in self.feed.batches():
                 file.add(batch)
                 self.rows += batch.num_rows

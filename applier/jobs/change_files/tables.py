@@ -10,8 +10,10 @@ import pyarrow.compute as pc
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
+from applier.jobs.change_files.described import DescribedTable
 from applier.jobs.change_files.lines_kernel import PLAIN
 from applier.jobs.change_files.values import AS_JSON, datetime_texts, texts_of
+from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
 
 _TIME = pa.duration("us")
@@ -37,16 +39,22 @@ class RowFile:
         self._writer.write_batch(self._convert(batch))
 
 
-def row_file(format: str, sink: Any, schema: pa.Schema, columns: Mapping[str, Column]) -> RowFile:
-    """A file of a format, "csv", "parquet" or "arrow", for a feed of this schema and these columns."""
+def row_file(format: str, sink: Any, schema: pa.Schema, columns: Mapping[str, Column], table: TableName) -> RowFile:
+    """A file of a format, "csv", "parquet" or "arrow", for a feed of this schema and these columns of a table."""
     if format == "csv":
         return RowFile(sink, schema, lambda batch: _as_texts(batch, columns),
                        lambda sink, schema: csv.CSVWriter(sink, schema))
     if format == "parquet":
-        # a footer that says more than Parquet's types is refused by some readers
-        return RowFile(sink, schema, _for_parquet,
-                       lambda sink, schema: pq.ParquetWriter(sink, schema, compression="zstd", store_schema=False))
+        described = DescribedTable.of(table, columns)
+        return RowFile(sink, schema, _for_parquet, lambda sink, schema: _parquet_writer(sink, schema, described))
     return RowFile(sink, schema, lambda batch: batch, pa.ipc.new_stream)
+
+
+def _parquet_writer(sink: Any, schema: pa.Schema, described: DescribedTable) -> pq.ParquetWriter:
+    # a footer with Arrow's types besides Parquet's is refused by some readers
+    writer = pq.ParquetWriter(sink, schema, compression="zstd", store_schema=False)
+    writer.add_key_value_metadata(described.metadata())
+    return writer
 
 
 def _as_texts(batch: pa.RecordBatch, columns: Mapping[str, Column]) -> pa.RecordBatch:

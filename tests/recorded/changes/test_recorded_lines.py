@@ -33,7 +33,7 @@ def as_lines(table, feed):
 
 def as_csv(feed):
     out = io.BytesIO()
-    with row_file("csv", out, feed.schema, feed.columns) as file:
+    with row_file("csv", out, feed.schema, feed.columns, ("d", "t")) as file:
         for batch in feed.batches():
             file.add(batch)
     return out.getvalue()

@@ -1,4 +1,4 @@
-"""Views over a snapshot's files: DuckDB runs them, whatever names and comments are."""
+"""Views over files of snapshots, changes and histories: DuckDB runs them, whatever names and comments are."""
 
 import datetime
 from decimal import Decimal
@@ -6,7 +6,9 @@ from decimal import Decimal
 import pytest
 
 import applier
+import applier.binlog
 from applier import cli
+from applier.jobs.views.job import views
 from tests.support.diffs import snapshot_of
 from tests.support.real_server import Case, replayed
 
@@ -69,3 +71,71 @@ def test_what_cannot_be_a_view(tmp_path):
         odd.views("spark")
     with pytest.raises(applier.UsageError, match="'sqlite' is not a dialect"):
         snapshot.views("sqlite")
+
+
+OF_LOG = CREATE.replace("d.", "").replace("UNSIGNED)", "UNSIGNED, seq INT COMMENT 'its ''place')")
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A folder with a log of one table, whose columns are named as nothing should be."""
+    place = tmp_path / "k=1 it's a [*?]{place}"
+    place.mkdir()
+    table = "d.o'\"r`d"
+    with applier.binlog.Writer(place / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query(OF_LOG, "d")
+        with log.transaction():
+            log.insert(table, {"id": [1, 2], 'a"b': [datetime.timedelta(seconds=-1.5), None], "c`d": [2**64 - 1, 7],
+                               "seq": [10, 20]})
+        with log.transaction():
+            log.update(table, {"id": [1]}, {"seq": [11]})
+            log.delete(table, {"id": [2]})
+    return place
+
+
+def test_a_history_and_the_rows_as_of_each_commit(log, tmp_path, capsys):
+    """They are those of the snapshot there."""
+    duckdb = pytest.importorskip("duckdb")
+    file = str(log / "h.parquet")
+    arguments = ["--binlogs", str(log / "binlog.000001"), "--table", NAME]
+    assert cli.main(["history", *arguments, "--output", file]) == 0
+    capsys.readouterr()
+    assert cli.main(["views", file]) == 0
+    connection = duckdb.connect()
+    connection.execute(capsys.readouterr().out)
+    made = applier.changes(log / "binlog.000001", NAME).to_arrow()
+    commits = sorted(set(made["_commit_version"].to_pylist()))
+    places = [("binlog.000001", commit & ((1 << 40) - 1)) for commit in commits]
+    snapshots = applier.replay(log / "binlog.000001", tmp_path / "out", snapshot_at=places).snapshots
+    for commit, snapshot in zip(commits, snapshots, strict=True):
+        [table] = snapshot.tables.values()
+        found = connection.sql(f"""SELECT * FROM d."o'""r`d_as_of"({commit}) ORDER BY id""")
+        assert found.columns == table.schema.names
+        assert found.fetchall() == [tuple(row.values()) for row in table.to_arrow().to_pylist()]
+    assert len(commits) == 2 and connection.sql(f"""FROM d."o'""r`d_as_of"({commits[0] - 1})""").fetchall() == []
+    comments = connection.sql("SELECT column_name, comment FROM duckdb_columns() WHERE comment IS NOT NULL")
+    assert sorted(comments.fetchall()) == [("id", "it's; -- \\ \""), ("seq", "its 'place")]
+
+
+def test_changes(log, tmp_path, capsys):
+    """Of a directory, or of one of its files."""
+    duckdb = pytest.importorskip("duckdb")
+    binlogs = str(log / "binlog.000001")
+    for format in ("parquet", "csv"):
+        assert cli.main(["changes", "--binlogs", binlogs, "--format", format, "--output", str(log / format)]) == 0
+    [file] = (log / "parquet").rglob("*.parquet")
+    rows = applier.changes(binlogs, NAME).to_arrow().select(['a"b', "seq", "_change_type", "_present"]).to_pylist()
+    for place in (log / "parquet", file):
+        capsys.readouterr()
+        assert cli.main(["views", str(place)]) == 0
+        connection = duckdb.connect()
+        connection.execute(capsys.readouterr().out)
+        found = connection.sql("""SELECT "a""b", seq, _change_type, _present FROM d."o'""r`d_changes\"""").fetchall()
+        assert sorted(found, key=repr) == sorted((tuple(row.values()) for row in rows), key=repr) and len(found) == 5
+    with pytest.raises(applier.UsageError, match="files of csv"):
+        "".join(views(str(log / "csv"), "duckdb"))
+    with pytest.raises(applier.UsageError, match="of which table its rows are"):
+        "".join(views(binlogs, "duckdb"))
+    with pytest.raises(applier.SnapshotError):
+        "".join(views(str(log), "duckdb"))

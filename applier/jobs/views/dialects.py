@@ -1,0 +1,133 @@
+"""Views in DuckDB's SQL and in Spark's, with MySQL's comments of columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Protocol
+
+from applier.jobs.views.view import AsOf, View, ViewColumn
+
+
+class Dialect(Protocol):
+    """How a kind of SQL says it."""
+
+    def takes(self, name: str) -> bool:
+        """Whether a database or a view can have a name."""
+        ...
+
+    def database(self, name: str) -> str:
+        """A statement that makes a database where there is none."""
+        ...
+
+    def view(self, view: View) -> str:
+        """The statements that make a view."""
+        ...
+
+    def as_of(self, view: View, as_of: AsOf) -> str:
+        """A statement that makes the function over a view of a history."""
+        ...
+
+
+class _DuckDb:
+    """`read_parquet` of a list of files."""
+
+    def takes(self, name: str) -> bool:
+        return True
+
+    def database(self, name: str) -> str:
+        return f"CREATE SCHEMA IF NOT EXISTS {self._name(name)};\n"
+
+    def view(self, view: View) -> str:
+        name = f"{self._name(view.database)}.{self._name(view.name)}"
+        files = ",\n    ".join(self._text(_escaped(path)) for path in view.files)
+        made = (f"CREATE OR REPLACE VIEW {name} AS SELECT {', '.join(map(self._column, view.columns))}\n"
+                f"  FROM read_parquet([\n    {files}], hive_partitioning = false);\n")
+        return made + "".join(f"COMMENT ON COLUMN {name}.{self._name(column.name)} IS {self._text(column.comment)};\n"
+                              for column in view.columns if column.comment)
+
+    def as_of(self, view: View, as_of: AsOf) -> str:
+        database = self._name(view.database)
+        return (f"CREATE OR REPLACE MACRO {database}.{self._name(as_of.name)}({as_of.argument}) AS TABLE\n"
+                f"  SELECT {', '.join(self._name(column.name) for column in as_of.columns)}\n"
+                f"  FROM {database}.{self._name(view.name)} {_valid_at(as_of.argument)};\n")
+
+    def _column(self, column: ViewColumn) -> str:
+        name = self._name(column.name)
+        return f"to_microseconds({name}) AS {name}" if column.is_time else name
+
+    @staticmethod
+    def _name(name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    @staticmethod
+    def _text(text: str) -> str:
+        return "'" + text.replace("'", "''") + "'"
+
+
+class _SparkSql:
+    """A file or a glob of a folder's files as a table."""
+
+    def takes(self, name: str) -> bool:
+        return re.fullmatch(r"[0-9A-Za-z_]+", name) is not None
+
+    def database(self, name: str) -> str:
+        return f"CREATE DATABASE IF NOT EXISTS {self._name(name)};\n"
+
+    def view(self, view: View) -> str:
+        columns = ", ".join(self._name(column.name) + (f" COMMENT {self._text(column.comment)}" * bool(column.comment))
+                            for column in view.columns)
+        values = ", ".join(map(self._value, view.columns))
+        rows = "\n  UNION ALL ".join(f"SELECT {values} FROM parquet.{self._name(place)}"
+                                     for place in self._places(view.files))
+        return (f"CREATE OR REPLACE VIEW {self._name(view.database)}.{self._name(view.name)} ({columns}) AS\n"
+                f"  {rows};\n")
+
+    def as_of(self, view: View, as_of: AsOf) -> str:
+        database = self._name(view.database)
+        return (f"CREATE OR REPLACE FUNCTION {database}.{self._name(as_of.name)}({as_of.argument} BIGINT) "
+                "RETURNS TABLE RETURN\n"
+                f"  SELECT {', '.join(self._name(column.name) for column in as_of.columns)}\n"
+                f"  FROM {database}.{self._name(view.name)} {_valid_at(as_of.argument)};\n")
+
+    @staticmethod
+    def _places(files: Sequence[str]) -> Iterator[str]:
+        folders: dict[str, list[str]] = {}
+        for path in files:
+            folder, _, name = path.rpartition("/")
+            folders.setdefault(folder, []).append(name)
+        for folder, names in folders.items():
+            parts = [_unglobbed(name) for name in names]
+            yield f"{_unglobbed(folder)}/{parts[0] if len(parts) == 1 else '{' + ','.join(parts) + '}'}"
+
+    def _value(self, column: ViewColumn) -> str:
+        name = self._name(column.name)
+        if not column.is_time:
+            return name
+        return f"make_dt_interval(0, 0, 0, CAST({name} / 1000000BD AS DECIMAL(18, 6))) AS {name}"
+
+    @staticmethod
+    def _name(name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    @staticmethod
+    def _text(text: str) -> str:
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _valid_at(argument: str) -> str:
+    """Which versions are valid at a commit version."""
+    return f"WHERE _from_seq <= {argument} AND (_to_seq IS NULL OR _to_seq > {argument})"
+
+
+def _escaped(path: str) -> str:
+    """A path that DuckDB takes as it is, and for no pattern."""
+    return "".join(f"[{char}]" if char in "*?[" else char for char in path)
+
+
+def _unglobbed(path: str) -> str:
+    """A part of a path that Spark takes as it is, and for no pattern."""
+    return "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
+
+
+DIALECTS: dict[str, Dialect] = {"duckdb": _DuckDb(), "spark": _SparkSql()}

@@ -1,0 +1,59 @@
+"""The job: SQL that makes views over files, one statement after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from pyarrow.fs import FileType
+
+from applier.errors import UsageError
+from applier.io.printable import printable
+from applier.io.resolver import resolve
+from applier.jobs.change_files.described import MANIFEST
+from applier.jobs.views.dialects import DIALECTS
+from applier.jobs.views.sources import of_changes, of_file, of_snapshot
+from applier.jobs.views.view import View
+from applier.schema.table_filter import EVERYTHING, TableFilter
+from applier.snapshot import manifest
+from applier.snapshot.manifest import Snapshot
+
+
+def views(place: str, dialect: str, filter: TableFilter = EVERYTHING) -> Iterator[str]:
+    """The statements for a snapshot, for a directory of changes, or for a file of these or of a history. Raises what
+    `views_of` raises, UsageError for files of other kinds, and SnapshotError if nothing is there."""
+    filesystem, path = resolve(place)
+    found = filesystem.get_file_info([path, f"{path}/{MANIFEST}"])
+    is_file, is_changes = (info.type == FileType.File for info in found)
+    if is_file:
+        return _statements(place, of_file(place, filter), dialect)
+    if is_changes:
+        return _statements(place, of_changes(place, filter), dialect)
+    return views_of(manifest.load(place), dialect, filter)
+
+
+def views_of(snapshot: Snapshot, dialect: str, filter: TableFilter = EVERYTHING) -> Iterator[str]:
+    """The statements for a snapshot. Raises UsageError for another dialect, for names that it does not take, and where
+    it cannot tell two apart."""
+    return _statements(f"{snapshot.uri} at {snapshot.position}", of_snapshot(snapshot, filter), dialect)
+
+
+def _statements(what: str, views: Iterable[View], dialect: str) -> Iterator[str]:
+    if dialect not in DIALECTS:
+        raise UsageError(f"{dialect!r} is not a dialect", hint=f"it is one of {', '.join(DIALECTS)}")
+    writer, found = DIALECTS[dialect], list(views)
+    known: dict[tuple[str, str], View] = {}
+    for view in found:
+        if refused := [name for name in (view.database, *view.names) if not writer.takes(name)]:
+            name = view.name if refused[0] == view.database else refused[0]
+            raise UsageError(f"{dialect} takes no view of this name: {view.database}.{name}",
+                             hint="leave it out with --ignore-tables, and read its files")
+        other = known.setdefault((view.database.lower(), view.name.lower()), view)
+        if other is not view:
+            both = f"{other.database}.{other.name} and {view.database}.{view.name}"
+            raise UsageError(f"{dialect} takes {both} for one view", hint="leave one of them out with --ignore-tables")
+    yield f"-- {printable(what)}\n"
+    yield from map(writer.database, dict.fromkeys(view.database for view in found))
+    for view in found:
+        yield writer.view(view)
+        if view.as_of is not None:
+            yield writer.as_of(view, view.as_of)

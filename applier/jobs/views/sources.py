@@ -1,0 +1,103 @@
+"""Which views there are to make of a snapshot, of a directory of changes, of a history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from applier.errors import UsageError
+from applier.io.resolver import absolute, join, read_text, resolve
+from applier.io.typed_json import Mismatch, build, loads
+from applier.jobs.change_files.described import MANIFEST, DescribedTable
+from applier.jobs.views.view import AsOf, View, ViewColumn
+from applier.mysql.type_registry import TYPES, Family
+from applier.schema.definition import Column, TableDefinition
+from applier.schema.table_filter import TableFilter
+from applier.snapshot.manifest import Snapshot
+from applier.snapshot.shards import columns_of
+
+_OF_HISTORIES = "_from_seq"
+"""A column that histories have, and changes have not."""
+
+
+@dataclass(frozen=True)
+class _ChangeFile:
+    """An entry of the list of a directory of changes."""
+
+    table: str
+    file: str
+    rows: int
+    key: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _ChangeFiles:
+    """The list."""
+
+    format: str
+    tables: tuple[_ChangeFile, ...]
+
+
+def of_snapshot(snapshot: Snapshot, filter: TableFilter) -> Iterator[View]:
+    """A view of each table; of a system-versioned one a second view, NAME_history, of all rows, past ones included."""
+    root = absolute(snapshot.uri)
+    for table in snapshot.tables:
+        if not filter.wanted(table.database, table.name):
+            continue
+        definition = TableDefinition.from_json(table.definition)
+        for name, files, columns in ((table.name, table.files, definition.shown.stored_columns),
+                                     (f"{table.name}_history", table.history, definition.stored_columns)):
+            if files:
+                paths = tuple(join(root, path) for path in columns_of(files).paths)
+                yield View(table.database, name, tuple(map(_of_column, columns)), paths)
+
+
+def of_changes(folder: str, filter: TableFilter) -> Iterator[View]:
+    """A view NAME_changes of each table in a directory that `applier changes` wrote. Raises UsageError."""
+    try:
+        listed = build(_ChangeFiles, loads(read_text(join(folder, MANIFEST)).encode()))
+    except Mismatch as mismatch:
+        raise UsageError(f"it is not a list of changes: it {mismatch}", file=join(folder, MANIFEST)) from None
+    if listed.format != "parquet":
+        raise UsageError(f"these changes are files of {listed.format}, and views are over Parquet's", file=folder,
+                         hint="write them with --format parquet")
+    for entry in listed.tables:
+        yield from of_file(join(absolute(folder), entry.file), filter)
+
+
+def of_file(path: str, filter: TableFilter) -> Iterator[View]:
+    """The view of a Parquet file of changes, NAME_changes, or of a history, NAME_history, which has a function besides:
+    NAME_as_of. Raises UsageError for another file."""
+    filesystem, place = resolve(path)
+    try:
+        footer = pq.read_metadata(place, filesystem=filesystem)
+        table = DescribedTable.parse(_metadata(footer))
+    except (OSError, pa.ArrowInvalid, KeyError, Mismatch):
+        raise UsageError("it is not Parquet that says of which table its rows are", file=path,
+                         hint="name a file that `applier history` or `applier changes` wrote") from None
+    if not filter.wanted(table.database, table.name):
+        return
+    known = {column.name: ViewColumn(column.name, column.comment, _is_time(column.type.partition("(")[0]))
+             for column in table.columns}
+    columns = tuple(known.get(name, ViewColumn(name)) for name in footer.schema.to_arrow_schema().names)
+    if any(column.name == _OF_HISTORIES and column.name not in known for column in columns):
+        yield View(table.database, f"{table.name}_history", columns, (absolute(path),),
+                   AsOf(f"{table.name}_as_of", tuple(known.values())))
+    else:
+        yield View(table.database, f"{table.name}_changes", columns, (absolute(path),))
+
+
+def _metadata(footer: pq.FileMetaData) -> Mapping[bytes, bytes]:
+    found: Mapping[bytes, bytes] | None = footer.metadata
+    return found or {}
+
+
+def _of_column(column: Column) -> ViewColumn:
+    return ViewColumn(column.name, column.comment, _is_time(column.type.base))
+
+
+def _is_time(base: str) -> bool:
+    return base in TYPES and TYPES[base].family is Family.TIME
