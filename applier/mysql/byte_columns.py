@@ -1,5 +1,7 @@
 """Arrow columns of byte strings as NumPy and kernels see them: offsets and bytes, without a copy where that can be."""
 
+import binascii
+
 import numpy as np
 import pyarrow as pa
 
@@ -61,3 +63,9 @@ def beside(array: pa.Array, kind: pa.DataType, offsets: np.ndarray, data: np.nda
         raise pa.ArrowCapacityError(f"{offsets[-1]} bytes in one column; take fewer rows at once")
     buffers = [validity(array), pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data[:offsets[-1]])]
     return pa.Array.from_buffers(kind, len(array), buffers, array.null_count)
+
+
+def hexadecimal(array: pa.Array) -> pa.Array:
+    """A pa.string() column of the digits of bytes, in lower case."""
+    offsets, data = value_bytes(array)
+    return beside(array, pa.string(), 2 * offsets, np.frombuffer(binascii.hexlify(data.data), np.uint8))

@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 
 from applier.errors import UnsupportedEvent
 from applier.io.mapping import map_file
-from applier.jobs.change_files import lines_kernel as kernel
-from applier.jobs.change_files.lines import JsonLines, Steps, places, quoted
+from applier.jobs.change_files.lines import JsonLines, places
 from applier.jobs.change_files.values import AS_DEBEZIUM
+from applier.jobs.json_lines.steps import AFTER, BEFORE, PLAIN, Steps, quoted
 from applier.schema.definition import Column
 
 _CREATE, _UPDATE, _DELETE, _ALTER = 0, 1, 3, 5
@@ -81,7 +81,7 @@ class DebeziumLines(JsonLines):
     def _of_change(self, batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
         times = pc.divide(batch.column("_commit_timestamp").cast(pa.int64()), 1000).cast(pa.string())
         servers = pa.array(self._server_ids(batch)).cast(pa.string())
-        return [(kernel.PLAIN, times), (kernel.PLAIN, servers), *places(batch)]
+        return [(PLAIN, times), (PLAIN, servers), *places(batch)]
 
     def _server_ids(self, batch: pa.RecordBatch) -> np.ndarray:
         """The server where each row was changed, by its event's header."""
@@ -97,8 +97,8 @@ class DebeziumLines(JsonLines):
 
     def _steps(self, modes: Sequence[int]) -> Steps:
         n, members = len(self._columns), self._members(modes)
-        steps = Steps().text('{"before":').image(kernel.BEFORE, members)
-        steps.text(',"after":').image(kernel.AFTER, members)
+        steps = Steps(self.operations).text('{"before":').image(BEFORE, members)
+        steps.text(',"after":').image(AFTER, members)
         steps.text(f',"source":{{"version":{quoted(self._version)},"connector":{quoted(self._flavour)},'
                    '"name":"applier",').value("ts_ms", n, modes[n])
         steps.text(f'"snapshot":"false","db":{quoted(self._table[0])},"sequence":null,'

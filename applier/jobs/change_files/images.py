@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
-from applier.jobs.change_files import lines_kernel as kernel
-from applier.jobs.change_files.lines import OPERATIONS, Cells, JsonLines, Steps
+from applier.jobs.change_files.lines import OPERATIONS, JsonLines
 from applier.jobs.changes.feed import OF_CHANGES
+from applier.jobs.json_lines.steps import AFTER, BEFORE, Cells, Steps
 from applier.schema.definition import Column
 
 _LEFT_OUT = ("_change_type", "_present")
@@ -35,8 +35,7 @@ class JsonImages(JsonLines):
         for part in self.divided(batch):
             lines, cells = self._divided(part), self._of_table(part)
             images = [self._images(lines, Steps().image(which, self._members([cell.mode for cell in cells])), cells,
-                                   lines[name] >= 0) for which, name in ((kernel.BEFORE, "before"),
-                                                                         (kernel.AFTER, "after"))]
+                                   lines[name] >= 0) for which, name in ((BEFORE, "before"), (AFTER, "after"))]
             places = pa.array(lines["row"])
             kinds = pa.DictionaryArray.from_arrays(lines["operation"].astype(np.int8), pa.array(OPERATIONS))
             yield pa.RecordBatch.from_arrays([
@@ -45,7 +44,7 @@ class JsonImages(JsonLines):
                 *images], schema=SCHEMA)
 
     def _images(self, lines: np.ndarray, steps: Steps, cells: Sequence[Cells], there: np.ndarray) -> pa.Array:
-        text, ends = self._write(lines, steps, cells)
+        text, ends = steps.write(lines, cells)
         offsets = np.concatenate([[0], ends]).astype(np.int32)
         validity = pa.py_buffer(np.packbits(there, bitorder="little"))
         return pa.Array.from_buffers(pa.string(), len(lines), [validity, pa.py_buffer(offsets), pa.py_buffer(text)])

@@ -15,16 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.jobs.change_files import lines_kernel as kernel
 from applier.jobs.change_files.values import AS_JSON, Writers, datetime_texts, texts_of
 from applier.jobs.changes.groups import version_at
-from applier.mysql.byte_columns import value_bytes
+from applier.jobs.json_lines.steps import AFTER, BEFORE, FIRST, LINE, PLAIN, QUOTED, Cells, Steps, cells_of, quoted
 from applier.schema.definition import Column
-from keysearch.addresses import address_of
 
 OPERATIONS = ("insert", "update", "update", "delete", "truncate", "alter")
 """By the number of a feed's change type; the row before and the row after an update are one line."""
@@ -45,74 +42,6 @@ class Lines:
     order: np.ndarray
 
 
-@dataclass(frozen=True)
-class Cells:
-    """A column of texts for the kernel; `states` is uint8[rows] of GIVEN, NULL, ABSENT."""
-
-    offsets: np.ndarray
-    data: np.ndarray
-    states: np.ndarray
-    mode: int
-
-
-def _cells(mode: int, texts: pa.Array) -> Cells:
-    """The cells of texts, null where these are."""
-    nulls = texts.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
-    return Cells(*value_bytes(texts), nulls * np.uint8(kernel.NULL), mode)
-
-
-class Steps:
-    """What is written for each line, in order: steps of the kernel, and the columns that they take."""
-
-    def __init__(self) -> None:
-        self._steps: list[tuple[int, int, bytes, int, int, int]] = []
-        self._open = -1
-
-    def text(self, text: str) -> Steps:
-        """The same for each line."""
-        return self._add(kernel.TEXT, 0, text, 0, 0)
-
-    def operation(self) -> Steps:
-        """The line's operation."""
-        return self._add(kernel.OPERATION, 0, "", 0, 0)
-
-    def value(self, name: str, column: int, mode: int, *, last: bool = False) -> Steps:
-        """A member, of a column's value in the line's first row; a comma follows unless it is the last one."""
-        return self.text(f'"{name}":')._add(kernel.VALUE, 0, "", column, mode).text("" if last else ",")
-
-    def image(self, which: int, members: Sequence[tuple[str, int, int]]) -> Steps:
-        """An object with columns of one of the line's rows: their names, numbers and modes."""
-        opened = len(self._steps)
-        self._add(kernel.OPEN, which, "", 0, 0)
-        for name, column, mode in members:
-            self._add(kernel.MEMBER, which, f",{orjson.dumps(name).decode()}:", column, mode)
-        self._add(kernel.CLOSE, 0, "", 0, 0)
-        self._steps[opened] = (*self._steps[opened][:5], len(self._steps))
-        return self
-
-    def record(self) -> tuple[np.ndarray, np.ndarray]:
-        """The steps as the kernel takes them, and the texts in them, which have to be kept as long."""
-        texts = np.frombuffer(b"".join(step[2] for step in self._steps) or b"\0", np.uint8)
-        record, at = np.zeros(len(self._steps), kernel.STEP), address_of(texts)
-        for number, (kind, row, text, column, mode, jump) in enumerate(self._steps):
-            record[number] = (kind, row, at, len(text), column, mode, jump)
-            at += len(text)
-        return record, texts
-
-    def room(self, columns: Sequence[Cells], lines: int) -> int:
-        """Bytes that lines have at most, without their operations."""
-        room = 8
-        for kind, _, text, column, mode, _ in self._steps:
-            room += lines * (len(text) + kernel.CELL_BYTES)
-            if kind in (kernel.VALUE, kernel.MEMBER):
-                room += kernel.MOST[mode] * len(columns[column].data)
-        return room
-
-    def _add(self, kind: int, row: int, text: str, column: int, mode: int) -> Steps:
-        self._steps.append((kind, row, text.encode("utf-8", "surrogatepass"), column, mode, 0))
-        return self
-
-
 class JsonLines:
     """Makes lines of a table's batches. `columns` and `key` are as the feed has them."""
 
@@ -121,8 +50,6 @@ class JsonLines:
 
     def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str]) -> None:
         self._table, self._columns, self._key = table, columns, key
-        self._operations = np.frombuffer("".join(self.operations).encode(), np.uint8)
-        self._operation_offsets = np.cumsum([0, *map(len, self.operations)])
 
     def lines(self, batch: pa.RecordBatch) -> Iterator[Lines]:
         """The lines of a batch, in parts of bounded size."""
@@ -130,8 +57,8 @@ class JsonLines:
             lines = self._divided(part)
             if not len(lines):
                 continue
-            cells = [*self._of_table(part), *(_cells(mode, texts) for mode, texts in self._of_change(part))]
-            text, ends = self._write(lines, self._steps([column.mode for column in cells]), cells)
+            cells = [*self._of_table(part), *(cells_of(mode, texts) for mode, texts in self._of_change(part))]
+            text, ends = self._steps([column.mode for column in cells]).write(lines, cells)
             files = part.column("_file")
             starts = np.array([version_at(name, 0, 0) for name in files.dictionary.to_pylist()], np.int64)
             places = starts[files.indices.to_numpy()] | part.column("_pos").to_numpy()
@@ -147,27 +74,12 @@ class JsonLines:
         for part in (batch.slice(0, middle), batch.slice(middle)):
             yield from self.divided(part)
 
-    def _write(self, lines: np.ndarray, steps: Steps, cells: Sequence[Cells]) -> tuple[np.ndarray, np.ndarray]:
-        """The text of lines, and where they end in it."""
-        record, texts = steps.record()
-        columns = np.zeros(len(cells), kernel.COLUMN)
-        for number, column in enumerate(cells):
-            columns[number] = tuple(map(address_of, (column.data, column.offsets, column.states)))
-        ends = np.empty(len(lines), np.int64)
-        most = max(map(len, self.operations))
-        out = np.empty(steps.room(cells, len(lines)) + most * len(lines), np.uint8)
-        work = np.array((address_of(record), len(record), address_of(lines), len(lines), *map(address_of, (
-            columns, self._operations, self._operation_offsets, ends))), kernel.WORK)
-        written = kernel.write_lines(address_of(work), address_of(out))
-        del texts
-        return out[:written], ends
-
     def _divided(self, batch: pa.RecordBatch) -> np.ndarray:
         """The batch's rows as lines."""
         types = _types(batch)
         first = np.flatnonzero(types != _POSTIMAGE)
         kinds = types[first]
-        lines = np.zeros(len(first), kernel.LINE)
+        lines = np.zeros(len(first), LINE)
         lines["operation"], lines["row"] = kinds, first
         has_before = (kinds == _PREIMAGE) | (kinds == _DELETE)
         lines["before"] = np.where(has_before, first, -1)
@@ -179,30 +91,30 @@ class JsonLines:
         patterns, missing = _missing(batch.column("_present"), list(self._columns))
         found = []
         for number, (name, column) in enumerate(self._columns.items()):
-            cells = _cells(*texts_of(batch.column(name), column.type, self.writers))
+            cells = cells_of(*texts_of(batch.column(name), column.type, self.writers))
             if patterns is not None:
-                cells.states[missing[patterns, number]] = kernel.ABSENT
+                cells.leave_out(missing[patterns, number])
             found.append(cells)
         return found
 
     def _of_change(self, batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
         """What is said of a change, as modes and texts, behind the table's columns."""
-        return [(kernel.QUOTED, datetime_texts(batch.column("_commit_timestamp"), "s")), *places(batch),
-                (kernel.PLAIN, batch.column("_cascaded").cast(pa.string()))]
+        return [(QUOTED, datetime_texts(batch.column("_commit_timestamp"), "s")), *places(batch),
+                (PLAIN, batch.column("_cascaded").cast(pa.string()))]
 
     def _steps(self, modes: Sequence[int]) -> Steps:
         n = len(self._columns)
-        steps = Steps().text(f'{{"table":{quoted(".".join(self._table))},"op":"').operation().text('",')
+        steps = Steps(self.operations).text(f'{{"table":{quoted(".".join(self._table))},"op":"').operation().text('",')
         for number, name in enumerate(("ts", "gtid", "file", "pos", "row", "cascaded"), n):
             steps.value(name, number, modes[number])
         members = self._members(modes)
         steps.text('"key":')
         if self._key:
-            steps.image(kernel.FIRST, [member for member in members if member[0] in self._key])
+            steps.image(FIRST, [member for member in members if member[0] in self._key])
         else:
             steps.text("null")
-        steps.text(',"before":').image(kernel.BEFORE, members)
-        return steps.text(',"after":').image(kernel.AFTER, members).text("}\n")
+        steps.text(',"before":').image(BEFORE, members)
+        return steps.text(',"after":').image(AFTER, members).text("}\n")
 
     def _members(self, modes: Sequence[int]) -> list[tuple[str, int, int]]:
         return [(name, number, modes[number]) for number, name in enumerate(self._columns)]
@@ -210,10 +122,10 @@ class JsonLines:
 
 def places(batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
     """GTID, file, position and row, as modes and texts."""
-    return [(kernel.QUOTED, batch.column("_gtid").cast(pa.string())),
-            (kernel.QUOTED, batch.column("_file").cast(pa.string())),
-            (kernel.PLAIN, batch.column("_pos").cast(pa.string())),
-            (kernel.PLAIN, batch.column("_row").cast(pa.string()))]
+    return [(QUOTED, batch.column("_gtid").cast(pa.string())),
+            (QUOTED, batch.column("_file").cast(pa.string())),
+            (PLAIN, batch.column("_pos").cast(pa.string())),
+            (PLAIN, batch.column("_row").cast(pa.string()))]
 
 
 def _types(batch: pa.RecordBatch) -> np.ndarray:
@@ -233,10 +145,3 @@ def _missing(present: pa.Array, names: list[str]) -> tuple[np.ndarray | None, np
         missing.append(np.array([name not in known for name in names], np.bool_))
     patterns: np.ndarray = joined.indices.cast(pa.int64()).fill_null(-1).to_numpy() + 1
     return patterns, np.array(missing)
-
-
-def quoted(text: str) -> str:
-    """A text as a string of JSON."""
-    return orjson.dumps(text).decode()
-
-

@@ -11,8 +11,8 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from applier.jobs.change_files.described import DescribedTable
-from applier.jobs.change_files.lines_kernel import PLAIN
 from applier.jobs.change_files.values import AS_JSON, datetime_texts, texts_of
+from applier.jobs.json_lines.steps import PLAIN
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
 

@@ -7,16 +7,15 @@ Source: Debezium reference, "Debezium connector for MySQL", "Data type mappings"
 
 from __future__ import annotations
 
-import binascii
 from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.jobs.change_files.lines_kernel import BASE64, DOCUMENT, GEOMETRY, PLAIN, QUOTED
 from applier.jobs.exporting import cells
-from applier.mysql.byte_columns import beside, value_bytes
+from applier.jobs.json_lines.steps import BASE64, DOCUMENT, GEOMETRY, PLAIN, QUOTED
+from applier.mysql.byte_columns import beside, hexadecimal
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
 
@@ -79,8 +78,7 @@ def _text(values: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def _hexadecimal(values: pa.Array, kind: ColumnType) -> pa.Array:
-    offsets, data = value_bytes(values)
-    return beside(values, pa.string(), 2 * offsets, np.frombuffer(binascii.hexlify(data.data), np.uint8))
+    return hexadecimal(values)
 
 
 def _vectors(values: pa.Array, kind: ColumnType) -> pa.Array:

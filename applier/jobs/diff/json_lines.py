@@ -20,13 +20,18 @@ import pyarrow.compute as pc
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
-from applier.jobs.exporting.cells import WRITERS, Cells, texts_of
-from applier.jobs.exporting.text_kernel import BYTES, PLAIN, TEXT
-from applier.jobs.exporting.texts import lines_text
-from applier.mysql.byte_columns import value_bytes
+from applier.jobs.exporting.cells import WRITERS, texts_of
+from applier.jobs.exporting.text_kernel import BYTES
+from applier.jobs.exporting.text_kernel import PLAIN as AS_IT_IS
+from applier.jobs.json_lines import steps as json_steps
+from applier.jobs.json_lines.steps import LINE, PLAIN, QUOTED, Cells, Steps, cells_of, quoted
+from applier.mysql.byte_columns import hexadecimal
 from applier.mysql.type_registry import Family
 from applier.mysql.types import arrow_type
 from applier.schema.definition import Column
+
+_SIDES = {BEFORE: ("before", json_steps.BEFORE), AFTER: ("after", json_steps.AFTER)}
+"""A side's member of a line, and which of the line's rows is its row."""
 
 
 def json_lines(diff: Compared) -> Iterator[bytes]:
@@ -44,44 +49,39 @@ def json_lines(diff: Compared) -> Iterator[bytes]:
 
 def _lines(table: TableDiff, columns: Sequence[SharedColumn], batch: pa.RecordBatch) -> Iterator[bytes]:
     kinds = batch.column("_change_type").indices.to_numpy()
-    for kind, name, side in ((DELETE, "delete", BEFORE), (INSERT, "insert", AFTER)):
-        rows = batch.take(pa.array(np.flatnonzero(kinds == kind)))
-        if rows.num_rows:
-            start = f'{{"table":{_quoted(table.full_name)},"type":"{name}",'
-            yield _text(_cells(columns, side, rows), rows.num_rows, [*_words(columns, side, start), "}}\n"])
-    before, after = (batch.take(pa.array(np.flatnonzero(kinds == kind))) for kind in (PREIMAGE, POSTIMAGE))
-    if before.num_rows:
-        start = f'{{"table":{_quoted(table.full_name)},"type":"update","changed":'
-        words = [start, *_words(columns, BEFORE, ","), *_words(columns, AFTER, "},"), "}}\n"]
-        cells = [_names(before.column("_changed")), *_cells(columns, BEFORE, before), *_cells(columns, AFTER, after)]
-        yield _text(cells, before.num_rows, words)
+    deletes, inserts, before, after = (batch.take(pa.array(np.flatnonzero(kinds == kind)))
+                                       for kind in (DELETE, INSERT, PREIMAGE, POSTIMAGE))
+    for name, images in (("delete", ((BEFORE, deletes),)), ("insert", ((AFTER, inserts),)),
+                         ("update", ((BEFORE, before), (AFTER, after)))):
+        steps, made = Steps().text(f'{{"table":{quoted(table.full_name)},"type":"{name}"'), list[Cells]()
+        if name == "update":
+            made.append(cells_of(PLAIN, _names(before.column("_changed"))))
+            steps.text(",").value("changed", 0, PLAIN, last=True)
+        for side, rows in images:
+            names = {column.name: side_cells for column in columns if (side_cells := _cells(column, side, rows))}
+            members = [(column, number, one.mode) for number, (column, one) in enumerate(names.items(), len(made))]
+            member, row = _SIDES[side]
+            steps.text(f',"{member}":').image(row, members)
+            made += names.values()
+        lines = np.zeros(images[0][1].num_rows, LINE)
+        for field in ("row", "before", "after"):
+            lines[field] = np.arange(len(lines))
+        if len(lines):
+            yield steps.text("}\n").write(lines, made)[0].tobytes()
 
 
-def _words(columns: Sequence[SharedColumn], side: int, start: str) -> list[str]:
-    """What stands before the cells of one side: the names of columns that it has."""
-    names = [column.name for column in columns if column.sides[side] is not None]
-    first = f'{start}"{("before", "after")[side]}":{{'
-    return [f"{first if not number else ','}{_quoted(name)}:" for number, name in enumerate(names)]
-
-
-def _cells(columns: Sequence[SharedColumn], side: int, rows: pa.RecordBatch) -> list[Cells]:
-    return [_column_cells(column, side, rows.column(column.name)) for column in columns
-            if column.sides[side] is not None]
-
-
-def _column_cells(column: SharedColumn, side: int, values: pa.Array) -> Cells:
-    definition = column.sides[side]
-    assert definition is not None
+def _cells(column: SharedColumn, side: int, rows: pa.RecordBatch) -> Cells | None:
+    """A column's cells; None if this side does not have it."""
+    definition, values = column.sides[side], rows.column(column.name)
+    if definition is None:
+        return None
     if values.type != arrow_type(definition.type):
-        mode, texts = (BYTES if pa.types.is_binary(values.type) else TEXT), values
-    else:
-        mode, texts = _json_of(definition, values)
-    nulls = texts.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
-    return Cells(*value_bytes(texts), nulls, mode)
+        return cells_of(QUOTED, _digits(values) if pa.types.is_binary(values.type) else values)
+    return cells_of(*_json_of(definition, values))
 
 
 def _json_of(column: Column, values: pa.Array) -> tuple[int, pa.Array]:
-    """The values as texts or bytes, and the mode in which the kernel makes JSON of them."""
+    """The values as texts, and the mode in which the kernel makes JSON of them."""
     match family := column.type.entry.family:
         case Family.YEAR:
             return PLAIN, values.cast(pa.string())
@@ -91,23 +91,19 @@ def _json_of(column: Column, values: pa.Array) -> tuple[int, pa.Array]:
         case Family.DECIMAL | Family.FLOATING | Family.DOCUMENT:
             return PLAIN, texts_of(column, values)
         case _:
-            return WRITERS[family][0], texts_of(column, values)
+            mode, texts = WRITERS[family][0], texts_of(column, values)
+            return (PLAIN if mode == AS_IT_IS else QUOTED), _digits(texts) if mode == BYTES else texts
 
 
-def _names(lists: pa.Array) -> Cells:
+def _digits(values: pa.Array) -> pa.Array:
+    return pc.ascii_upper(hexadecimal(values))
+
+
+def _names(lists: pa.Array) -> pa.Array:
     """Lists of names as JSON."""
     flat, counts = lists.flatten(), lists.value_lengths()
     distinct = flat.dictionary_encode()
-    quoted = pa.array([_quoted(name) for name in distinct.dictionary.to_pylist()], pa.string())
+    names = pa.array(map(quoted, distinct.dictionary.to_pylist()), pa.string())
     offsets = pa.array(np.concatenate([[0], np.cumsum(counts.to_numpy())]), pa.int32())
-    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, quoted.take(distinct.indices)), ",")
-    texts = pc.binary_join_element_wise("[", joined, "]", "")
-    return Cells(*value_bytes(texts), np.zeros(len(texts), np.uint8), PLAIN)
-
-
-def _text(cells: Sequence[Cells], rows: int, words: Sequence[str]) -> bytes:
-    return bytes(lines_text(cells, rows, False, words))
-
-
-def _quoted(name: str) -> str:
-    return orjson.dumps(name).decode()
+    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, names.take(distinct.indices)), ",")
+    return pc.binary_join_element_wise("[", joined, "]", "")

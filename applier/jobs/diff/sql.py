@@ -23,7 +23,7 @@ from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
 from applier.jobs.exporting.cells import Cells, cells_of, has_no_member
 from applier.jobs.exporting.statements import in_mode, insert_head, loaded_columns, session
 from applier.jobs.exporting.text_kernel import BYTES, PLAIN
-from applier.jobs.exporting.texts import lines_text, rows_text
+from applier.jobs.exporting.texts import literals_text, rows_text
 from applier.mysql.type_registry import Family
 from applier.mysql.types import quote_name
 from applier.schema.definition import Column, TableDefinition
@@ -154,7 +154,7 @@ class _Table:
             words.append(f"{opened} {'AND' if number else 'WHERE'} {left}")
             cells.append(made)
             opened = closed
-        text = bytes(lines_text(cells, len(before), True, [*words, opened + end]))
+        text = bytes(literals_text(cells, len(before), [*words, opened + end]))
         lenient = any(has_no_member(column, new.column(column.name)) for column in columns)
         return self._in_mode(text, lenient)
 

@@ -140,49 +140,9 @@ def write_rows(cells_address, sql, head, head_length, statement_bytes, out):
     return to
 
 
-@inline
-def _json_text(data, at, end, out, to):
-    """The bytes from `at` to `end`, UTF-8, as a JSON string. Returns the place after it."""
-    store_u8(out + to, np.uint8(34))
-    to += 1
-    while at < end:
-        byte = load_u8(data + at)
-        if byte < 32:
-            store_u8(out + to, np.uint8(92))
-            store_u8(out + to + 1, np.uint8(117))
-            store_u8(out + to + 2, np.uint8(48))
-            store_u8(out + to + 3, np.uint8(48))
-            store_u8(out + to + 4, _digit(byte >> 4))
-            store_u8(out + to + 5, _digit(byte & 15))
-            to += 6
-        else:
-            if byte == 34 or byte == 92:
-                store_u8(out + to, np.uint8(92))
-                to += 1
-            store_u8(out + to, np.uint8(byte))
-            to += 1
-        at += 1
-    store_u8(out + to, np.uint8(34))
-    return to + 1
-
-
-@inline
-def _json_cell(data, at, end, mode, out, to):
-    """One value. Returns the place after it."""
-    if mode == PLAIN:
-        copy_bytes(out + to, data + at, end - at)
-        return to + end - at
-    if mode == TEXT:
-        return _json_text(data, at, end, out, to)
-    store_u8(out + to, np.uint8(34))
-    to = _hexadecimal(data, at, end, out, to + 1)
-    store_u8(out + to, np.uint8(34))
-    return to + 1
-
-
 @kernel
-def write_lines(cells_address, sql, words, edges, out):
-    """The rows of CELLS as SQL literals, or as JSON, to the address `out`, which has room. Returns the number of bytes.
+def write_literals(cells_address, words, edges, out):
+    """The rows of CELLS as SQL literals to the address `out`, which has room. Returns the number of bytes.
 
     Before the cell of column i stand the words (bytes at an address) from edges[i] to edges[i + 1], and those that
     follow the last one at the end of the row: int64[columns + 2].
@@ -197,19 +157,11 @@ def write_lines(cells_address, sql, words, edges, out):
             if column == columns:
                 break
             if load_u8(cells.nulls + column * rows + row):
-                if sql:
-                    to = _null(sql, out, to)
-                else:
-                    for letter in (110, 117, 108, 108):
-                        store_u8(out + to, np.uint8(letter))
-                        to += 1
+                to = _null(True, out, to)
                 continue
             place, mode = cells.offsets + 8 * (column * (rows + 1) + row), load_u8(cells.modes + column)
             data = load_i64(cells.addresses + 8 * column)
-            if sql:
-                to = _cell(data, load_i64(place), load_i64(place + 8), mode, sql, out, to)
-            else:
-                to = _json_cell(data, load_i64(place), load_i64(place + 8), mode, out, to)
+            to = _cell(data, load_i64(place), load_i64(place + 8), mode, True, out, to)
     return to
 
 

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from applier.jobs.exporting.cells import Cells
-from applier.jobs.exporting.text_kernel import CELL_BYTES, CELLS, ROW_BYTES, write_lines, write_rows
+from applier.jobs.exporting.text_kernel import CELL_BYTES, CELLS, ROW_BYTES, write_literals, write_rows
 from keysearch.addresses import address_of
 
 STATEMENT_BYTES = 1 << 20
 """An INSERT that has reached this size is ended: servers accept statements of 16 MB and more."""
 _ESCAPED = 2
-_ESCAPED_IN_JSON = 6
 
 
 def rows_text(cells: Sequence[Cells], rows: int, sql: bool, head: np.ndarray) -> memoryview:
@@ -23,14 +22,14 @@ def rows_text(cells: Sequence[Cells], rows: int, sql: bool, head: np.ndarray) ->
     return out.data[:written]
 
 
-def lines_text(cells: Sequence[Cells], rows: int, sql: bool, words: Sequence[str]) -> memoryview:
-    """Rows as SQL literals, or as JSON, between these words: one before each cell, and one at the end."""
+def literals_text(cells: Sequence[Cells], rows: int, words: Sequence[str]) -> memoryview:
+    """Rows as SQL literals between these words: one before each cell, and one at the end."""
     encoded = [word.encode() for word in words]
     edges = np.cumsum([0, *map(len, encoded)])
     text = np.frombuffer(b"".join(encoded), np.uint8)
-    size = (_ESCAPED if sql else _ESCAPED_IN_JSON) * _bytes_of(cells) + rows * (CELL_BYTES * len(cells) + len(text))
+    size = _ESCAPED * _bytes_of(cells) + rows * (CELL_BYTES * len(cells) + len(text))
     out, packed = np.empty(size, np.uint8), _Packed(cells, rows)
-    written = write_lines(packed.address, sql, address_of(text), edges, address_of(out))
+    written = write_literals(packed.address, address_of(text), edges, address_of(out))
     return out.data[:written]
 
 

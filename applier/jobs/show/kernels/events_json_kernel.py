@@ -7,11 +7,13 @@ from applier.binlog.events.compressed_kernel import NONE, ZSTD, describe_payload
 from applier.binlog.events.event_header_kernel import EVENT_HEADER, event_header
 from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
 from applier.jobs.show.kernels.gtid_text_kernel import put_uuid, read_gtid
-from applier.jobs.show.kernels.number_kernel import put_byte, put_bytes, put_hex, put_signed, put_unsigned
+from applier.jobs.show.kernels.number_kernel import put_hex
 from applier.jobs.show.kernels.statements_text_kernel import ANNOTATE, EVENT_ROOM, QUERY, ROWS_QUERY
 from applier.jobs.show.kernels.walk_records import N_STATEMENTS, Status, statement_at
 from applier.kernels.byte_strings import hash_bytes, same_bytes
-from keysearch.memory import inline, load_i64, load_u8, load_u16, load_u32, load_u64
+from applier.kernels.put_kernel import put_byte
+from jsondiff.numbers import put_signed, put_unsigned
+from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u16, load_u32, load_u64
 
 _XID, _GTID, _ANONYMOUS, _PAYLOAD, _MARIADB_GTID = 16, 33, 34, 40, 162
 _MOST_ESCAPED = 6
@@ -83,8 +85,8 @@ def _put_query(out, base, body, stop, state):
         return Status.FULL
     out = put_unsigned(put_text(put_head(out, base, state), state, Text.JSON_THREAD), np.uint64(load_u32(body)))
     out = put_unsigned(put_text(out, state, Text.JSON_EXEC), np.uint64(load_u32(body + 4)))
-    out = put_string(put_bytes(out, known.before.start, known.before.length), sql, stop)
-    return put_bytes(out, known.after.start, known.after.length)
+    out = put_string(copy_bytes(out, known.before.start, known.before.length), sql, stop)
+    return copy_bytes(out, known.after.start, known.after.length)
 
 
 @inline

@@ -15,7 +15,7 @@ from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
 from applier.jobs.show.kernels.events_json_kernel import HEADER_BYTES, put_event_line, put_head
 from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
 from applier.jobs.show.kernels.gtid_text_kernel import find_time, put_gtid, put_mariadb_gtid
-from applier.jobs.show.kernels.number_kernel import put_byte, put_bytes, put_hex, put_unsigned
+from applier.jobs.show.kernels.number_kernel import put_hex
 from applier.jobs.show.kernels.places_kernel import PAYLOAD, find_event, leave_payload, pass_event
 from applier.jobs.show.kernels.rows_text_kernel import put_rows, put_rows_title
 from applier.jobs.show.kernels.statements_text_kernel import (
@@ -37,7 +37,9 @@ from applier.jobs.show.kernels.walk_records import (
     state_at,
     table_at,
 )
-from keysearch.memory import copy32, inline, kernel, load_u16, load_u32, load_u64
+from applier.kernels.put_kernel import put_byte
+from jsondiff.numbers import put_unsigned
+from keysearch.memory import copy32, copy_bytes, inline, kernel, load_u16, load_u32, load_u64
 
 _ROTATE, _FORMAT, _XID, _TABLE_MAP, _GTID, _ANONYMOUS, _MARIADB_GTID = 4, 15, 16, 19, 33, 34, 162
 _FIRST_PRE_GA, _LAST_PRE_GA = 20, 22
@@ -185,8 +187,8 @@ def _put_table_map(out, base, body, stop, is_text, state):
         if state.header_bytes != HEADER_BYTES:
             return Status.NEED_DETAILS
         out = put_unsigned(put_text(put_head(out, base, state), state, Text.JSON_TABLE_ID), np.uint64(table_id))
-        return put_bytes(out, table.title.start, table.title.length)
-    out = put_bytes(out, table.title.start, table.title.length)
+        return copy_bytes(out, table.title.start, table.title.length)
+    out = copy_bytes(out, table.title.start, table.title.length)
     return put_byte(put_unsigned(out, np.uint64(table_id)), 10)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_packed
 from applier.jobs.show.kernels.fixed_texts import Text, put_text
-from applier.jobs.show.kernels.number_kernel import put_byte, put_bytes, put_hex, put_padded, put_signed, put_unsigned
+from applier.jobs.show.kernels.number_kernel import put_hex
 from applier.jobs.show.kernels.walk_records import (
     IMMEDIATES,
     LONG_AT,
@@ -18,7 +18,9 @@ from applier.jobs.show.kernels.walk_records import (
     Status,
     time_view,
 )
-from keysearch.memory import copy32, inline, load_i64, load_u8, load_u32, load_u64
+from applier.kernels.put_kernel import put_byte
+from jsondiff.numbers import put_padded, put_signed, put_unsigned
+from keysearch.memory import copy32, copy_bytes, inline, load_i64, load_u8, load_u32, load_u64
 
 _GTID = 33
 _LONG_GTID, _COMMIT_TIMES, _LEAST_GTID = 42, 49, 54
@@ -145,4 +147,4 @@ def _put_micros(out, micros, time):
     out = put_byte(put_byte(put_unsigned(out, micros), 32), 40)
     copy32(out, time + LONG_AT)
     out = put_padded(put_byte(out + LONG_LENGTH, 46), micros % _MICROS, 6)
-    return put_byte(put_bytes(put_byte(out, 32), time + ZONE_AT, time_view(time).zone_length), 41)
+    return put_byte(copy_bytes(put_byte(out, 32), time + ZONE_AT, time_view(time).zone_length), 41)

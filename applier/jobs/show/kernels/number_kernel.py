@@ -11,45 +11,13 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from keysearch.memory import copy_bytes, inline, store_u8
+from applier.kernels.put_kernel import put_byte
+from jsondiff.numbers import put_padded, put_unsigned
+from keysearch.memory import inline
 
 _I8, _I32, _I64 = (ir.IntType(bits) for bits in (8, 32, 64))
 _FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
-
-
-@inline
-def put_byte(out, byte):
-    store_u8(out, np.uint8(byte))
-    return out + 1
-
-
-@inline
-def put_bytes(out, at, length):
-    """Bytes as they are."""
-    copy_bytes(out, at, length)
-    return out + length
-
-
-@inline
-def put_unsigned(out, value):
-    """A uint64 without leading zeros."""
-    count, rest = 1, value // np.uint64(10)
-    while rest != np.uint64(0):
-        count, rest = count + 1, rest // np.uint64(10)
-    return put_padded(out, value, count)
-
-
-@inline
-def put_padded(out, value, width):
-    """The lowest `width` decimal digits of a uint64, with leading zeros."""
-    at = out + width
-    while at > out:
-        at -= 1
-        rest = value // np.uint64(10)
-        store_u8(at, np.uint8(48) + np.uint8(value - rest * np.uint64(10)))
-        value = rest
-    return out + width
 
 
 @inline
@@ -59,14 +27,6 @@ def put_at_least(out, value, width):
     for _ in range(width):
         limit *= np.uint64(10)
     return put_padded(out, value, width) if value < limit else put_unsigned(out, value)
-
-
-@inline
-def put_signed(out, value):
-    """An int64."""
-    if value >= 0:
-        return put_unsigned(out, np.uint64(value))
-    return put_unsigned(put_byte(out, 45), np.uint64(0) - np.uint64(value))
 
 
 @inline

@@ -6,7 +6,6 @@ import numpy as np
 from applier.binlog.rows.change_records import DELETE, INSERT, UPDATE
 from applier.jobs.show.kernels.events_json_kernel import put_place
 from applier.jobs.show.kernels.fixed_texts import Text, put_text
-from applier.jobs.show.kernels.number_kernel import put_byte, put_unsigned
 from applier.jobs.show.kernels.value_kernel import (
     JSON,
     escape,
@@ -14,6 +13,8 @@ from applier.jobs.show.kernels.value_kernel import (
     value_length,
 )
 from applier.jobs.show.kernels.walk_records import Status, column_at, span_at
+from applier.kernels.put_kernel import put_byte
+from jsondiff.numbers import put_unsigned
 from keysearch.memory import copy32, copy_bytes, inline, load_u8
 
 _PARTIAL_UPDATE = 39

@@ -5,10 +5,11 @@ import numpy as np
 
 from applier.binlog.events.event_header_kernel import event_header
 from applier.jobs.show.kernels.fixed_texts import Text, put_text
-from applier.jobs.show.kernels.number_kernel import put_byte, put_bytes, put_unsigned
 from applier.jobs.show.kernels.walk_records import Status
 from applier.kernels.byte_strings import same_bytes
-from keysearch.memory import inline, load_u8, load_u16, load_u32
+from applier.kernels.put_kernel import put_byte
+from jsondiff.numbers import put_unsigned
+from keysearch.memory import copy_bytes, inline, load_u8, load_u16, load_u32
 
 QUERY, LOAD_QUERY, ROWS_QUERY, ANNOTATE = 2, 18, 29, 160
 _QUERY_FIXED, _LOAD_FIXED, _SUPPRESS_USE = 13, 26, 8
@@ -46,7 +47,7 @@ def put_query(out, start, body, stop, kind, state):
     if thread != state.thread:
         out = put_text(put_unsigned(put_text(out, state, Text.THREAD), np.uint64(thread)), state, Text.TERMINATOR)
         state.thread = thread
-    out = put_bytes(_put_span(out, state.settings), sql, stop - sql)
+    out = copy_bytes(_put_span(out, state.settings), sql, stop - sql)
     out = put_text(out, state, Text.QUERY_END)
     if kind == LOAD_QUERY:
         out = put_byte(put_unsigned(put_text(out, state, Text.FILE_ID), np.uint64(load_u32(body + _QUERY_FIXED))), 10)
@@ -66,7 +67,7 @@ def _is_last(at, length, span):
 
 @inline
 def _put_span(out, span):
-    return put_bytes(out, span.start, span.length)
+    return copy_bytes(out, span.start, span.length)
 
 
 @inline

@@ -20,13 +20,11 @@ from applier.jobs.show.kernels.number_kernel import (
     print_float,
     put_at_least,
     put_bits,
-    put_byte,
     put_hex,
-    put_padded,
-    put_signed,
-    put_unsigned,
 )
 from applier.jobs.show.kernels.walk_records import Status
+from applier.kernels.put_kernel import put_byte
+from jsondiff.numbers import put_padded, put_signed, put_unsigned
 from keysearch.memory import inline, load_u8, load_u64, store_u64
 
 (INTEGER, YEAR, FLOAT, DOUBLE, DECIMAL, BITS, SET, ENUM, DATE, DATETIME2, TIMESTAMP2, TIME2, OLD_DATETIME, OLD_TIME,

@@ -1,24 +1,15 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Changes as JSON, an object a line: cells of columns, each column's bytes one after the other, put together by steps
-that are the same for every line (WORK, STEP, LINE, COLUMN)."""
+"""Rows as JSON, an object a line: cells of columns, each column's bytes one after the other, put together by steps that
+are the same for every line (WORK, STEP, LINE, COLUMN)."""
 
 import numpy as np
 
-from applier.jobs.change_files.document_kernel import MAX_DEPTH, is_document
+from applier.jobs.json_lines.document_kernel import MAX_DEPTH, is_document
+from applier.kernels.put_kernel import put_byte
+from jsondiff.numbers import put_unsigned
+from jsondiff.string_kernel import put_string
 from keysearch.addresses import address_of
-from keysearch.memory import (
-    copy_bytes,
-    inline,
-    keep,
-    kernel,
-    load_i64,
-    load_u8,
-    load_u32,
-    load_u64,
-    store_i64,
-    store_u8,
-    store_u64,
-)
+from keysearch.memory import copy_bytes, inline, keep, kernel, load_i64, load_u8, load_u32, store_i64, store_u8
 from keysearch.records import struct
 
 TEXT, OPERATION, VALUE, OPEN, MEMBER, CLOSE = range(6)
@@ -35,90 +26,42 @@ GIVEN, NULL, ABSENT = range(3)
 MOST = {PLAIN: 1, QUOTED: 6, DOCUMENT: 6, BASE64: 2, GEOMETRY: 2}
 """Bytes that one of a value becomes, at most."""
 CELL_BYTES = 48
-"""Bytes that a cell has beside those of the value, at most; and what is written behind its end by eight at a time."""
+"""Bytes that a cell has beside those of the value, at most; and what is written behind its end, up to 32."""
 
 STEP, _, step_at = struct("step", **dict.fromkeys((
     "kind", "row", "text", "length", "column", "mode", "jump"), np.int64))
 """`text` is at an address; a member's begins with a comma. `jump` is the step behind the CLOSE of an OPEN."""
 LINE, _, line_at = struct("line", **dict.fromkeys(("operation", "row", "before", "after"), np.int64))
 """`row` is the first that the line is about; -1 where there is no row before or after. `operation` is its number."""
-COLUMN, _, column_at = struct("column", **dict.fromkeys(("data", "offsets", "states"), np.int64))
-"""Addresses: of the bytes, of int64[rows + 1] into them, of uint8[rows] (GIVEN, NULL, ABSENT)."""
+COLUMN, _, column_at = struct("column", **dict.fromkeys(("data", "end", "offsets", "states"), np.int64))
+"""Addresses: of the bytes and of their end, of int64[rows + 1] into them, of uint8[rows] (GIVEN, NULL, ABSENT)."""
 WORK, work_at, _ = struct("work", **dict.fromkeys((
     "steps", "n_steps", "lines", "n_lines", "columns", "operations", "operation_offsets", "ends"), np.int64))
 """`operations` are texts, at int64 offsets into them. `ends`, int64[n_lines], is where lines end in what is written."""
 
-_QUOTE, _BACKSLASH = 34, 92
-_LETTERS = np.zeros(32, np.uint8)
-for _code, _letter in zip(b"\n\r\t\b\f", b"nrtbf"):
-    _LETTERS[_code] = _letter
+_QUOTE = 34
 _ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8)
-_ONES, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 _WKB = np.frombuffer(b'{"wkb":"', np.uint8)
 _SRID = np.frombuffer(b',"srid":', np.uint8)
 
 
 @inline
-def _put(out, byte):
-    store_u8(out, np.uint8(byte))
-    return out + 1
-
-
-@inline
 def _put_text(out, text):
     for byte in text:
-        out = _put(out, byte)
+        out = put_byte(out, byte)
     return out
 
 
 @inline
 def _put_null(out):
-    return _put(_put(_put(_put(out, 110), 117), 108), 108)
+    return put_byte(put_byte(put_byte(put_byte(out, 110), 117), 108), 108)
 
 
 @inline
-def _has_special(word):
-    """Whether one of eight bytes is a control character, a double quote or a backslash."""
-    quotes, slashes = word ^ _ONES * np.uint64(_QUOTE), word ^ _ONES * np.uint64(_BACKSLASH)
-    found = (word - _ONES * np.uint64(32)) & ~word
-    found |= (quotes - _ONES) & ~quotes
-    found |= (slashes - _ONES) & ~slashes
-    return found & _HIGHS != np.uint64(0)
-
-
-@inline
-def _put_quoted(out, at, end):
-    """A text as a string of JSON."""
-    out = _put(out, _QUOTE)
-    while at < end:
-        while end - at >= 8:
-            word = load_u64(at)
-            if _has_special(word):
-                break
-            store_u64(out, word)
-            at += 8
-            out += 8
-        stop = min(at + 8, end)
-        while at < stop:
-            byte = np.int64(load_u8(at))
-            at += 1
-            if byte == _QUOTE or byte == _BACKSLASH:
-                out = _put(_put(out, _BACKSLASH), byte)
-            elif byte >= 32:
-                out = _put(out, byte)
-            elif _LETTERS[byte]:
-                out = _put(_put(out, _BACKSLASH), _LETTERS[byte])
-            else:
-                out = _put(_put(_put(_put(out, _BACKSLASH), 117), 48), 48)
-                out = _put(_put(out, 48 + (byte >> 4)), (byte & 15) + (48 if byte & 15 < 10 else 87))
-    return _put(out, _QUOTE)
-
-
-@inline
-def _put_document(out, at, end, stack):
+def _put_document(out, at, end, limit, stack):
     """A JSON document on one line."""
     if not is_document(at, end, stack):
-        return _put_quoted(out, at, end)
+        return put_string(at, end, limit, out)
     copy_bytes(out, at, end - at)
     stop = out + (end - at)
     while out < stop:  # in a document a line feed is space, since strings have none
@@ -131,19 +74,19 @@ def _put_document(out, at, end, stack):
 
 @inline
 def _put_base64(out, at, end):
-    out = _put(out, _QUOTE)
+    out = put_byte(out, _QUOTE)
     while end - at >= 3:
         bits = np.int64(load_u8(at)) << 16 | np.int64(load_u8(at + 1)) << 8 | np.int64(load_u8(at + 2))
-        out = _put(_put(out, _ALPHABET[bits >> 18]), _ALPHABET[bits >> 12 & 63])
-        out = _put(_put(out, _ALPHABET[bits >> 6 & 63]), _ALPHABET[bits & 63])
+        out = put_byte(put_byte(out, _ALPHABET[bits >> 18]), _ALPHABET[bits >> 12 & 63])
+        out = put_byte(put_byte(out, _ALPHABET[bits >> 6 & 63]), _ALPHABET[bits & 63])
         at += 3
     if end > at:
         bits = np.int64(load_u8(at)) << 16
         if end - at == 2:
             bits |= np.int64(load_u8(at + 1)) << 8
-        out = _put(_put(out, _ALPHABET[bits >> 18]), _ALPHABET[bits >> 12 & 63])
-        out = _put(_put(out, _ALPHABET[bits >> 6 & 63] if end - at == 2 else 61), 61)
-    return _put(out, _QUOTE)
+        out = put_byte(put_byte(out, _ALPHABET[bits >> 18]), _ALPHABET[bits >> 12 & 63])
+        out = put_byte(put_byte(out, _ALPHABET[bits >> 6 & 63] if end - at == 2 else 61), 61)
+    return put_byte(out, _QUOTE)
 
 
 @inline
@@ -155,14 +98,8 @@ def _put_geometry(out, at, end):
         at += 4
     out = _put_text(_put_base64(_put_text(out, _WKB) - 1, at, end), _SRID)
     if srid == 0:
-        return _put(_put_null(out), 125)
-    power = np.int64(1)
-    while srid // power >= 10:
-        power *= 10
-    while power:
-        out = _put(out, 48 + srid // power % 10)
-        power //= 10
-    return _put(out, 125)
+        return put_byte(_put_null(out), 125)
+    return put_byte(put_unsigned(out, np.uint64(srid)), 125)
 
 
 @inline
@@ -174,9 +111,9 @@ def _put_value(out, column, row, mode, stack):
         copy_bytes(out, at, end - at)
         return out + (end - at)
     if mode == QUOTED:
-        return _put_quoted(out, at, end)
+        return put_string(at, end, column.end, out)
     if mode == DOCUMENT:
-        return _put_document(out, at, end, stack)
+        return _put_document(out, at, end, column.end, stack)
     if mode == BASE64:
         return _put_base64(out, at, end)
     return _put_geometry(out, at, end)
@@ -215,9 +152,9 @@ def write_lines(work_address, out):
                     to = _put_null(to)
                     index = step.jump
                 else:
-                    to = _put(to, 123)
+                    to = put_byte(to, 123)
             elif kind == CLOSE:
-                to = _put(to, 125)
+                to = put_byte(to, 125)
             elif kind == TEXT:
                 copy_bytes(to, text, length)
                 to += length
