@@ -1,8 +1,12 @@
 """What a replay is asked to do, as one value that the command line, tests and Python callers all make."""
 
+import csv
 import re
 from dataclasses import dataclass
+from datetime import date, time, timedelta
+from decimal import Decimal
 from typing import Protocol
+from uuid import UUID
 
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
@@ -23,6 +27,11 @@ _REWRITE = re.compile(rf"\s*({_DATABASE})\s*=\s*({_DATABASE})\s*(?:,|$)")
 
 Place = tuple[str, int] | str
 """Where to stop: a binlog's base name and an offset, or a GTID set."""
+
+
+KeyValue = int | float | Decimal | str | bytes | date | time | timedelta | UUID
+Keys = tuple[tuple[KeyValue, ...], ...]
+"""Values of a table's key, each with a value for each of its columns."""
 
 
 def _check_time_zone(name: str | None) -> None:
@@ -265,13 +274,14 @@ class SummaryOptions:
 @dataclass(frozen=True)
 class ChangeFilesOptions:
     """Where to write changes, and in which of CHANGE_FORMATS: those of the log of `changes` to the tables of `filter`,
-    all columns or these. `output` is a directory to make, or "-" for stdout."""
+    all columns or these, all rows or those with these keys. `output` is a directory to make, or "-" for stdout."""
 
     changes: ChangesOptions
     output: str
     format: str = "json"
     filter: TableFilter = EVERYTHING
     columns: tuple[str, ...] | None = None
+    keys: Keys | None = None
 
     def __post_init__(self) -> None:
         _one_of("--format", self.format, CHANGE_FORMATS)
@@ -299,6 +309,12 @@ def parse_conversions(texts: list[str]) -> frozenset[str]:
     if unknown := sorted(found.difference(TYPE_CONVERSIONS)):
         raise UsageError(f"{unknown[0]!r} is not a type conversion", hint=f"they are {', '.join(TYPE_CONVERSIONS)}")
     return found
+
+
+def parse_key(text: str) -> tuple[str, ...]:
+    """Parse the values of a key, with commas between; one in double quotes may have commas itself."""
+    [values] = csv.reader([text], skipinitialspace=True) if text else [[""]]
+    return tuple(value.strip() for value in values)
 
 
 def parse_stop_position(text: str) -> tuple[str, int]:

@@ -10,7 +10,7 @@ from datetime import datetime
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
-from applier.options import parse_places, parse_size
+from applier.options import Keys, KeyValue, parse_places, parse_size
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
 
@@ -22,6 +22,8 @@ Tables = str | Sequence[str]
 """As --tables takes them: "db.table", "db", with wildcards, several with commas."""
 Place = str | tuple[str, int] | BinlogPosition | GtidSet
 """A place in a log: "binlog.000003:1234" or those two parts, where a snapshot stands, or a GTID set or its text."""
+Key = KeyValue | tuple[KeyValue, ...]
+"""A value of a table's key; a tuple for a key of several columns."""
 Size = int | str
 """In bytes, or as "64M" or "1G"."""
 
@@ -140,6 +142,13 @@ def chosen_gtids(given: str | GtidSet | None) -> str | None:
         raise UsageError(f"the GTID set {given} is a place in a MariaDB log, and names no transactions",
                          hint="stop there, or give GTIDs one by one, as text: 0-1-5,0-1-7")
     return None if given is None else str(given)
+
+
+def keys(given: Key | list[Key] | None) -> Keys | None:
+    """One key, or several."""
+    if given is None:
+        return None
+    return tuple(key if isinstance(key, tuple) else (key,) for key in (given if isinstance(given, list) else [given]))
 
 
 def size(given: Size) -> int:

@@ -7,11 +7,13 @@ from datetime import datetime
 from typing import Literal
 
 from applier.api.arguments import (
+    Key,
     PathLike,
     Paths,
     Place,
     Watcher,
     chosen_gtids,
+    keys,
     path,
     paths,
     position,
@@ -43,6 +45,7 @@ def changes(
     start: Place | datetime | None = None,
     stop: Place | datetime | None = None,
     gtids: str | GtidSet | None = None,
+    key: Key | list[Key] | None = None,
     define_from_log: bool = False,
     ignore_foreign_keys: bool = False,
     complete: bool = False,
@@ -67,6 +70,9 @@ def changes(
     stop: a position or a GTID set to stop after, or a time to stop before.
     gtids: only the changes of these transactions: a set as MySQL writes it, or MariaDB's GTIDs one by one
         ("0-1-5,0-1-7"). Of others, nothing is decoded.
+    key: only the changes of the row with this value of the primary key, or of the first unique key without NULLs; a
+        tuple for a key of several columns, a list for several rows. Values compare as on the server. An update that
+        gives a row another key is a change of both. Of other rows, only the key is decoded.
     define_from_log: whether the log's metadata define the table if nothing else does.
     ignore_foreign_keys: whether to leave out what foreign keys change below the log; else that is an error.
     complete: whether to apply the changes to what was there before, for whole rows before and after each, JSON
@@ -93,4 +99,4 @@ def changes(
         define_from_log, ignore_foreign_keys, complete, unsigned_bigint,
         start.timestamp() if isinstance(start, datetime) else None, chosen_gtids(gtids))
     log = ChangeLog(options, watcher(progress))
-    return Changes(log.feed(one_table(table), None if columns is None else tuple(columns)))
+    return Changes(log.feed(one_table(table), None if columns is None else tuple(columns), keys(key)))

@@ -15,7 +15,7 @@ from applier.cli.application import (
     app,
 )
 from applier.mysql.time_zones import parse_datetime
-from applier.options import ChangeFilesOptions, ChangesOptions, parse_stop_position
+from applier.options import ChangeFilesOptions, ChangesOptions, parse_key, parse_stop_position
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 
@@ -44,6 +44,9 @@ def changes(
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
     columns: Annotated[str | None, typer.Option(
         metavar="NAME,...", help="Only these columns; the others are not decoded.")] = None,
+    key: Annotated[list[str] | None, typer.Option(
+        metavar="VALUE,...", help="Only changes of the row with this primary key: its columns' values, in the key's "
+                                  "order. May be given several times.")] = None,
     base: Annotated[str | None, typer.Option(
         metavar="SNAPSHOT", help="A snapshot that has the tables' definitions; changes are those after it.")] = None,
     schema: Annotated[str | None, typer.Option(
@@ -90,7 +93,8 @@ def changes(
             None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, ignore_foreign_keys,
             complete, unsigned_bigint.value, None if start_datetime is None else parse_datetime(start_datetime), gtids),
         output, format.value, TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
-        None if columns is None else tuple(name.strip() for name in columns.split(",")))
+        None if columns is None else tuple(name.strip() for name in columns.split(",")),
+        tuple(map(parse_key, key)) if key else None)
     out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
     if output == STDOUT and compiling.is_ready("change files"):
         written = write_changes(options, out.buffer)  # no lines between the changes

@@ -114,11 +114,16 @@ def table_key(definition: TableDefinition) -> TableKey | None:
     choice = choose_access_path(column_infos(definition), key_infos(definition), None, definition.flavour)
     if not choice.is_exact:
         return None
+    return key_over(definition, choice)
+
+
+def key_over(definition: TableDefinition, choice: AccessPath) -> TableKey:
+    """The form of a key over these columns, which may be NULL only where all are compared as bytes."""
     names = tuple(definition.columns[c].name for c in choice.columns)
-    first = definition.columns[choice.columns[0]].type
-    if len(choice.columns) == 1 and first.base in INTEGERS:
-        bias = 1 << 63 if first.unsigned and first.base == "bigint" else 0
-        return IntKey(choice, choice.columns, names, first.unsigned, bias)
+    first = definition.columns[choice.columns[0]]
+    if len(choice.columns) == 1 and first.type.base in INTEGERS and not first.nullable:
+        bias = 1 << 63 if first.type.unsigned and first.type.base == "bigint" else 0
+        return IntKey(choice, choice.columns, names, first.type.unsigned, bias)
     rules = tuple(key_rule(key_collation(definition.columns[c], definition.flavour), prefix)
                   for c, prefix in zip(choice.columns, choice.prefixes, strict=True))
     return BytesKey(choice, choice.columns, names, rules if any(rules) else ())

@@ -66,10 +66,10 @@ class ImageReader:
                       for layout in layouts.known]
         self._programs = np.array([program.address for program in self._kept], np.int64)
 
-    def read(self, pointers: np.ndarray) -> None:
+    def read(self, pointers: np.ndarray, *, together: bool = False) -> None:
         """Fill the buffers with the images at `pointers` (int64[n]). Raises ArchiveError (1610) for a value that no
-        server writes, and ChunkTooLarge."""
-        buffers, most = self.buffers, CHUNK_BYTES if len(pointers) > 1 else MOST_BYTES
+        server writes, and ChunkTooLarge, but for one image, and for those that have to be read `together`."""
+        buffers, most = self.buffers, MOST_BYTES if len(pointers) == 1 or together else CHUNK_BYTES
         buffers.reset()
         buffers.limit(most)
         pointers, ends = np.ascontiguousarray(pointers), self.memory.ends(pointers)
@@ -82,7 +82,7 @@ class ImageReader:
                                    hint="the file is damaged; copy it again from the server")
             row = done if done >= 0 else FULL - done
             if done < 0:
-                if len(pointers) > 1 and buffers.room >= CHUNK_BYTES:
+                if most == CHUNK_BYTES and buffers.room >= CHUNK_BYTES:
                     raise ChunkTooLarge
                 buffers.double(row)
                 buffers.limit(most)

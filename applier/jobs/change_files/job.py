@@ -44,7 +44,7 @@ class _Counted:
     """A table's feed, and how much of it was written."""
 
     def __init__(self, log: ChangeLog, table: TableName, options: ChangeFilesOptions) -> None:
-        self.table, self.feed = table, log.feed(table, options.columns)
+        self.table, self.feed = table, log.feed(table, options.columns, options.keys)
         self.rows = 0
         self._format = options.format
         known = table, self.feed.columns, self.feed.key

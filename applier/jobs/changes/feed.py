@@ -27,10 +27,13 @@ from applier.apply.tables.table_maps import BATCH_ROWS
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
 from applier.binlog.rows.image_pointers import layouts_of
-from applier.binlog.rows.layout import ColumnPlan
+from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.values import finish_column
 from applier.errors import UnsupportedEvent
+from applier.io.mapping import MappedFile
+from applier.jobs.changes.chosen_rows import ChosenRows
 from applier.jobs.changes.groups import FileGroups
+from applier.jobs.changes.keys import ChosenKeys
 from applier.mysql.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 
@@ -60,17 +63,21 @@ class FeedTable:
     """Takes the changes of one version of the table in one file (a LogTable), and makes record batches for `emit`.
 
     `schema` is the feed's, and `names` are the names of the version's columns in it, by number; a column of the feed
-    that the version does not have is null. `groups` are those of the file.
+    that the version does not have is null. `groups` are those of the file. Only rows that are `chosen` count, None:
+    all; `inflated` is then what the reader keeps, the memory that images of compressed events lie in.
     """
 
     def __init__(self, definition: TableDefinition, schema: pa.Schema, names: Mapping[int, str],
-                 emit: Callable[[pa.RecordBatch], None], groups: FileGroups) -> None:
+                 emit: Callable[[pa.RecordBatch], None], groups: FileGroups, chosen: ChosenKeys | None,
+                 inflated: list[MappedFile]) -> None:
         self._definition, self._schema, self._names, self._emit, self._groups = definition, schema, names, emit, groups
+        self._chosen, self._inflated = chosen, inflated
         self._logged = LoggedTable(definition)
         self._columns = {name: number for number, name in names.items() if schema.get_field_index(name) >= 0}
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the rows after a table map: all columns of the feed, of both images."""
+        """What is wanted of the rows after a table map: all columns of the feed, of both images; where rows are chosen,
+        only the keys at first."""
         reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -78,21 +85,32 @@ class FeedTable:
         for number in self._columns.values():
             if number < len(wanted):
                 wanted[number] = reading.plans[number]
-        binding = TableBinding(reading.plans, wanted, wanted, lambda batch: self._take(reading, batch), BATCH_ROWS,
-                               in_one=True)
+        if self._chosen is None:
+            binding = TableBinding(reading.plans, wanted, wanted,
+                                   lambda batch: self._add(reading, batch, *_images(batch), batch.after),
+                                   BATCH_ROWS, in_one=True)
+        else:
+            of_rows = ChosenRows(self._chosen, self._definition, reading, wanted, self._inflated)
+            binding = TableBinding(reading.plans, of_rows.of_keys, of_rows.of_keys,
+                                   lambda batch: self._add_chosen(reading, batch, of_rows), BATCH_ROWS,
+                                   before_images=True)
         binding.layouts = reading.layouts
         return binding
 
-    def _take(self, reading: TableReading, batch: ChangeBatch) -> None:
-        befores, afters = batch.before_rows >= 0, batch.after_rows >= 0
-        changes = np.repeat(np.arange(batch.n), befores.astype(np.int64) + afters)
-        is_before = np.zeros(len(changes), np.bool_)
-        is_before[batch.before_rows[befores]] = True
+    def _add_chosen(self, reading: TableReading, batch: ChangeBatch, of_rows: ChosenRows) -> None:
+        of_rows.keep(batch)
+        changes, is_before = _images(batch)
+        for part, images in of_rows.read(batch, changes, is_before):
+            self._add(reading, batch, changes[part], is_before[part], images)
+
+    def _add(self, reading: TableReading, batch: ChangeBatch, changes: np.ndarray, is_before: np.ndarray,
+             images: ImageBuffers) -> None:
+        """Emit images of a batch: which change each is of, whether it is the one before it, and their columns."""
         types = _TYPES[batch.kinds[changes], is_before.astype(np.int8)]
         places = batch.places[changes]
         layouts = layouts_of(np.where(is_before, batch.before_images[changes], batch.images[changes]))
         rows = len(changes)
-        arrays = [self._values(field, reading, batch, rows) for field in self._schema
+        arrays = [self._values(field, reading, images, rows) for field in self._schema
                   if field.name not in OF_CHANGES.names]
         arrays += [
             pa.DictionaryArray.from_arrays(types, KINDS),
@@ -100,12 +118,12 @@ class FeedTable:
             NOT_CASCADED.slice(0, rows), self._present(reading, layouts, batch)]
         self._emit(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
-    def _values(self, field: pa.Field, reading: TableReading, batch: ChangeBatch, rows: int) -> pa.Array:
-        """A column of all images of a batch, in memory of its own."""
+    def _values(self, field: pa.Field, reading: TableReading, images: ImageBuffers, rows: int) -> pa.Array:
+        """A column of so many images, in memory of its own."""
         number = self._columns.get(field.name, len(reading.plans))
         if number >= len(reading.plans):
             return pa.nulls(rows, field.type)
-        values = as_nulls(finish_column(batch.after.columns[number].arrow(rows), self._definition.columns[number],
+        values = as_nulls(finish_column(images.columns[number].arrow(rows), self._definition.columns[number],
                                         reading.table_map.types[number], reading.table_map.metadata[number]))
         return pa.concat_arrays([values, values.slice(0, 0)])
 
@@ -127,3 +145,13 @@ class FeedTable:
         if not any(known):
             return ALL_PRESENT.slice(0, len(layouts))
         return pa.array(known, ALL_PRESENT.type).take(pa.array(layouts))
+
+
+def _images(batch: ChangeBatch) -> tuple[np.ndarray, np.ndarray]:
+    """The images of a batch in the order of the log: which change each is of, whether it is the one before it."""
+    befores, afters = batch.before_rows >= 0, batch.after_rows >= 0
+    counts = befores.astype(np.int64) + afters
+    changes = np.repeat(np.arange(batch.n), counts)
+    is_before = np.zeros(len(changes), np.bool_)
+    is_before[(np.cumsum(counts) - counts)[befores]] = True
+    return changes, is_before

@@ -24,6 +24,7 @@ from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.changes.columns import column_names
 from applier.jobs.changes.feed import OF_CHANGES
+from applier.jobs.changes.keys import chosen_keys
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
@@ -32,7 +33,7 @@ from applier.jobs.changes.whole_rows import WholeRows
 from applier.jobs.exporting.statements import schema_sql
 from applier.jobs.replay.outlining import Outlining
 from applier.mysql.types import arrow_type
-from applier.options import ChangesOptions
+from applier.options import ChangesOptions, Keys
 from applier.plan.cascades import Cascades, cascades_of
 from applier.plan.log import LogSpan, Wanted, read_history
 from applier.plan.tasks import log_segments
@@ -164,16 +165,17 @@ class ChangeLog:
                      for name, charset in sorted(history.databases().items())]
         return schema_sql(self._span.end_position(self._base), databases, history.definitions())
 
-    def feed(self, table: TableName, columns: tuple[str, ...] | None = None) -> ChangeFeed:
-        """The changes of a table, with all of its columns or these. Raises SchemaError where nothing defines the
-        table, or two of its definitions have no schema in common."""
+    def feed(self, table: TableName, columns: tuple[str, ...] | None = None, keys: Keys | None = None) -> ChangeFeed:
+        """The changes of a table, with all of its columns or these; of all rows, or of those with one of these values
+        of the table's last key. Raises SchemaError where nothing defines the table, or two of its definitions have no
+        schema in common, and UsageError where the table has no such column or key."""
         if self._options.complete:
-            log, task = self.applied(table, columns)
+            log, task = self.applied(table, columns, keys)
             return self._feed(table, log, WholeRows(log, task))
         history = self._history(table)
         if not self._options.ignore_foreign_keys:
             _check_foreign_keys(self._span, history, table)
-        log = self._feed_log(history, table, columns)
+        log = self._feed_log(history, table, columns, keys)
         changed = changed_versions(used_tables(self._span, history, _only(table)), history)
         read = {file for file in log.files if may_be_wanted(log, self._span, file)}
         segments = [segment for segment in log_segments(self._span, changed) if segment.file in read]
@@ -183,15 +185,17 @@ class ChangeLog:
         feed = ChangeFeed(log.schema, self.notes, log, source)
         return feed.with_bigints(".".join(table), self._options.unsigned_bigint)
 
-    def applied(self, table: TableName, columns: tuple[str, ...] | None = None) -> tuple[FeedLog, ApplyTask]:
+    def applied(self, table: TableName, columns: tuple[str, ...] | None = None,
+                keys: Keys | None = None) -> tuple[FeedLog, ApplyTask]:
         """The log of a table as its feed reads it, and what applies its changes, and those of tables that change its
         rows, to what was there before."""
         history = self._history(table)
-        log = self._feed_log(history, table, columns)
+        log = self._feed_log(history, table, columns, keys)
         wanted = _closure(history, table, _sources if self._options.ignore_foreign_keys else _related)
         return log, self._plan(history, table, _only(*wanted))
 
-    def _feed_log(self, history: SchemaHistory, table: TableName, columns: tuple[str, ...] | None) -> FeedLog:
+    def _feed_log(self, history: SchemaHistory, table: TableName, columns: tuple[str, ...] | None,
+                  keys: Keys | None) -> FeedLog:
         versions = {version.id: version for version in _versions_of(history, table)}
         if not versions:
             raise SchemaError("nothing defines this table", table=".".join(table), errno=NO_SUCH_TABLE,
@@ -201,7 +205,7 @@ class ChangeLog:
         files = {number: LogFile(outline.uri, outline.name, outline.start, outline.end)
                  for number, outline in enumerate(self._span.outlines)}
         return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
-                       self._wanted_groups)
+                       self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))
 
     def _plan(self, history: SchemaHistory, table: TableName, wanted: Wanted) -> ApplyTask:
         """One task that applies these tables, to trace the rows of one."""

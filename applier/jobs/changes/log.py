@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.jobs.changes.groups import FileGroups, WantedGroups
+from applier.jobs.changes.keys import ChosenKeys
 from applier.jobs.changes.statements import Statement, marker
 from applier.plan.log import LogSpan
 from applier.schema.definition import Column
@@ -29,7 +30,8 @@ class LogFile:
 class FeedLog:
     """`files` are those that are read, by their numbers; `commits` is of `commits_of`; `schema` is the feed's; `names`
     are those of each version's columns in it, by the version's id and the column's number; `statements` change rows
-    below the log; `wanted` says which event groups the feed is of."""
+    below the log; `wanted` says which event groups the feed is of,
+    `chosen` which rows of a version (None: all rows of all versions; of one that is not there, no row)."""
 
     files: Mapping[int, LogFile]
     commits: Mapping[int, Mapping[int, Position]]
@@ -38,6 +40,7 @@ class FeedLog:
     names: Mapping[int, Mapping[int, str]]
     statements: Sequence[Statement]
     wanted: WantedGroups
+    chosen: Mapping[int, ChosenKeys] | None
 
     @property
     def columns(self) -> dict[str, Column]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from applier.apply.tables.table_maps import segment_reader
 from applier.apply.tasks import LogSegment
 from applier.binlog.rows.same_bytes import SameBytes
-from applier.io.mapping import map_file
+from applier.io.mapping import MappedFile, map_file
 from applier.jobs.changes.feed import FeedTable
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.log import FeedLog, ReadLog
@@ -61,12 +61,14 @@ class SingleImages:
     def _changes(self, segment: LogSegment, groups: FileGroups, outlined: SameBytes) -> Iterator[pa.RecordBatch]:
         made: list[pa.RecordBatch] = []
         log = self._log
+        chosen, inflated = log.chosen, list[MappedFile]()
         tables = {version: FeedTable(log.versions[version].definition, log.schema, log.names[version], made.append,
-                                     groups) for version in segment.tables.values()}
+                                     groups, None if chosen is None else chosen[version], inflated)
+                  for version in segment.tables.values() if chosen is None or version in chosen}
         file = map_file(segment.uri)
         if not log.wanted.all:  # what is passed over is chosen by the split's bytes, too
             outlined.check(file, segment.split)
-        reader = segment_reader(segment, file, tables)
+        reader = segment_reader(segment, file, tables, None if chosen is None else inflated.append)
         for start, end in groups.wanted_parts(segment.start, segment.end):
             for _ in outlined.steps(reader, segment.split, start, end):
                 yield from made

@@ -67,6 +67,9 @@ class WholeRows:
             assert segment is not None
             groups = log.groups(segment.file)
             wanted = groups.are_wanted(found.places)
+            if self._log.chosen is not None:
+                chosen = np.append(self._are_chosen(version, found.values), False)  # and of NO_ROW, the last one
+                wanted &= chosen[np.maximum(found.before, -1)] | chosen[np.maximum(found.after, -1)]
             before, after = wanted & (found.before >= 0), wanted & (found.after >= 0)
             counts = before.astype(np.int64) + after
             which = np.repeat(np.arange(len(counts)), counts)
@@ -81,6 +84,14 @@ class WholeRows:
                               found.rows[which], found.by_foreign_keys[which])
         made.clear()
 
+    def _are_chosen(self, version: int, rows: pa.Table) -> np.ndarray:
+        """Whether rows of a version are chosen by their keys: bool[n]."""
+        if self._log.chosen is None:
+            return np.ones(rows.num_rows, np.bool_)
+        chosen = self._log.chosen.get(version)
+        return np.zeros(rows.num_rows, np.bool_) if chosen is None else chosen.of_rows(
+            [rows.column(name) for name in chosen.key.names])
+
     def _below(self, statement: Statement, log: ReadLog, walks: dict[int, TableWalk]) -> Iterator[pa.RecordBatch]:
         """What a statement does."""
         yield from log.markers([statement])
@@ -89,13 +100,15 @@ class WholeRows:
         file, end = statement.end
         for unit in walks[statement.made].units:
             rows = unit.rows_at_first
+            numbers = np.flatnonzero(self._are_chosen(statement.made, rows)).astype(np.int32) + 1  # the marker has 0
+            if len(numbers) < rows.num_rows:
+                rows = rows.take(pa.array(numbers - 1))
             for start in range(0, rows.num_rows, _CHUNK_ROWS):
                 n = min(_CHUNK_ROWS, rows.num_rows - start)
                 groups = log.groups(file)
                 places = np.full(n, groups.starts(np.array([end - 1]))[0])
-                numbers = np.arange(start + 1, start + n + 1, dtype=np.int32)  # the marker has 0
                 yield self._batch(statement.made, rows.slice(start, n), np.arange(n), np.full(n, INSERT, np.int8),
-                                  groups, places, numbers, np.zeros(n, np.bool_))
+                                  groups, places, numbers[start:start + n], np.zeros(n, np.bool_))
         check(walks)
 
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,

@@ -1,6 +1,9 @@
-"""`applier.changes` of some transactions, or from a time on: which changes, and what of the log is read for them."""
+"""`applier.changes` of some transactions, of some rows, or from a time on: which changes, and what of the log is read
+for them."""
 
-from datetime import UTC, datetime, timedelta
+import json
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
@@ -10,8 +13,11 @@ import applier
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.cli import app
+from applier.mysql.types import arrow_type
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
+from applier.writer.values import image_values
+from applier.writer.wire_columns import wire_columns
 from applier.writer.writer import BinlogWriter
 from tests.recorded.archives.demo_digest import ARCHIVE
 
@@ -111,10 +117,162 @@ def test_what_is_passed_over_is_compared_with_what_was_outlined(tmp_path):
         feed.to_arrow()
 
 
+class Rows:
+    """A log of one table d.t."""
+
+    def __init__(self, folder, sql, **options):
+        self.log = BinlogWriter(folder / "binlog.000001", **options)
+        self.log.query("CREATE DATABASE d")
+        self.ddl(sql)
+        self.table = parse_statement(sql, default_database="d", flavour=self.log.flavour)[0].definition
+
+    def ddl(self, sql):
+        self.log.query(sql, "d")
+        return self
+
+    def write(self, *changes):
+        with self.log.transaction():
+            for before, after in changes:
+                self.log.rows(RowChanges(self.table, before=before, after=after))
+        return self
+
+    def changes(self, *names, **options):
+        self.log.close()
+        rows = applier.changes(self.log.path, "d.t", **options).to_arrow().to_pylist()
+        return [(row["_change_type"], *(row[name] for name in names)) for row in rows]
+
+
+def ints(*values):
+    return pa.array(values, pa.int32())
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_only_these_rows(tmp_path, complete):
+    """PKE, DEF-R2: an image that lacks the key has that of its row; a row that gets another key is in both."""
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, a INT)")
+    log.write((None, {"id": ints(1, 2, 3), "a": ints(10, 20, 30)}), ({"id": ints(2)}, {"a": ints(21)}),
+              ({"id": ints(2)}, {"id": ints(4)}), ({"id": ints(1)}, None), ({"id": ints(4)}, None))
+    moved = [("update_preimage", 2, 21 if complete else None), ("update_postimage", 4, 21 if complete else None)]
+    of_two = [("insert", 2, 20), ("update_preimage", 2, 20 if complete else None),
+              ("update_postimage", 2 if complete else None, 21), *moved]
+    assert log.changes("id", "a", key=2, complete=complete) == of_two
+    assert log.changes("id", "a", key=[2], complete=complete) == of_two
+    deleted = ("delete", 4, 21 if complete else None)
+    assert log.changes("id", "a", key=4, complete=complete) == [*moved, deleted]
+    assert log.changes("id", key=[3, 4], complete=complete) == [("insert", 3), *(row[:2] for row in moved), deleted[:2]]
+    assert log.changes("a", columns=["a"], key=3, complete=complete) == [("insert", 30)]
+    assert log.changes(key=5, complete=complete) == []
+    assert log.changes(key=[], complete=complete) == []
+
+
+@pytest.mark.parametrize(("kind", "value", "same"), [
+    ("BIGINT UNSIGNED", (1 << 64) - 1, ["18446744073709551615", Decimal((1 << 64) - 1)]),
+    ("DECIMAL(10,2)", Decimal("1.50"), ["1.5", 1.5]), ("DATE", date(2026, 3, 14), ["2026-03-14"]),
+    ("DATETIME(3)", datetime(2026, 3, 14, 10, 30, 0, 125000), ["2026-03-14 10:30:00.125"]),
+    ("TIMESTAMP", datetime(2026, 3, 14, 10, 30, tzinfo=UTC), [
+        datetime(2026, 3, 14, 11, 30, tzinfo=timezone(timedelta(hours=1))), "2026-03-14 10:30:00"]),
+    ("TIME", timedelta(hours=-30, minutes=-5), ["-30:05:00"]), ("VARCHAR(20)", "Straße", ["STRASE "]),
+    ("VARBINARY(20)", b"a\xff", []), ("ENUM('new','paid')", "paid", ["2"]), ("BIT(10)", 513, ["513"])])
+def test_values_of_keys(tmp_path, kind, value, same):
+    """As a literal of the server is read, and as its collation compares them."""
+    log = Rows(tmp_path, f"CREATE TABLE t (k {kind} COLLATE utf8mb4_general_ci NOT NULL, PRIMARY KEY (k))"
+               if "CHAR" in kind else f"CREATE TABLE t (k {kind} NOT NULL, PRIMARY KEY (k))")
+    stored = arrow_type(log.table.columns[0].type)
+    others = {"VARCHAR(20)": "STRASS", "VARBINARY(20)": b"a", "ENUM('new','paid')": "new"}
+    values = pa.array([value, others[kind]] if kind in others else [value], stored)
+    log.write((None, {"k": image_values(values, log.table.columns[0], *wire_columns(log.table))}))
+    for key in (value, *same, [value], (value,)):
+        [(_, found)] = log.changes("k", key=key)
+        assert found == value
+
+
+def test_keys_of_several_columns(tmp_path):
+    log = Rows(tmp_path, "CREATE TABLE t (a INT NOT NULL, b VARCHAR(9) NOT NULL, v INT, UNIQUE KEY (b, a))")
+    log.write((None, {"a": ints(1, 1, 2), "b": pa.array(["x", "y", "x"]), "v": ints(1, 2, 3)}))
+    assert log.changes("v", key=("x", 1)) == [("insert", 1)]
+    assert log.changes("v", key=[("x", 2), ("y", 1), ("y", 2)]) == [("insert", 2), ("insert", 3)]
+
+
+@pytest.mark.parametrize(("sql", "key", "message"), [
+    ("CREATE TABLE t (id INT, UNIQUE KEY (id))", 1, "no key to choose rows by"),
+    ("CREATE TABLE t (id INT PRIMARY KEY)", (1, 2), "1, 2 is not a key"),
+    ("CREATE TABLE t (id INT, b INT, PRIMARY KEY (id, b))", 1, "1 is not a key of the table"),
+    ("CREATE TABLE t (id TINYINT PRIMARY KEY)", 300, "300 is not a key of the table: 300 is out of the range"),
+    ("CREATE TABLE t (id INT PRIMARY KEY)", "1.5", "'1.5' is none of int"),
+    ("CREATE TABLE t (id INT PRIMARY KEY)", "one", "'one' is not a key of the table"),
+    ("CREATE TABLE t (id DATE PRIMARY KEY)", "2026-02-31", "2026-02-31")])
+def test_what_is_no_key(tmp_path, sql, key, message):
+    with pytest.raises(applier.UsageError, match=message):
+        Rows(tmp_path, sql).changes(key=key)
+
+
+def test_rows_of_earlier_versions_of_a_table(tmp_path):
+    """Renamed, converted and added columns: by the last key, whatever the key was then; a version that lacks a column
+    of it, or cannot hold the value, has no such rows."""
+    log = Rows(tmp_path, "CREATE TABLE t (id TINYINT PRIMARY KEY, v INT)")
+    log.write((None, {"id": pa.array([1, 2], pa.int8()), "v": ints(7, 8)})).ddl("ALTER TABLE t RENAME COLUMN id TO n")
+    assert log.changes("n", key=2) == [("insert", 2)]
+    log = Rows(tmp_path, "CREATE TABLE t (id INT, v INT)")
+    log.write((None, {"id": ints(5, None), "v": ints(1, 2)})).write(({"id": ints(None), "v": ints(2)}, None))
+    log.ddl("ALTER TABLE t MODIFY id INT NOT NULL PRIMARY KEY").ddl("TRUNCATE TABLE t")
+    assert log.changes("id", key=5) == [("insert", 5), ("alter", None), ("truncate", None)]
+    assert log.changes("id", key=0) == [("alter", None), ("truncate", None)]
+    log = Rows(tmp_path, "CREATE TABLE t (v INT)").write((None, {"v": ints(1)}))
+    log.ddl("ALTER TABLE t ADD COLUMN id INT NOT NULL DEFAULT 3 PRIMARY KEY")
+    assert log.changes("id", key=3) == [("alter", None)]
+
+
+def test_of_other_rows_only_the_key_is_decoded(tmp_path):
+    """A value that is none stops only who wants its row."""
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v JSON)", checksum=False)
+    documents = image_values(pa.array(['"one"', '"another"']), log.table.columns[1], wire_columns(log.table)[1])
+    log.write((None, {"id": ints(100001, 100002), "v": documents})).log.close()
+    data = bytearray(open(log.log.path, "rb").read())
+    data[data.index(b"another") - 2] = 99  # no type of a value
+    open(log.log.path, "wb").write(data)
+    assert log.changes("v", key=100001) == [("insert", '"one"')]
+    assert log.changes("id", columns=["id"], key=100002) == [("insert", 100002)]
+    with pytest.raises(applier.ArchiveError):
+        log.changes("v", key=100002)
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_rows_in_compressed_events(tmp_path, flavour):
+    """Images lie in the memory that events are inflated to, in one part of it after another."""
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(2000))", flavour=flavour, compress=True)
+    numbers = list(range(9000))
+    old, new = (pa.array([f"{number} {word} " * 120 for number in numbers]) for word in ("old", "new"))
+    log.write((None, {"id": ints(*numbers), "v": old})).write(({"id": ints(*numbers), "v": old},
+                                                              {"id": ints(*numbers), "v": new}))
+    for complete in (False, True):
+        some = log.changes("id", "v", key=[0, 4242, 8999], complete=complete)
+        assert [row[:2] for row in some[:3]] == [("insert", 0), ("insert", 4242), ("insert", 8999)]
+        assert len(some) == 9
+        assert all(row[2] == f"{row[1]} {'new' if row[0] == 'update_postimage' else 'old'} " * 120 for row in some)
+
+
+def test_long_rows_come_some_at_a_time(tmp_path, monkeypatch):
+    """Both images of an update are in one batch, however long they are."""
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v LONGBLOB)")
+    data = pa.array([b"x" * 70_000] * 5, pa.binary())
+    log.write((None, {"id": ints(*range(5)), "v": data}), ({"id": ints(*range(5)), "v": data},
+                                                           {"id": ints(*range(5)), "v": data})).log.close()
+    whole = applier.changes(log.log.path, "d.t").to_arrow()
+    monkeypatch.setattr("applier.apply.output.image_reader.CHUNK_BYTES", 100_000)
+    batches = list(applier.changes(log.log.path, "d.t", key=[0, 1, 2, 3, 4]))
+    assert pa.Table.from_batches(batches).equals(whole) and len(batches) > 5
+    assert all(batch["_change_type"][0].as_py() != "update_postimage" for batch in batches)
+
+
 def test_on_the_command_line():
     [first] = applier.changes(ARCHIVE, "shop.orders").to_arrow().slice(0, 1).to_pylist()
     asked = ["changes", "--binlogs", str(ARCHIVE), "--table", "shop.orders", "--columns", "id"]
     told = CliRunner().invoke(app, [*asked, "--gtids", first["_gtid"]])
     assert told.exit_code == 0 and told.stdout.count(first["_gtid"]) == told.stdout.count("\n") > 0
+    told = CliRunner().invoke(app, [*asked, "--key", "5", "--key", " 7 "])
+    assert {json.loads(line)["key"]["id"] for line in told.stdout.splitlines()} == {5, 7}
+    told = CliRunner().invoke(app, ["changes", "--binlogs", str(ARCHIVE), "--table", "shop.stock",
+                                    "--key", '"OU00004", 3'])
+    assert {tuple(json.loads(line)["key"].values()) for line in told.stdout.splitlines()} == {("OU00004", 3)}
     told = CliRunner().invoke(app, [*asked, "--start-datetime", "2999-01-01"])
     assert (told.exit_code, told.stdout) == (0, "")

@@ -1,0 +1,133 @@
+"""Changes of some rows only: those with these values of the table's key.
+
+Values compare as the server compares them in a key: by the column's collation. Of an update that gives a row another
+key, either one chooses it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.apply.search.keyed_changes import KeyColumns
+from applier.columns.table_key import BytesKey, IntKey, TableKey, Values, key_over, table_key
+from applier.errors import ApplierError, UsageError
+from applier.mysql.types import arrow_type
+from applier.options import Keys, KeyValue
+from applier.schema.definition import Column
+from applier.schema.history.table_versions import TableVersion
+from applier.sql import literals
+
+
+@dataclass(frozen=True)
+class ChosenKeys:
+    """The rows of a version of the table whose `key` is one of `keys`."""
+
+    key: TableKey
+    keys: tuple[int, ...] | tuple[bytes, ...]
+
+    def of_changes(self, columns: KeyColumns) -> tuple[np.ndarray, np.ndarray]:
+        """Whether each before-image and each after-image of a batch has one (bool[n]), by the key's columns."""
+        if isinstance(self.key, IntKey):  # which the log's reader has encoded
+            before, after = (np.isin(np.asarray(values), self.keys) for [values] in columns)
+            return before, after
+        return self.of_rows(columns[0]), self.of_rows(columns[1])
+
+    def of_rows(self, columns: Sequence[Values]) -> np.ndarray:
+        """Whether each row has one (bool[n]), by the key's columns in a snapshot."""
+        valid = np.logical_and.reduce([np.asarray(column.is_valid()) for column in columns])
+        if not valid.all():
+            found = np.zeros(len(valid), np.bool_)
+            found[valid] = self.of_rows([column.filter(pa.array(valid)) for column in columns])
+            return found
+        match self.key:
+            case IntKey():
+                return np.isin(self.key.encode(columns), self.keys)
+            case BytesKey():
+                wanted = pa.array(self.keys, pa.large_binary())
+                is_in = pc.is_in(self.key.encode(columns).to_arrow(), value_set=wanted)
+                return np.asarray(is_in)
+
+
+def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mapping[int, str]],
+                keys: Keys) -> dict[int, ChosenKeys]:
+    """What is chosen of each version of a table (by its id) by values of its last key; nothing of versions that lack a
+    column of it. `names` are those of the versions' columns in the feed. Raises UsageError for values that the key
+    cannot have."""
+    last = max(versions)
+    key = table_key(versions[last].definition)
+    if key is None:
+        raise UsageError("the table has no key to choose rows by",
+                         hint="it has neither a primary key nor a unique one without NULLs")
+    if wrong := next((values for values in keys if len(values) != len(key.columns)), None):
+        raise UsageError(f"{_shown(wrong)} is not a key of the table",
+                         hint=f"its key is {', '.join(key.names)}; give a value for each column")
+    of_key, found = [names[last][column] for column in key.columns], {}
+    for version in versions.values():
+        numbers = {name: number for number, name in names[version.id].items()}
+        if all(name in numbers for name in of_key):
+            columns = tuple(numbers[name] for name in of_key)
+            own = key_over(version.definition, replace(key.choice, columns=columns))
+            found[version.id] = _chosen(own, [version.definition.columns[number] for number in columns], keys,
+                                        version.definition.flavour, is_last=version.id == last)
+    return found
+
+
+def _chosen(key: TableKey, columns: Sequence[Column], keys: Keys, flavour: str, *, is_last: bool) -> ChosenKeys:
+    rows = []
+    for values in keys:
+        try:
+            rows.append([_scalar(value, column, flavour) for value, column in zip(values, columns, strict=True)])
+        except (ValueError, InvalidOperation, OverflowError, pa.ArrowException, ApplierError) as error:
+            if is_last:  # an earlier version may have had less room
+                said = error.message if isinstance(error, ApplierError) else error
+                raise UsageError(f"{_shown(values)} is not a key of the table: {said}",
+                                 hint=f"its key is {', '.join(key.names)}") from None
+    if not rows:
+        return ChosenKeys(key, ())
+    arrays = [pa.array([row[place] for row in rows], arrow_type(column.type))
+              for place, column in enumerate(columns)]
+    match key:
+        case IntKey():
+            return ChosenKeys(key, tuple(key.listed(key.encode(arrays))))
+        case BytesKey():
+            return ChosenKeys(key, tuple(key.listed(key.encode(arrays))))
+
+
+def _scalar(value: KeyValue, column: Column, flavour: str) -> pa.Scalar:
+    """A value as the column has it. Raises ValueError, and more, for one that it cannot have."""
+    literal = Decimal(value) if column.type.base == "bit" and isinstance(value, str) else _literal(value)
+    found = literals.convert(literal, column.type, flavour)
+    if isinstance(found, Decimal) and not isinstance(literal, bytearray) and Decimal(str(literal)) != found:
+        raise ValueError(f"{value!r} is none of {column.type.column_type}")
+    return pa.scalar(found, arrow_type(column.type))
+
+
+def _literal(value: KeyValue) -> literals.Value:
+    match value:
+        case datetime.datetime():
+            instant = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+            return instant.isoformat(" ")
+        case datetime.date() | datetime.time() | uuid.UUID():
+            return str(value)
+        case datetime.timedelta():
+            seconds, micros = divmod(abs(value) // datetime.timedelta(microseconds=1), 1_000_000)
+            sign = "-" if value < datetime.timedelta() else ""
+            return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}.{micros:06}"
+        case bytes():
+            return bytearray(value)
+        case int():
+            return Decimal(value)
+        case _:
+            return value
+
+
+def _shown(values: Sequence[KeyValue]) -> str:
+    return ", ".join(map(repr, values))
