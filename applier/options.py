@@ -224,12 +224,25 @@ class ExplainOptions:
 
 
 @dataclass(frozen=True)
+class CommitRange:
+    """Commits by their versions and by their times, in microseconds since 1970 UTC; bounds are in it."""
+
+    first_version: int = -1
+    last_version: int = (1 << 63) - 1
+    first_time: int = -(1 << 63)
+    last_time: int = (1 << 63) - 1
+
+
+ALL_COMMITS = CommitRange()
+
+
+@dataclass(frozen=True)
 class ChangesOptions:
     """Of which log to read changes. Without `ignore_foreign_keys`, changes that foreign keys make and the log does not
     have are an error. `complete`: whole rows, and what foreign keys change. `unsigned_bigint`: the
     type of such columns. Only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) or
-    later on are wanted, and only those of the transactions `gtids`, as GtidChoice takes them. The rest is as in
-    ReplayOptions."""
+    later on are wanted, and only those of the transactions `gtids`, as GtidChoice takes them, and of commits in a
+    range. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -244,6 +257,7 @@ class ChangesOptions:
     unsigned_bigint: str = AS_DECIMAL
     start_datetime: float | None = None
     gtids: str | None = None
+    commits: CommitRange = ALL_COMMITS
 
     def __post_init__(self) -> None:
         _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)

@@ -82,6 +82,25 @@ def test_a_wrong_option_says_so(source):
         read(source, tabel="shop.orders").collect()
 
 
+@pytest.mark.parametrize("condition, parts", [
+    ("_table IN ('shop.stock', 'shop.orders') AND _table <> 'shop.orders'", 2),
+    ("_table = 'shop.stock' AND _gtid = '20810cc3-e548-11f1-a5e4-02fc00000001:14'", 1),
+    ("_commit_timestamp >= TIMESTAMP '2026-03-14 10:30:00Z'", 6),
+])
+def test_filters_of_a_query_are_pushed_down(source, condition, parts):
+    """Where the session allows it: the rows are the same with it and without, of fewer parts of the log."""
+    found = []
+    for enabled in ("false", "true"):
+        source.conf.set("spark.sql.python.filterPushdown.enabled", enabled)
+        try:
+            frame = read(source).where(condition)
+            found.append((frame.rdd.getNumPartitions(), sorted(map(str, frame.collect()))))
+        finally:
+            source.conf.unset("spark.sql.python.filterPushdown.enabled")
+    assert found[0][1] == found[1][1] != []
+    assert (found[0][0], found[1][0]) == (6, parts)
+
+
 class Sink:
     """A folder of a Delta-like table: each micro-batch appends files, and the same batch twice is there once."""
 

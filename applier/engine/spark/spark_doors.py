@@ -10,7 +10,9 @@ import os
 import re
 import struct
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 GATEWAY_PORT, GATEWAY_SECRET = "PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"
 """The variables by which pyspark finds a JVM that is there (pyspark.java_gateway)."""
@@ -106,3 +108,21 @@ def serve_forks() -> None:
     from pyspark.daemon import manager
 
     manager()
+
+
+class PushFilters:
+    """A reader's `pushFilters`, which Spark calls where spark.sql.python.filterPushdown.enabled is true. Where it is
+    not, which is the default, Spark refuses a reader whose method is not that of DataSourceReader: so this seems to
+    be it."""
+
+    def __init__(self, push: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
+        self._push = push
+
+    @property
+    def __func__(self) -> object:
+        from pyspark.sql.datasource import DataSourceReader
+
+        return DataSourceReader.pushFilters
+
+    def __call__(self, filters: Sequence[Any]) -> Sequence[Any]:
+        return self._push(filters)

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.gtid_choice import GtidChoice
+from applier.options import ALL_COMMITS, CommitRange
 
 OFFSET_BITS = 40
 """Of a commit version, for the offset in the file: one terabyte. The file's number is above."""
@@ -27,10 +28,12 @@ def version_at(name: str, place: int, offset: int) -> int:
 
 @dataclass(frozen=True)
 class WantedGroups:
-    """Which event groups are wanted: of these transactions (None: all), and with a later commit version."""
+    """Which event groups are wanted: of these transactions (None: all), with a later commit version, and within a
+    range."""
 
     gtids: GtidChoice | None = None
     after: int = -1
+    within: CommitRange = ALL_COMMITS
 
     @property
     def all(self) -> bool:
@@ -99,7 +102,10 @@ class FileGroups:
 
     @cached_property
     def _wanted_ones(self) -> np.ndarray:
-        found, wanted = self._found, self._versions > self._wanted.after
+        found, within = self._found, self._wanted.within
+        wanted = ((self._versions > self._wanted.after) & (self._versions >= within.first_version)
+                  & (self._versions <= within.last_version) & (self._times >= within.first_time)
+                  & (self._times <= within.last_time))
         if self._wanted.gtids is not None:
             wanted &= self._wanted.gtids.chosen(found.names, found.sources, found.numbers)
         return wanted

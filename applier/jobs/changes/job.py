@@ -126,7 +126,7 @@ class ChangeLog:
         part = outlining.next_pass(archive, self._base)
         self._span, self.begins_at = part.span, None if part.base is None else part.base.position
         self.notes = tuple(notes)
-        self._wanted_groups = wanted_groups(self._span, gtids, options.start_datetime)
+        self._wanted_groups = wanted_groups(self._span, gtids, options.start_datetime, options.commits)
 
     @property
     def flavour(self) -> str:

@@ -8,13 +8,15 @@ from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.jobs.changes.groups import WantedGroups, version_at
 from applier.jobs.changes.log import FeedLog
+from applier.options import CommitRange
 from applier.plan.log import LogSpan
 
 
-def wanted_groups(span: LogSpan, gtids: GtidChoice | None, start_time: float | None) -> WantedGroups:
+def wanted_groups(span: LogSpan, gtids: GtidChoice | None, start_time: float | None,
+                  within: CommitRange) -> WantedGroups:
     """The event groups of these transactions (None: all), from the first group of a time, in epoch seconds, or later
-    on."""
-    return WantedGroups(gtids, -1 if start_time is None else _version_before(span, start_time))
+    on, within a range."""
+    return WantedGroups(gtids, -1 if start_time is None else _version_before(span, start_time), within)
 
 
 def _version_before(span: LogSpan, time: float) -> int:
@@ -29,5 +31,7 @@ def _version_before(span: LogSpan, time: float) -> int:
 def may_be_wanted(log: FeedLog, span: LogSpan, file: int) -> bool:
     """Whether a file may have wanted groups, as far as its outline says it."""
     wanted, outline = log.wanted, span.outlines[file]
+    first = max(wanted.after + 1, wanted.within.first_version)
     return (wanted.gtids is None or wanted.gtids.may_be_in(outline.gtids)) and (
-        file in log.commits or version_at(outline.name, file, outline.end) > wanted.after)
+        file in log.commits or version_at(outline.name, file, outline.end) >= first) and (
+        version_at(outline.name, file, outline.start) < wanted.within.last_version)

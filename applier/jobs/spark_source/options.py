@@ -12,14 +12,16 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 _KNOWN = ("path", "table", "tables", "columns", "base", "schema", "startposition", "stopposition", "stopgtid",
-          "stopdatetime", "definefromlog", "ignoreforeignkeys", "complete", "partitionbytes", "maxbytespertrigger")
+          "stopdatetime", "startdatetime", "gtids", "definefromlog", "ignoreforeignkeys", "complete", "partitionbytes",
+          "maxbytespertrigger")
 _PARTITION_BYTES = "64M"
 
 
 @dataclass(frozen=True)
 class SourceOptions:
-    """`table` None means all tables of `filter`, with images as JSON. A task reads about `partition_bytes` of log, a
-    micro-batch at most `trigger_bytes` (None: all that is there)."""
+    """`table` None means all tables of `filter`, of these only those `named` if there are such names, as `_table` has
+    them, with images as JSON. A task reads about `partition_bytes` of log, a micro-batch at most `trigger_bytes` (None:
+    all that is there)."""
 
     changes: ChangesOptions
     table: TableName | None
@@ -27,6 +29,7 @@ class SourceOptions:
     filter: TableFilter
     partition_bytes: int
     trigger_bytes: int | None
+    named: frozenset[str] | None = None
 
 
 def parse(options: Mapping[str, str]) -> SourceOptions:
@@ -37,13 +40,14 @@ def parse(options: Mapping[str, str]) -> SourceOptions:
     if "path" not in given:
         raise UsageError("no binlogs given", hint="load() takes a directory, files with commas between, or a glob")
     start, stop, time = given.get("startposition"), given.get("stopposition"), given.get("stopdatetime")
-    trigger = given.get("maxbytespertrigger")
+    begin, trigger = given.get("startdatetime"), given.get("maxbytespertrigger")
     return SourceOptions(
         ChangesOptions(
             tuple(given["path"].split(",")), given.get("base"), given.get("schema"),
             None if start is None else parse_stop_position(start), None if stop is None else parse_stop_position(stop),
             given.get("stopgtid"), None if time is None else parse_datetime(time), _flag(given, "definefromlog"),
-            _flag(given, "ignoreforeignkeys"), _flag(given, "complete")),
+            _flag(given, "ignoreforeignkeys"), _flag(given, "complete"),
+            start_datetime=None if begin is None else parse_datetime(begin), gtids=given.get("gtids")),
         _table(given.get("table")), None if "columns" not in given else tuple(_names(given["columns"])),
         TableFilter(parse_table_list([given["tables"]] if "tables" in given else [])),
         parse_size(given.get("partitionbytes", _PARTITION_BYTES)), None if trigger is None else parse_size(trigger))

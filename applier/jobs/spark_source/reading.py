@@ -31,7 +31,8 @@ class Part(InputPartition):
 
 def parts(log: ChangeLog, options: SourceOptions) -> list[Part]:
     """What tasks read of a log, in the order of each table's changes."""
-    tables = [options.table] if options.table is not None else log.tables(options.filter)
+    tables = [options.table] if options.table is not None else [
+        name for name in log.tables(options.filter) if options.named is None or ".".join(name) in options.named]
     found = []
     for table in tables:
         feed = log.feed(table, options.columns)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from applier.engine.spark.spark_doors import PushFilters
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source import options
+from applier.jobs.spark_source.pushed import narrowed
 from applier.jobs.spark_source.reading import Part, parts, schema_of
 from applier.jobs.spark_source.streaming import BinlogStream
 
@@ -19,8 +21,9 @@ class BinlogSource(DataSource):
     """The row changes of a table, or with images as JSON of any tables, of binlogs.
 
     Options are those of `applier.changes`, in Spark's spelling: `table`, `columns`, `base`, `schema`, `startPosition`,
-    `stopPosition`, `stopGtid`, `stopDatetime`, `defineFromLog`, `ignoreForeignKeys`, `complete`; `tables` chooses where
-    no table is named; a task reads about `partitionBytes` (64M) of log; `maxBytesPerTrigger` bounds a micro-batch.
+    `startDatetime`, `stopPosition`, `stopGtid`, `stopDatetime`, `gtids`, `defineFromLog`, `ignoreForeignKeys`,
+    `complete`; `tables` chooses where no table is named; a task reads about `partitionBytes` (64M) of log;
+    `maxBytesPerTrigger` bounds a micro-batch.
     """
 
     @classmethod
@@ -47,6 +50,15 @@ class BinlogReader(DataSourceReader):
 
     def __init__(self, asked: options.SourceOptions) -> None:
         self._asked = asked
+
+    @property
+    def pushFilters(self) -> PushFilters:
+        """What a query asks of `_table`, `_gtid`, `_commit_version` and `_commit_timestamp`; see `pushed`."""
+        return PushFilters(self._push)
+
+    def _push(self, filters: Sequence[Filter]) -> Sequence[Filter]:
+        self._asked = narrowed(self._asked, filters)
+        return filters
 
     def partitions(self) -> Sequence[InputPartition]:
         """Outline the log, and divide it."""

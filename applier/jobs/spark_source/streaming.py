@@ -36,6 +36,8 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise UsageError("complete changes are not streamed", hint="read them with spark.read")
         if (changes.stop_position, changes.stop_gtid, changes.stop_datetime) != (None, None, None):
             raise UsageError("a stream has no place to stop", hint="trigger(availableNow=True) stops at the log's end")
+        if changes.start_datetime is not None:
+            raise UsageError("a stream begins at a position", hint="give startPosition, which `applier locate` finds")
         self._asked, self._columns = asked, list(columns)
         self._target: Offset | None = None
         self._definitions: tuple[Offset, str] | None = None

@@ -87,3 +87,15 @@ def test_the_doors_are_opened_in_one_module():
     files = [file for package in ("applier", "jsondiff", "keysearch") for file in (ROOT / package).rglob("*.py")]
     found = {str(file.relative_to(ROOT)) for file in files if _PRIVATE.search(file.read_text())}
     assert found == {"applier/engine/spark/spark_doors.py"}
+
+
+def test_a_reader_may_seem_to_push_no_filters():
+    """Spark's planner looks at the method where push-down is off; it is called where it is on."""
+    from pyspark.sql.datasource import DataSourceReader
+    from pyspark.sql.worker import data_source_pushdown_filters, plan_data_source_read
+
+    planner = " ".join(inspect.getsource(plan_data_source_read).split())
+    assert 'getattr(reader.pushFilters, "__func__", None) is not DataSourceReader.pushFilters' in planner
+    assert "reader.pushFilters([" in inspect.getsource(data_source_pushdown_filters)
+    push = spark_doors.PushFilters(lambda filters: filters[1:])
+    assert push.__func__ is DataSourceReader.pushFilters and push([1, 2]) == [2]

@@ -1,0 +1,95 @@
+"""Filters of a query spare decoding, and no change that passes them is lost."""
+
+from datetime import UTC, datetime
+
+import pytest
+from pyspark.sql.datasource import (
+    EqualTo,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+    StringStartsWith,
+)
+
+from applier.jobs.spark_source.options import parse
+from applier.jobs.spark_source.source import BinlogReader
+from tests.recorded.archives.demo_digest import ARCHIVE
+from tests.support.real_server import Case
+
+GTID = "20810cc3-e548-11f1-a5e4-02fc00000001"
+VERSION = 2 << 40 | 745606
+"""The commit version of the last transaction before 10:30."""
+TIME = datetime(2026, 3, 14, 10, 30, tzinfo=UTC)
+VERSIONS, TIMES = ("_commit_version",), ("_commit_timestamp",)
+HOLDS = {
+    EqualTo: lambda value, wanted: value == wanted, In: lambda value, wanted: value in wanted,
+    GreaterThan: lambda value, wanted: value > wanted, GreaterThanOrEqual: lambda value, wanted: value >= wanted,
+    LessThan: lambda value, wanted: value < wanted, LessThanOrEqual: lambda value, wanted: value <= wanted,
+    StringStartsWith: lambda value, wanted: value.startswith(wanted),
+}
+
+
+def rows(filters, path=ARCHIVE, **options):
+    """What is read for a query with these filters."""
+    reader = BinlogReader(parse({"path": str(path), "partitionBytes": "1M", **options}))
+    assert list(reader.pushFilters(filters)) == filters, "Spark looks at each row, too"
+    return [row for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]
+
+
+def passes(row, filter):
+    if isinstance(filter, Not):
+        return not passes(row, filter.child)
+    value = row[filter.attribute[0]]
+    return value is not None and HOLDS[type(filter)](value, filter.value)
+
+
+@pytest.fixture(scope="module")
+def all_rows():
+    return rows([])
+
+
+EXACT = [
+    [EqualTo(("_table",), "shop.stock")],
+    [In(("_table",), ("shop.stock", "shop.nothing"))],
+    [In(("_table",), ("shop.stock", "shop.orders")), EqualTo(("_table",), "shop.orders")],
+    [EqualTo(("_gtid",), f"{GTID}:14")],
+    [In(("_gtid",), (f"{GTID}:14", f"{GTID}:2400")), EqualTo(("_table",), "shop.orders")],
+    [GreaterThan(VERSIONS, VERSION)], [GreaterThanOrEqual(VERSIONS, VERSION)],
+    [LessThan(VERSIONS, VERSION)], [LessThanOrEqual(VERSIONS, VERSION)], [EqualTo(VERSIONS, VERSION)],
+    [GreaterThan(VERSIONS, VERSION - 5000), LessThanOrEqual(VERSIONS, VERSION), LessThan(VERSIONS, 1 << 60)],
+    [GreaterThan(TIMES, TIME)], [GreaterThanOrEqual(TIMES, TIME)], [LessThan(TIMES, TIME)],
+    [LessThanOrEqual(TIMES, TIME)],
+]
+
+
+@pytest.mark.parametrize("filters", EXACT, ids=str)
+def test_what_is_read_is_what_passes(all_rows, filters):
+    """In a session, a time has a zone."""
+    assert rows(filters) == [row for row in all_rows if all(passes(row, filter) for filter in filters)]
+
+
+@pytest.mark.parametrize("filters", [
+    [Not(EqualTo(("_table",), "shop.stock"))], [EqualTo(("_gtid",), "no GTID")], [StringStartsWith(("_table",), "s")],
+    [LessThan(TIMES, TIME.replace(tzinfo=None))], [EqualTo(("before",), "{}")],
+    [EqualTo(("_table", "x"), "shop.stock")],
+], ids=str)
+def test_other_filters_are_left_to_spark(all_rows, filters):
+    assert rows(filters) == all_rows
+
+
+def test_transactions_that_are_chosen_already_stay_chosen():
+    option = {"gtids": f"{GTID}:14"}
+    assert rows([EqualTo(("_gtid",), f"{GTID}:15")], **option) == rows([], **option) != []
+
+
+def test_versions_of_xa_transactions_are_those_of_their_commits():
+    """Whatever their place in the log."""
+    archive = Case("transactions-mysql").binlogs[0].parent
+    everything = rows([], archive)
+    for version in {row["_commit_version"] for row in everything}:
+        for kind in (LessThanOrEqual, GreaterThanOrEqual, EqualTo):
+            filter = kind(VERSIONS, version)
+            assert rows([filter], archive) == [row for row in everything if passes(row, filter)], version
