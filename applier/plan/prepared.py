@@ -9,7 +9,7 @@ replay from a base gets the groups that were pending there as outlines of their 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from applier.binlog.archive.archive import Archive
 from applier.binlog.locating.search import locate
@@ -18,19 +18,19 @@ from applier.binlog.outline.outline import Outline, OutlineTask, PreparedGroup, 
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import LOG_GAP, UNKNOWN_XID, ArchiveError, ReplayStopped
 from applier.plan.log import LogSpan
-from applier.snapshot.manifest import PreparedTransaction, Snapshot
+from applier.snapshot.manifest import PreparedTransaction
 
 Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 
-def resolve_prepared_transactions(span: LogSpan,
-                                  base: Snapshot | None) -> tuple[LogSpan, tuple[PreparedTransaction, ...]]:
+def resolve_prepared_transactions(span: LogSpan, before: Iterable[PreparedTransaction],
+                                  ) -> tuple[LogSpan, tuple[PreparedTransaction, ...]]:
     """The span with the prepared groups that do not count among what was rolled back and what is pending at its end,
-    and those of the base's pending transactions that it commits.
+    and those of the transactions that were pending before it that it commits.
 
-    Raises ReplayStopped (1397) for an XA COMMIT of a transaction that neither the span nor the base has prepared.
+    Raises ReplayStopped (1397) for an XA COMMIT of a transaction that was not prepared in the span or before it.
     """
-    open_before = {entry.xid: entry for entry in (base.prepared if base is not None else ())}
+    open_before = {entry.xid: entry for entry in before}
     open_here: dict[str, tuple[int, PreparedTransaction]] = {}
     rolled_back = [set(outline.rolled_back) for outline in span.outlines]
     committed: list[PreparedTransaction] = []
@@ -46,8 +46,8 @@ def resolve_prepared_transactions(span: LogSpan,
                 if event.commits:
                     rolled_back[file].remove((here.start, here.end))
             elif event.xid in open_before:
-                before = open_before.pop(event.xid)
-                committed += [before] if event.commits else []
+                was_open = open_before.pop(event.xid)
+                committed += [was_open] if event.commits else []
             elif event.commits:
                 raise _unknown(outline, event)
     outlines = tuple(dataclasses.replace(outline, rolled_back=sorted(spans))

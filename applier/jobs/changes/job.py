@@ -45,7 +45,7 @@ from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL, manifest
-from applier.snapshot.manifest import DatabaseEntry
+from applier.snapshot.manifest import DatabaseEntry, PreparedTransaction
 from applier.snapshot.unsigned_bigints import NONE, UnsignedBigints, is_unsigned_bigint
 
 _WHOLE = 1 << 62
@@ -108,9 +108,11 @@ class ChangeFeed:
 
 class ChangeLog:
     """A part of an archive, outlined once, and the changes of its tables; `notes` are lines for people. Raises what a
-    replay would raise before it applies anything. `begins_at` is the base's position in this archive."""
+    replay would raise before it applies anything. `begins_at` is the base's position in this archive. `prepared` are XA
+    transactions that were pending where it begins."""
 
-    def __init__(self, options: ChangesOptions, progress: Progress | None = None) -> None:
+    def __init__(self, options: ChangesOptions, progress: Progress | None = None,
+                 prepared: tuple[PreparedTransaction, ...] = ()) -> None:
         progress, notes = progress or Silent(), list[str]()
         compiling.ensure("replay" if options.complete else "changes", progress)
 
@@ -121,7 +123,7 @@ class ChangeLog:
         self._options = options
         gtids = None if options.gtids is None else GtidChoice(options.gtids)
         self._base = manifest.load(options.base) if options.base is not None else None
-        outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note)
+        outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared)
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         part = outlining.next_pass(archive, self._base)
         self._span, self.begins_at = part.span, None if part.base is None else part.base.position
@@ -132,6 +134,11 @@ class ChangeLog:
     def flavour(self) -> str:
         """Whose log it is."""
         return self._span.flavour
+
+    @property
+    def pending(self) -> tuple[PreparedTransaction, ...]:
+        """The XA transactions that are prepared where it ends."""
+        return self._span.pending
 
     def tables(self, filter: TableFilter) -> list[TableName]:
         """The names of the tables that have changes, of those that are wanted, in order."""

@@ -27,7 +27,7 @@ from applier.plan.stops.base_position import (
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stops.stop_position import files_up_to, not_reached, outlines_up_to_stop
 from applier.schema.history.relevance import Relevance
-from applier.snapshot.manifest import Snapshot
+from applier.snapshot.manifest import PreparedTransaction, Snapshot
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,13 @@ class Pass:
 
 class Outlining:
     """Outlines an archive pass by pass. `relevance` tells which statements the plan needs, None: all. `note` is called
-    with each line for people."""
+    with each line for people. `prepared` are XA transactions that were pending where the first pass begins, besides the
+    base's."""
 
     def __init__(self, executor: Executor, options: LogBounds, relevance: Relevance | None, pass_bytes: int,
-                 progress: Progress, note: Callable[[str], None]):
+                 progress: Progress, note: Callable[[str], None], prepared: tuple[PreparedTransaction, ...] = ()):
         self._executor, self._options, self._pass_bytes = executor, options, pass_bytes
-        self._relevance = relevance
+        self._relevance, self._prepared = relevance, prepared
         self._progress, self._note = progress, note
         self.n_passes, self._told = 0, -1
 
@@ -119,7 +120,8 @@ class Outlining:
         if is_last and (unreached := not_reached(stop, outlines[-1])):
             notes.append(unreached)
         notes += notes_on_ends(outlines)
-        span, groups = resolve_prepared_transactions(span, base)
+        pending = base.prepared if base is not None else ()
+        span, groups = resolve_prepared_transactions(span, pending if self.n_passes else (*pending, *self._prepared))
         if groups:
             span = with_prepared_transactions(span, groups, archive,
                                               lambda tasks: self._executor.outline(tasks, lambda *_: None))

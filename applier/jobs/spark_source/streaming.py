@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,26 @@ from applier.jobs.spark_source.options import SourceOptions
 from applier.jobs.spark_source.reading import Part, parts, schema_of
 from applier.options import ChangesOptions
 from applier.snapshot import manifest
+from applier.snapshot.manifest import PreparedTransaction
 
 Offset = dict[str, Any]
 _BEGINNING: Offset = {"file": "", "pos": 0}
 """Where the options say that the log begins."""
 
 
+@dataclass(frozen=True)
+class _Left:
+    """What a batch that ends at a place leaves to the next one: definitions as SQL, and what is prepared there."""
+
+    place: Offset
+    definitions: str
+    prepared: tuple[PreparedTransaction, ...]
+
+
 class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Follows an archive that grows. A micro-batch reads the log from one offset to the next; definitions go from batch
-    to batch. After a restart they are read from the log before the offset, once."""
+    """Follows an archive that grows. A micro-batch reads the log from one offset to the next; definitions, and XA
+    transactions that are prepared, go from batch to batch. After a restart they are read from the log before the
+    offset, once."""
 
     def __init__(self, asked: SourceOptions, columns: Sequence[str]) -> None:
         changes = asked.changes
@@ -40,7 +51,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise UsageError("a stream begins at a position", hint="give startPosition, which `applier locate` finds")
         self._asked, self._columns = asked, list(columns)
         self._target: Offset | None = None
-        self._definitions: tuple[Offset, str] | None = None
+        self._left: _Left | None = None
 
     def initialOffset(self) -> Offset:
         """Where the first batch begins."""
@@ -73,11 +84,12 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         asked = replace(self._asked.changes, stop_position=(end["file"], end["pos"]))
         if start == _BEGINNING or start == self.initialOffset():
             return self._parts(ChangeLog(asked), end)
+        left = self._left_at(start)
         with tempfile.NamedTemporaryFile("w", suffix=".sql", encoding="utf-8") as file:
-            file.write(self._definitions_at(start))
+            file.write(left.definitions)
             file.flush()
-            return self._parts(ChangeLog(replace(asked, base=None, schema=file.name,
-                                                 start_position=(start["file"], start["pos"]))), end)
+            asked = replace(asked, base=None, schema=file.name, start_position=(start["file"], start["pos"]))
+            return self._parts(ChangeLog(asked, prepared=left.prepared), end)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a part."""
@@ -86,7 +98,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _parts(self, log: ChangeLog, end: Offset) -> Sequence[Part]:
         table = self._asked.table
-        self._definitions = end, log.definitions(table, self._asked.filter)
+        self._left = self._left_by(log, end)
         if table is None:
             return parts(log, self._asked)
         names = schema_of(log, self._asked).names
@@ -96,12 +108,15 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
                               hint="start the stream anew; its checkpoint stays good if the sink takes the new columns")
         return parts(log, self._asked)
 
-    def _definitions_at(self, place: Offset) -> str:
-        """What is defined at an offset: what the batch before left, or what the log before it says."""
-        if self._definitions is not None and self._definitions[0] == place:
-            return self._definitions[1]
+    def _left_at(self, place: Offset) -> _Left:
+        """What goes on at an offset: what the batch before left, or what the log before it says."""
+        if self._left is not None and self._left.place == place:
+            return self._left
         before: ChangesOptions = replace(self._asked.changes, stop_position=(place["file"], place["pos"]))
-        return ChangeLog(before).definitions(self._asked.table, self._asked.filter)
+        return self._left_by(ChangeLog(before), place)
+
+    def _left_by(self, log: ChangeLog, place: Offset) -> _Left:
+        return _Left(place, log.definitions(self._asked.table, self._asked.filter), log.pending)
 
     def _log_end(self, start: Offset) -> Offset:
         """The end of the log's last whole group; `start` if there is none behind it."""

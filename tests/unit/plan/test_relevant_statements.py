@@ -68,7 +68,7 @@ def write(path, steps):
 def told(path, found, **options):
     """All that a plan takes from statements, or the error that it stops with."""
     try:
-        span, _ = resolve_prepared_transactions(span_of(found), None)
+        span, _ = resolve_prepared_transactions(span_of(found), ())
         history = read_history(span, FILTER.wanted, None, None, **options)
     except ApplierError as error:
         return error.args, vars(error)
