@@ -142,7 +142,7 @@ class FeedTable:
             names = [self._names[column] for column in layout.present
                      if column in self._names and column not in layout.diffs]
             known.append(None if len(names) == len(self._names) else names)
-        if not any(known):
+        if all(names is None for names in known):
             return ALL_PRESENT.slice(0, len(layouts))
         return pa.array(known, ALL_PRESENT.type).take(pa.array(layouts))
 

@@ -6,7 +6,7 @@ import re
 
 from tests.support.folders import CASES
 
-_VERB = re.compile(r"### (INSERT|UPDATE|DELETE)(?: INTO| FROM)? `(.*)`\.`(.*)`$")
+_VERB = re.compile(r"### (INSERT|UPDATE|DELETE)(?: INTO| FROM)? `(.*)`\.`(.*)`( VALUES \(\))?$")
 _COLUMN = re.compile(r"###   (@\d+)=(.*)$")
 _MORE = "###      "
 
@@ -29,7 +29,7 @@ def row_changes(text: str) -> list[dict]:
     for line in text.split("\n"):
         if verb := _VERB.match(line):
             table = f"{verb[2]}.{verb[3]}".replace("``", "`")
-            changes.append({"op": verb[1].lower(), "table": table, "before": None, "after": None})
+            changes.append({"op": verb[1].lower(), "table": table, "before": None, "after": {} if verb[4] else None})
         elif line in ("### WHERE", "### SET"):
             image = changes[-1]["before" if line == "### WHERE" else "after"] = {}
         elif column := _COLUMN.match(line):
