@@ -3,6 +3,10 @@
 import pytest
 
 import applier
+from applier.api.changes import Changes
+from applier.jobs.changes.job import ChangeLog
+from applier.options import ChangesOptions
+from applier.schema.table_filter import one_table
 from tests.support.folded_changes import CannotFold, folded
 from tests.support.folders import CASES
 from tests.support.real_server import Case, replayed
@@ -34,12 +38,13 @@ def test_changes_add_up_to_the_rows(name, tmp_path):
     case = Case(name)
     replayed(case, tmp_path / "out")
     snapshot, judged = applier.Snapshot(tmp_path / "out"), 0
+    log = ChangeLog(ChangesOptions(tuple(map(str, case.binlogs))))
     for table in snapshot.tables.values():
         if "WITH SYSTEM VERSIONING" in table.definition:
             continue
         quoted = ".".join("`" + part.replace("`", "``") + "`" for part in (table.database, table.name))
         try:
-            changes = applier.changes(case.binlogs, quoted).to_arrow()
+            changes = Changes(log.feed(one_table(quoted))).to_arrow()
             assert folded(snapshot, table.full_name, changes), table
             judged += 1
         except (CannotFold, applier.SchemaError, applier.UnsupportedEvent):

@@ -6,6 +6,9 @@ import pyarrow as pa
 import pytest
 
 import applier
+from applier.api.changes import Changes
+from applier.jobs.changes.job import ChangeLog
+from applier.options import ChangesOptions
 from tests.support.diffs import expected_by_key, found
 from tests.support.folded_changes import CannotFold, fold, rows_of
 from tests.support.folders import CASES
@@ -46,6 +49,8 @@ def test_the_diff_of_two_marks(name, tmp_path):
     for before, after, mark in zip(snapshots, snapshots[1:], places[1:], strict=False):
         diff = applier.diff(before, after)
         assert set(diff.tables) == {*before.tables, *after.tables}
+        log = ChangeLog(ChangesOptions(tuple(map(str, case.binlogs)), before.uri,
+                                       stop_position=mark and (mark.file, mark.offset)))
         for table in diff.tables.values():
             rows = [_rows(table, side, snapshot) for side, snapshot in enumerate((before, after))]
             assert found(table) == _expected(table, *rows), table
@@ -53,7 +58,7 @@ def test_the_diff_of_two_marks(name, tmp_path):
                     "WITH SYSTEM VERSIONING" in after.tables[table.full_name].definition:
                 continue
             try:
-                rows_left = _folded(case, table, before, mark)
+                rows_left = _folded(log, table, before)
             except REFUSED:
                 continue
             assert rows_left == Counter(rows[1]), table
@@ -79,10 +84,8 @@ def _expected(table, before, after):
     return left - right, right - left, Counter()
 
 
-def _folded(case, table, before, mark):
+def _folded(log, table, before):
     """The rows that the changes after a snapshot leave of its rows."""
-    quoted = ".".join("`" + part.replace("`", "``") + "`" for part in (table.database, table.name))
-    stop = None if mark is None else (mark.file, mark.offset)
-    changes = applier.changes(case.binlogs, quoted, base=before, stop=stop).to_arrow()
+    changes = Changes(log.feed((table.database, table.name))).to_arrow()
     rows = before.tables[table.full_name].to_arrow()
     return fold(changes, rows.column_names, before.tables[table.full_name].key, rows_of(rows, rows.column_names))
