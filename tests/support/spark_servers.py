@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import functools
 import os
 import re
 import signal
@@ -11,11 +12,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pyspark
-
+from applier.engine.spark import java, spark_doors
 from tests.support.folders import ROOT
 
-SPARK = Path(pyspark.__file__).parent / "bin"
+HOME = spark_doors.home()
 N_WORKERS = 2
 ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1", "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Of servers and drivers that live for seconds: what is hot there is not Java."""
@@ -52,13 +52,32 @@ def awaited(server: subprocess.Popen, log: Path, line: str, times: int = 1) -> r
     return found[0]
 
 
+@functools.cache
+def _java_command() -> tuple[str, ...]:
+    """What Spark's own scripts run, up to the class: a JVM of its own prints it, which would be one more a server."""
+    done = subprocess.run(spark_doors.launcher_command(java.find_java(), HOME, {}), stdout=subprocess.PIPE, text=True,
+                          env=os.environ | spark_doors.launcher_environment(HOME), check=True)
+    words = spark_doors.printed_command(done.stdout)
+    return tuple(words[:words.index(spark_doors.LAUNCHER[1])])
+
+
+@contextlib.contextmanager
+def _spark_server(log: Path, *words: str, **environment: str) -> Iterator[subprocess.Popen]:
+    """One of Spark's servers, given its class and what it is told. It and the executors that it starts read most of
+    Spark's classes from the archive that drivers have made, if there is one yet."""
+    archive = java.class_archive(java.find_java(), HOME)
+    options = f"{ENVIRONMENT['JAVA_TOOL_OPTIONS']} -XX:SharedArchiveFile={archive} -Xshare:auto"
+    with started(log, *_java_command(), *words, **spark_doors.launcher_environment(HOME),
+                 **{"JAVA_TOOL_OPTIONS": options, "PYTHONHASHSEED": "0"} | environment) as server:
+        yield server
+
+
 @contextlib.contextmanager
 def cluster(directory: Path, *of_workers: dict[str, str], cores: int = 1) -> Iterator[str]:
     """The master URL of a standalone cluster: a master, and workers of so many cores each; `of_workers` are what their
     environments have besides."""
     def node(name: str, *arguments: str, **environment: str) -> contextlib.AbstractContextManager[subprocess.Popen]:
-        return started(directory / f"{name}.log", str(SPARK / "spark-class"), *arguments,
-                       SPARK_LOCAL_DIRS=str(directory), **environment)
+        return _spark_server(directory / f"{name}.log", *arguments, SPARK_LOCAL_DIRS=str(directory), **environment)
 
     log = directory / "master.log"
     with contextlib.ExitStack() as nodes:
@@ -79,10 +98,10 @@ def cluster(directory: Path, *of_workers: dict[str, str], cores: int = 1) -> Ite
 def connect_server(directory: Path) -> Iterator[str]:
     """The URL of a Spark Connect server with two workers of its own."""
     log = directory / "log"
-    with started(log, str(SPARK / "spark-submit"), "--master", "local[2]",
-                 "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
-                 "--conf", "spark.connect.grpc.binding.port=0", "--conf", "spark.ui.enabled=false",
-                 "--conf", f"spark.executorEnv.PYTHONPATH={ROOT}", "spark-internal",
-                 PYSPARK_PYTHON=sys.executable) as server:
+    with _spark_server(log, spark_doors.LAUNCHER[1], "--master", "local[2]",
+                       "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
+                       "--conf", "spark.connect.grpc.binding.port=0", "--conf", "spark.ui.enabled=false",
+                       "--conf", f"spark.executorEnv.PYTHONPATH={ROOT}", "spark-internal",
+                       PYSPARK_PYTHON=sys.executable) as server:
         port = awaited(server, log, r"Spark Connect server started at: .*:(\d+)\n")[1]
         yield f"sc://127.0.0.1:{port}"

@@ -128,9 +128,7 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str], *, minimal: b
     if minimal:
         command = [_without_unwanted_jars(word) for word in command]
     recording_lock = None
-    if cache := _cache_directory():
-        without = dict.fromkeys(UNWANTED_JARS, "") if minimal else {}
-        archive = cache / f"{_key(java, spark_home, without)}.jsa"  # good for any settings
+    if archive := class_archive(java, spark_home, minimal=minimal):
         if archive.exists():
             os.utime(archive)
             command[1:1] = [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"]
@@ -147,6 +145,13 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str], *, minimal: b
     gateway = Gateway(process, log, recording_lock, directory)
     atexit.register(gateway.kill)
     return gateway
+
+
+def class_archive(java: Path, spark_home: Path, *, minimal: bool = False) -> Path | None:
+    """Where the class archive is, or will be, of JVMs with a Spark's class path, or with that of `minimal` ones. It is
+    good for any settings. None if it cannot be kept."""
+    cache, without = _cache_directory(), dict.fromkeys(UNWANTED_JARS, "") if minimal else {}
+    return cache and cache / f"{_key(java, spark_home, without)}.jsa"
 
 
 def _without_unwanted_jars(word: str) -> str:
