@@ -32,7 +32,7 @@ def print_summary(summary: Summary, *, as_json: bool) -> None:
                             f"{when(summary.first_time)} to {when(summary.last_time)}"))
     console.print(assembled((f"{rows.rows:,} row changes", "bold"), f" in {summary.transactions:,} transactions: "
                             f"{rows.inserts:,} inserts, {rows.updates:,} updates, {rows.deletes:,} deletes"))
-    for part in (_largest, _tables, _times, _statements, _logged_as_statements, _servers):
+    for part in (_largest, _tables, _times, _statements, _logged_as_statements, _servers, _threads):
         part(console, summary)
 
 
@@ -112,6 +112,16 @@ def _servers(console: Console, summary: Summary) -> None:
     grid = new_grid("server", "inserted", "updated", "deleted", "transactions")
     for one in summary.servers:
         add_row(grid, str(one.server_id), *one.kinds, one.transactions)
+    console.print(grid)
+
+
+def _threads(console: Console, summary: Summary) -> None:
+    if len(summary.threads) < 2:
+        return
+    most = summary.threads[0].rows
+    grid = new_grid("thread", "inserted", "updated", "deleted", "", "transactions", "server")
+    for one in summary.threads:
+        add_row(grid, str(one.thread_id), *one.kinds, bar(one.kinds, most), one.transactions, str(one.server_id))
     console.print(grid)
 
 

@@ -18,13 +18,11 @@ from applier.binlog.rows.layout import ColumnPlan, plan_columns
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
+from applier.jobs.summary.who import KINDS, no_threads, server_ids_of, thread_ids_of, threads_of
 from applier.mysql.wire_types import WireType
 
-KINDS = 3
-"""INSERT, UPDATE, DELETE: their numbers are the columns of arrays of counts."""
 BATCHED_ROWS, LEAST_ROWS, MOST_ROWS = 1 << 18, 64, 1 << 13
 """Rows of the batches of a split's tables together; of one table's."""
-_SERVER_ID_AT = 5
 _OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
 
 
@@ -56,13 +54,15 @@ class Counted:
 @dataclass
 class SplitCounts:
     """The counts of a split. Arrays are int64: of `tables` KINDS, transactions, bytes; of `times`, by (minute since
-    1970, table), KINDS; of `servers`, by server_id, KINDS and transactions. `unsure` are tables whose rows were divided
-    as if their times had no fractional digits, which only a definition says."""
+    1970, table), KINDS; of `servers`, by server_id, KINDS and transactions; `threads` are as in who.threads_of.
+    `unsure` are tables whose rows were divided as if their times had no fractional digits, which only a definition
+    says."""
 
     transactions: int = 0
     tables: dict[str, np.ndarray] = field(default_factory=dict)
     times: dict[tuple[int, str], np.ndarray] = field(default_factory=dict)
     servers: dict[int, np.ndarray] = field(default_factory=dict)
+    threads: np.ndarray = field(default_factory=no_threads)
     largest: list[Counted] = field(default_factory=list)
     unsure: set[str] = field(default_factory=set)
 
@@ -161,10 +161,12 @@ def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[st
     rows = by_group.sum(axis=1)
     [changed] = np.nonzero(rows)
     found.transactions = len(changed)
-    server_ids = _server_ids(mapped, groups.starts)
+    server_ids = server_ids_of(mapped, groups.starts)
     for server_id in np.unique(server_ids[changed]).tolist():
         own = changed[server_ids[changed] == server_id]
         found.servers[server_id] = np.array([*by_group[own].sum(axis=0), len(own)])
+    thread_ids = thread_ids_of(mapped, groups.starts[changed], groups.ends[changed], task.split.header_length)
+    found.threads = threads_of(server_ids[changed], thread_ids, by_group[changed])
     largest = np.argsort(-rows, kind="stable")[:min(task.top, len(changed))].tolist()
     found.largest = [_counted(task, groups, tables, number, int(rows[number]), int(server_ids[number]))
                      for number in largest]
@@ -185,10 +187,3 @@ def _counted(task: CountTask, groups: Groups, tables: dict[str, _Runs], number: 
     group = groups[number]
     rolled_back = any(start < group.end and end > group.start for start, end in task.rolled_back)
     return Counted(rows, task.uri, group, server_id, of_tables, rolled_back)
-
-
-def _server_ids(mapped: MappedFile, starts: np.ndarray) -> np.ndarray:
-    """The servers that groups are of, by the header of the first event."""
-    places = starts[:, None] + np.arange(_SERVER_ID_AT, _SERVER_ID_AT + 4)
-    found: np.ndarray = np.ascontiguousarray(mapped.array[places]).view("<u4").reshape(len(starts)).astype(np.int64)
-    return found

@@ -17,7 +17,7 @@ from applier.jobs.summary.counting import Counted, CountTask, count_split
 from applier.jobs.summary.details import session_of
 from applier.jobs.summary.result import LargeTransaction, Summary, TableRows
 from applier.jobs.summary.statements import MOST_CHARACTERS, Statements
-from applier.jobs.summary.totals import Totals, by_rows, kinds
+from applier.jobs.summary.totals import MOST_THREADS, Totals, by_rows, kinds
 from applier.options import SummaryOptions
 from applier.plan.log import LogSpan
 
@@ -48,6 +48,8 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
     totals = _totals(span, options, start_time, cores, progress)
     for name in sorted(totals.unsure):
         note(f"{name}: counted as if its times had no fractional digits, which only its definition says")
+    if totals.forgot_threads:
+        note(f"there are more than {MOST_THREADS:,} threads: of those with few rows, some are not counted in full")
     last = span.files[-1]
     times = [time for outline in span.files for time in (outline.first_timestamp, outline.last_timestamp)
              if time is not None]
@@ -67,6 +69,7 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
         seconds_each=totals.seconds_each,
         by_time=totals.by_time(),
         servers=totals.servers(),
+        threads=totals.threads(),
         statements=tuple(statements.found),
         n_statements=statements.n_found,
         logged_as_statements=statements.changes(),

@@ -21,7 +21,7 @@ def html_page(summary: Summary) -> str:
     """The whole page."""
     title = f"What {span(summary.files)} did"
     return document(title, [_facts(summary), warnings(summary.notes), _largest(summary), _times(summary),
-                            _tables(summary), _statements(summary), _servers(summary)])
+                            _tables(summary), _statements(summary), _servers(summary), _threads(summary)])
 
 
 def _facts(summary: Summary) -> str:
@@ -103,3 +103,12 @@ def _servers(summary: Summary) -> str:
     return "\n".join(["<h2>Servers</h2>", grid(
         ["server", "rows changed", *_KINDS, "transactions"],
         [[str(one.server_id), one.rows, *one.kinds, one.transactions] for one in summary.servers])])
+
+
+def _threads(summary: Summary) -> str:
+    if not summary.threads:
+        return ""
+    return "\n".join(["<h2>Threads with most changes</h2>", grid(
+        ["thread", "server", "rows changed", *_KINDS, "transactions"],
+        [[str(one.thread_id), str(one.server_id), one.rows, *one.kinds, one.transactions]
+         for one in summary.threads])])

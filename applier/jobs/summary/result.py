@@ -59,6 +59,13 @@ class ServerCounts(RowCounts):
 
 
 @dataclass(frozen=True)
+class ThreadCounts(ServerCounts):
+    """What the transactions of a thread, a connection of a client, did on a server."""
+
+    thread_id: int = 0
+
+
+@dataclass(frozen=True)
 class LargeTransaction:
     """A transaction, [start, end) in a file, by the number of rows that it changed in each table.
 
@@ -123,9 +130,11 @@ class Summary:
     included; times are epoch seconds, of event groups.
 
     `groups` are all event groups, `transactions` those that changed rows of the tables. `rows`, and each of `tables`,
-    `by_time` and `servers`, have `inserts`, `updates`, `deletes`, and `rows` for all three. `tables` and `largest` have
-    the most rows first; of a transaction, `tables` are what it did to each, `words` that in words, `file`, `start` and
-    `end` where it is, and `gtid`, `server_id`, `thread_id` and `statement` who and why, as far as the log says.
+    `by_time`, `servers` and `threads`, have `inserts`, `updates`, `deletes`, and `rows` for all three. `tables`,
+    `threads` and `largest` have the most rows first; `threads` are as many as `largest` at most, and of transactions
+    whose thread stands in the log as it is: MySQL's that are not compressed. Of a transaction, `tables` are what it did
+    to each, `words` that in words, `file`, `start` and `end` where it is, and `gtid`, `server_id`, `thread_id` and
+    `statement` who and why, as far as the log says.
     `by_time` counts by table and time, in steps of `seconds_each`: a minute, or longer, so that there are at most
     1,440. `statements` is DDL: the first 200 of `n_statements`. `notes` are lines for people.
     """
@@ -145,6 +154,7 @@ class Summary:
     seconds_each: int
     by_time: tuple[TimeCounts, ...]
     servers: tuple[ServerCounts, ...]
+    threads: tuple[ThreadCounts, ...]
     statements: tuple[SummaryStatement, ...]
     n_statements: int
     logged_as_statements: tuple[LoggedAsStatements, ...]

@@ -10,19 +10,21 @@ from typing import TypeVar
 import numpy as np
 
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
-from applier.jobs.summary.counting import KINDS, Counted, SplitCounts
+from applier.jobs.summary.counting import Counted, SplitCounts
 from applier.jobs.summary.result import (
     WIDTHS,
     RowCounts,
     ServerCounts,
     TableCounts,
     TableRows,
+    ThreadCounts,
     TimeCounts,
     widths_from,
 )
+from applier.jobs.summary.who import KINDS, NO_THREAD, no_threads, summed, with_most_rows
 
-MOST_STEPS, MOST_ENTRIES = 1440, 100_000
-"""Of steps in time; of these by table."""
+MOST_STEPS, MOST_ENTRIES, MOST_THREADS = 1440, 100_000, 100_000
+"""Of steps in time; of these by table; of threads, of which those with the fewest rows are forgotten."""
 Key = TypeVar("Key")
 Counts = TypeVar("Counts", bound=TableRows)
 
@@ -36,6 +38,7 @@ class Totals:
         self._tables: dict[str, np.ndarray] = {}
         self._times: dict[tuple[int, str], np.ndarray] = {}
         self._servers: dict[int, np.ndarray] = {}
+        self._threads, self.forgot_threads = no_threads(), False
         self.largest: list[Counted] = []
         self.unsure: set[str] = set()
 
@@ -45,6 +48,7 @@ class Totals:
         self.unsure |= counts.unsure
         _add(self._tables, counts.tables)
         _add(self._servers, counts.servers)
+        self._add_threads(counts.threads)
         self._add_times({(60 * minute, name): rows for (minute, name), rows in counts.times.items()})
         self.largest = heapq.nlargest(self._top, [*self.largest, *counts.largest], key=lambda one: one.rows)
         while self._is_too_fine():
@@ -70,6 +74,18 @@ class Totals:
         """By server."""
         return tuple(ServerCounts(*kinds(counts), server_id=server_id, transactions=int(counts[KINDS]))
                      for server_id, counts in sorted(self._servers.items()))
+
+    def threads(self) -> tuple[ThreadCounts, ...]:
+        """The threads with the most rows, as many as there are largest transactions."""
+        known = self._threads[self._threads["thread_id"] != NO_THREAD]
+        return tuple(ThreadCounts(*kinds(one["counts"]), server_id=int(one["server_id"]),
+                                  thread_id=int(one["thread_id"]), transactions=int(one["counts"][KINDS]))
+                     for one in with_most_rows(known, self._top))
+
+    def _add_threads(self, threads: np.ndarray) -> None:
+        self._threads = summed(np.concatenate([self._threads, threads]))
+        if len(self._threads) > MOST_THREADS:
+            self._threads, self.forgot_threads = with_most_rows(self._threads, MOST_THREADS // 2), True
 
     def _step(self, time: int) -> int:
         return time - time % self.seconds_each

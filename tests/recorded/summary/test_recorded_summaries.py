@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 
 import applier
+import applier.binlog
 from applier.jobs import show
 from applier.jobs.summary import counting, job
 from applier.schema.table_filter import SYSTEM_DATABASES
@@ -51,6 +52,14 @@ def test_counts_are_those_of_the_decoded_rows(name):
         assert counted(one.tables) == Counter(own), one
     if len(summary.largest) < 1000:
         assert sum(one.rows for one in summary.largest) == len(found)
+    by_thread = {(one.server_id, one.thread_id): one for one in summary.threads}
+    own_threads = Counter((one.server_id, one.thread_id) for one in summary.largest if one.thread_id is not None)
+    plain = all(event.name != "TRANSACTION_PAYLOAD" for event in applier.binlog.open(*map(str, case.binlogs)))
+    if plain and len(summary.largest) < 1000:
+        assert {who: one.transactions for who, one in by_thread.items()} == own_threads
+        assert {who: one.rows for who, one in by_thread.items()} == {
+            who: sum(one.rows for one in summary.largest if (one.server_id, one.thread_id) == who)
+            for who in own_threads}
     assert [one.rows for one in summary.largest] == sorted((one.rows for one in summary.largest), reverse=True)
 
 

@@ -11,9 +11,11 @@ import pytest
 
 import applier
 from applier import cli
+from applier.jobs.summary import totals as totals_of_splits
 from applier.jobs.summary.counting import Counted, SplitCounts
 from applier.jobs.summary.result import RowCounts, TimeCounts, widths_from
 from applier.jobs.summary.totals import Totals
+from applier.jobs.summary.who import NO_THREAD, threads_of
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -166,6 +168,31 @@ def test_only_the_largest_are_kept_the_first_of_equals():
     for part in ([5, 1], [7, 5], [5]):
         totals.add(split(largest=part))
     assert [one.rows for one in totals.largest] == [7, 5] and len(totals.largest) == 2
+
+
+def threads(*counted):
+    """A split with transactions (thread, inserted rows)."""
+    ids, rows = np.array(counted).T
+    return SplitCounts(threads=threads_of(np.full(len(ids), 7), ids, np.stack([rows, 0 * rows, 0 * rows], axis=1)))
+
+
+def test_threads_with_the_most_rows():
+    """A thread that is not known takes no place among them."""
+    totals = Totals(2)
+    totals.add(threads((1, 5), (2, 4), (NO_THREAD, 100), (1, 1)))
+    totals.add(threads((2, 4), (3, 1)))
+    totals.add(SplitCounts())
+    assert [(one.thread_id, one.kinds, one.transactions, one.server_id) for one in totals.threads()] == [
+        (2, (8, 0, 0), 2, 7), (1, (6, 0, 0), 2, 7)]
+    assert not totals.forgot_threads
+
+
+def test_of_very_many_threads_those_with_few_rows_are_forgotten(monkeypatch):
+    monkeypatch.setattr(totals_of_splits, "MOST_THREADS", 10)
+    totals = Totals(3)
+    for part in range(20):
+        totals.add(threads((1000, 1), *((10 * part + number, number) for number in range(8))))
+    assert totals.forgot_threads and totals.threads()[0].rows >= 7 and len(totals.threads()) == 3
 
 
 # ---- what people see

@@ -1,0 +1,70 @@
+"""Who event groups are of: servers, and threads there, as the log's bytes say it without being parsed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from applier.binlog.events.format import EventType
+from applier.io.mapping import MappedFile
+
+KINDS = 3
+"""INSERT, UPDATE, DELETE: their numbers are the columns of arrays of counts."""
+NO_THREAD = -1
+_TYPE_AT, _SERVER_ID_AT, _SIZE_AT = 4, 5, 9
+"""In an event's header."""
+_GTIDS = EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID
+_QUERIES = EventType.QUERY, EventType.QUERY_COMPRESSED
+_THREADS = np.dtype([("server_id", np.int64), ("thread_id", np.int64), ("counts", np.int64, KINDS + 1)])
+
+
+def server_ids_of(mapped: MappedFile, starts: np.ndarray) -> np.ndarray:
+    """The servers that groups are of, by the header of the first event: int64[n]."""
+    return _numbers(mapped, starts + _SERVER_ID_AT)
+
+
+def thread_ids_of(mapped: MappedFile, starts: np.ndarray, ends: np.ndarray, header_length: int) -> np.ndarray:
+    """The threads that groups are of, by the QUERY event that begins them, behind a GTID: MySQL's BEGIN; int64[n].
+    NO_THREAD for others: MariaDB begins transactions by their GTID, and a compressed transaction has its BEGIN within.
+    """
+    is_gtid = np.isin(mapped.array[starts + _TYPE_AT], _GTIDS)
+    places = np.minimum(starts + np.where(is_gtid, _numbers(mapped, starts + _SIZE_AT), 0), ends - header_length - 4)
+    is_query = np.isin(mapped.array[places + _TYPE_AT], _QUERIES)
+    return np.where(is_query, _numbers(mapped, places + header_length), NO_THREAD)
+
+
+def no_threads() -> np.ndarray:
+    """What `threads_of` gives for nothing."""
+    return np.empty(0, _THREADS)
+
+
+def threads_of(server_ids: np.ndarray, thread_ids: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """The threads of transactions with these rows, int64[n, KINDS]: each once, by `server_id` and `thread_id`, with
+    `counts` of KINDS and of transactions."""
+    threads = np.empty(len(rows), _THREADS)
+    threads["server_id"], threads["thread_id"] = server_ids, thread_ids
+    threads["counts"][:, :KINDS], threads["counts"][:, KINDS] = rows, 1
+    return summed(threads)
+
+
+def summed(threads: np.ndarray) -> np.ndarray:
+    """Entries of threads, several of one added up."""
+    by_thread = threads[np.lexsort((threads["thread_id"], threads["server_id"]))]
+    ids = np.stack([by_thread["server_id"], by_thread["thread_id"]])
+    differs = np.concatenate([np.ones(min(1, len(threads)), bool), (np.diff(ids) != 0).any(axis=0)])
+    found: np.ndarray = by_thread[differs]
+    if len(found):
+        found["counts"] = np.add.reduceat(by_thread["counts"], np.flatnonzero(differs))
+    return found
+
+
+def with_most_rows(threads: np.ndarray, most: int) -> np.ndarray:
+    """So many threads at most, those with the most rows, these first."""
+    rows = threads["counts"][:, :KINDS].sum(axis=1)
+    found: np.ndarray = threads[np.lexsort((threads["thread_id"], threads["server_id"], -rows))[:most]]
+    return found
+
+
+def _numbers(mapped: MappedFile, places: np.ndarray) -> np.ndarray:
+    """The u32 numbers at these offsets: int64[n]."""
+    found: np.ndarray = np.ascontiguousarray(mapped.array[places[:, None] + np.arange(4)]).view("<u4")
+    return found.reshape(len(places)).astype(np.int64)
