@@ -6,7 +6,7 @@ rows in memory (applier.plan.base_ranges).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from applier.apply.spec import (
     Altered,
@@ -41,6 +41,10 @@ LEAST_UNIT_BYTES = 8 << 20
 """Below this size, dividing a table costs more than it gains."""
 
 
+ChosenOf = Mapping[int, Collection[KeyValue]]
+"""By version, the keys of the only rows of it that count, as its table's key has them."""
+NOT_CHOSEN: ChosenOf = {}
+_MOST_CHOSEN, _HIGHEST_INT = 16, (1 << 63) - 1
 _Range = tuple[KeyValue | None, KeyValue | None, RowOrigin]
 """Where a range begins, where the next one does, and the rows of the chain's first version in it."""
 _Searches = dict[int, Stored | ImageMultiset | None]
@@ -82,10 +86,11 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory, cascades: Ca
 
 def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging | None, cores: int, *,
            idempotent: bool, moving: Collection[str] = (), allowed: TypeConversions = NONE_ALLOWED,
-           cascades: Cascades = NO_CASCADES) -> None:
+           cascades: Cascades = NO_CASCADES, chosen: ChosenOf = NOT_CHOSEN) -> None:
     """Give each version its units. Numbers of units that may be applied by the shuffle route come before the others.
     `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` nothing will be
-    written, but the steps of rows are traced: units have no place, and are as few as the base's files allow."""
+    written, but the steps of rows are traced: units have no place, and are as few as the base's files allow. Of tables
+    with `chosen` keys, units have the rows with these, if ranges of it can be applied by themselves."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores))) if staging is not None else total + 1
     grouped, searches = cascades.grouped, _Searches()
@@ -107,9 +112,11 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         for item in chain:
             item.ranges, item.single_unit_reason = ranges, reason
         files = _base_files(chain[0], base)
-        begins: Sequence[KeyValue | None] = [None] if reason else [None, *_lows(chain, files, ranges, unit_bytes,
-                                                                               allowed)]
-        bounds = zip(begins, [*begins[1:], None], strict=True)
+        bounds = [] if reason else _with_keys({key for item in chain for key in chosen.get(item.version.id, ())})
+        if not bounds:
+            begins: Sequence[KeyValue | None] = [None] if reason else [None, *_lows(chain, files, ranges, unit_bytes,
+                                                                                   allowed)]
+            bounds = [*zip(begins, [*begins[1:], None], strict=True)]
         number = _add_units(chain, searches, number, [(low, high, _begins(base, files.within(low, high)))
                                                       for low, high in bounds],
                             staging, allowed, cascades, idempotent)
@@ -117,6 +124,24 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
         needed = {item.version.id: searches[item.version.id] or Stored(by_content=False) for item in group}
         number = add_units(group_number, group, needed, number,
                            lambda item: _begins(base, _base_files(item, base).all), staging, allowed, idempotent)
+
+
+def _with_keys(keys: Collection[KeyValue]) -> list[tuple[KeyValue | None, KeyValue | None]]:
+    """Ranges that have these keys of one table, ascending: one for each, or of many from the lowest to the highest."""
+    ascending: list[KeyValue] = [*sorted(key for key in keys if isinstance(key, int)),
+                                 *sorted(key for key in keys if isinstance(key, bytes))]
+    if not ascending:
+        return []
+    if len(ascending) > _MOST_CHOSEN:
+        return [(ascending[0], _next(ascending[-1]))]
+    return [(key, _next(key)) for key in ascending]
+
+
+def _next(key: KeyValue) -> KeyValue | None:
+    """The lowest key above one; None if there is none."""
+    if isinstance(key, bytes):
+        return key + b"\0"
+    return None if key == _HIGHEST_INT else key + 1
 
 
 def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:

@@ -24,7 +24,7 @@ from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.changes.columns import column_names
 from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.keys import chosen_keys
+from applier.jobs.changes.keys import as_planned, chosen_keys
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
@@ -37,7 +37,7 @@ from applier.options import ChangesOptions, Keys
 from applier.plan.cascades import Cascades, cascades_of
 from applier.plan.log import LogSpan, Wanted, read_history
 from applier.plan.tasks import log_segments
-from applier.plan.units import NO_CASCADES, changed_versions, divide
+from applier.plan.units import NO_CASCADES, NOT_CHOSEN, ChosenOf, changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
@@ -178,7 +178,7 @@ class ChangeLog:
         schema in common, and UsageError where the table has no such column or key."""
         if self._options.complete:
             log, task = self.applied(table, columns, keys)
-            return self._feed(table, log, WholeRows(log, task))
+            return self._feed(table, log, WholeRows(log, task, None if keys is None else self.applied(table)[1]))
         history = self._history(table)
         if not self._options.ignore_foreign_keys:
             _check_foreign_keys(self._span, history, table)
@@ -195,11 +195,12 @@ class ChangeLog:
     def applied(self, table: TableName, columns: tuple[str, ...] | None = None,
                 keys: Keys | None = None) -> tuple[FeedLog, ApplyTask]:
         """The log of a table as its feed reads it, and what applies its changes, and those of tables that change its
-        rows, to what was there before."""
+        rows, to what was there before: to rows with these keys, where others do not matter to them."""
         history = self._history(table)
         log = self._feed_log(history, table, columns, keys)
         wanted = _closure(history, table, _sources if self._options.ignore_foreign_keys else _related)
-        return log, self._plan(history, table, _only(*wanted))
+        chosen = NOT_CHOSEN if log.chosen is None else as_planned(log.chosen, log.versions)
+        return log, self._plan(history, table, _only(*wanted), chosen)
 
     def _feed_log(self, history: SchemaHistory, table: TableName, columns: tuple[str, ...] | None,
                   keys: Keys | None) -> FeedLog:
@@ -214,12 +215,12 @@ class ChangeLog:
         return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))
 
-    def _plan(self, history: SchemaHistory, table: TableName, wanted: Wanted) -> ApplyTask:
+    def _plan(self, history: SchemaHistory, table: TableName, wanted: Wanted, chosen: ChosenOf) -> ApplyTask:
         """One task that applies these tables, to trace the rows of one."""
         used = used_tables(self._span, history, wanted)
         cascades = self._cascades(history, used)
         planned = changed_versions(used, history, cascades, table)
-        divide(planned, self._base, None, 1, idempotent=False, cascades=cascades)
+        divide(planned, self._base, None, 1, idempotent=False, cascades=cascades, chosen=chosen)
         return ApplyTask({item.version.id: tuple(item.units) for item in planned},
                          tuple(log_segments(self._span, planned)))
 

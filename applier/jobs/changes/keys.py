@@ -21,6 +21,7 @@ from applier.columns.table_key import BytesKey, IntKey, TableKey, Values, key_ov
 from applier.errors import ApplierError, UsageError
 from applier.mysql.types import arrow_type
 from applier.options import Keys, KeyValue
+from applier.plan.units import ChosenOf
 from applier.schema.definition import Column
 from applier.schema.history.table_versions import TableVersion
 from applier.sql import literals
@@ -78,6 +79,13 @@ def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mappin
             found[version.id] = _chosen(own, [version.definition.columns[number] for number in columns], keys,
                                         version.definition.flavour, is_last=version.id == last)
     return found
+
+
+def as_planned(chosen: Mapping[int, ChosenKeys], versions: Mapping[int, TableVersion]) -> ChosenOf:
+    """The keys of versions that are ordered and divided by what is chosen by."""
+    own = {id: table_key(versions[id].definition) for id in chosen}
+    return {id: keys.keys for id, keys in chosen.items()
+            if (key := own[id]) is not None and replace(key, choice=keys.key.choice) == keys.key}
 
 
 def _chosen(key: TableKey, columns: Sequence[Column], keys: Keys, flavour: str, *, is_last: bool) -> ChosenKeys:

@@ -32,10 +32,12 @@ _CHUNK_ROWS = 1 << 15
 
 
 class WholeRows:
-    """Applies a task, and tells what it does to rows of one of its tables."""
+    """Applies a task, and tells what it does to rows of one of its tables. Where rows are chosen, the task may be one
+    for these alone, and `whole` applies all: where a row gets another key, that has its other row, too."""
 
-    def __init__(self, log: FeedLog, task: ApplyTask) -> None:
-        self._log, self._task = log, task
+    def __init__(self, log: FeedLog, task: ApplyTask, whole: ApplyTask | None = None) -> None:
+        alters = any(statement.kind == ALTER for statement in log.statements)  # whose rows have numbers among all
+        self._log, self._task, self._whole = log, whole if whole is not None and alters else task, whole
         for version in log.versions.values():
             if version.definition.versioning is not None:
                 raise UnsupportedEvent("a system-versioned table keeps its past rows itself",
@@ -44,21 +46,43 @@ class WholeRows:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Where an ALTER has changed values, all rows follow it, as inserts. Raises
         ReplayStopped where a change cannot be applied."""
-        log, walks, made = ReadLog(self._log), table_walks(self._task, {}), list[tuple[int, RowSteps]]()
+        given = 0
+        try:
+            for batch in self._batches(self._task):
+                given += batch.num_rows
+                yield batch
+        except _OtherRow:
+            assert self._whole is not None
+            for batch in self._batches(self._whole):
+                if given < batch.num_rows:
+                    yield batch.slice(given)
+                given = max(0, given - batch.num_rows)
+
+    def _batches(self, task: ApplyTask) -> Iterator[pa.RecordBatch]:
+        log, walks, made = ReadLog(self._log), table_walks(task, {}), list[tuple[int, RowSteps]]()
         for version in self._log.versions.keys() & walks.keys():
             walks[version].trace(partial(_read, made, version))
         segment: LogSegment | None = None
         with SameBytes() as outlined:
-            for following in steps(self._task, walks, outlined):
+            for following in steps(task, walks, outlined):
+                self._check_pairs(task, made)
                 yield from self._made(made, log, segment)
                 check(walks)
                 segment = following
                 for statement in log.statements_until((segment.file, segment.start)):
                     yield from self._below(statement, log, walks)
+        self._check_pairs(task, made)
         yield from self._made(made, log, segment)
         check(walks)
         for statement in log.statements_until(None):
             yield from self._below(statement, log, walks)
+
+    def _check_pairs(self, task: ApplyTask, made: list[tuple[int, RowSteps]]) -> None:
+        """Raise _OtherRow if a task for chosen rows has one row of an update only: the other one has another key."""
+        for _, found in made if self._whole is not None and task is not self._whole else ():
+            half = found.changes[found.is_update & ((found.before < 0) | (found.after < 0))]
+            if (np.unique(half, return_counts=True)[1] == 1).any():
+                raise _OtherRow
 
     def _made(self, made: list[tuple[int, RowSteps]], log: ReadLog,
               segment: LogSegment | None) -> Iterator[pa.RecordBatch]:
@@ -122,6 +146,10 @@ class WholeRows:
         arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(places), pa.array(places),
                    pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows))]
         return pa.RecordBatch.from_arrays(arrays, schema=self._log.schema)
+
+
+class _OtherRow(Exception):
+    """An update moves a row to, or from, a key that the task does not have."""
 
 
 def _read(made: list[tuple[int, RowSteps]], version: int, units: Sequence[UnitApplier[Any]],

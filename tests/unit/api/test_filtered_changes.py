@@ -13,6 +13,7 @@ import applier
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.cli import app
+from applier.jobs.changes import whole_rows
 from applier.mysql.types import arrow_type
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
@@ -249,6 +250,40 @@ def test_rows_in_compressed_events(tmp_path, flavour):
         assert [row[:2] for row in some[:3]] == [("insert", 0), ("insert", 4242), ("insert", 8999)]
         assert len(some) == 9
         assert all(row[2] == f"{row[1]} {'new' if row[0] == 'update_postimage' else 'old'} " * 120 for row in some)
+
+
+def test_of_a_base_only_files_with_these_keys_are_read(tmp_path):
+    """And of complete changes, others are not applied: what does not fit there stops nothing."""
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v INT, w VARCHAR(3000))")
+    log.write((None, {"id": ints(*range(3000)), "v": ints(*range(3000)),
+                      "w": pa.array([b"%04d" % n * 700 for n in range(3000)])}))
+    place = f"binlog.000001:{log.log.position}"
+    log.write(({"id": ints(7)}, {"v": ints(8)}), ({"id": ints(2900)}, {"v": ints(1)}), ({"id": ints(5000)}, None))
+    log.log.close()
+    base = applier.replay(log.log.path, tmp_path / "base", stop=place, target_file_size="1M").snapshot
+    *others, last = base.tables["d.t"].files
+    assert others
+    open(last, "r+b").truncate(100)
+    for key, rows in ((7, [("update_preimage", 7), ("update_postimage", 8)]), (8, []), (6000, [])):
+        assert log.changes("v", key=key, base=base, complete=True) == rows
+    for key in (2900, None):
+        with pytest.raises(applier.ApplierError):
+            log.changes("v", key=key, base=base, complete=True)
+
+
+@pytest.mark.parametrize("n", [1, 20])
+def test_a_row_that_gets_another_key_is_followed(tmp_path, n, monkeypatch):
+    """DEF-R2: as it was before, and as it is after, though the row with the other key is applied only then."""
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    log.write((None, {"id": ints(1, 2), "v": ints(10, 20)}), ({"id": ints(1)}, {"id": ints(1), "v": ints(11)}))
+    log.write(({"id": ints(1)}, {"id": ints(3), "v": ints(12)}))
+    log.write(({"id": ints(3)}, {"id": ints(1), "v": ints(13)}))
+    walked, real = [], whole_rows.table_walks
+    monkeypatch.setattr(whole_rows, "table_walks", lambda task, events: walked.append(task) or real(task, events))
+    assert log.changes("id", "v", key=[1, *range(100, 100 + n)], complete=True) == [
+        ("insert", 1, 10), ("update_preimage", 1, 10), ("update_postimage", 1, 11), ("update_preimage", 1, 11),
+        ("update_postimage", 3, 12), ("update_preimage", 3, 12), ("update_postimage", 1, 13)]
+    assert [task.n_units for task in walked] == ([2, 1] if n == 1 else [1])
 
 
 def test_long_rows_come_some_at_a_time(tmp_path, monkeypatch):
