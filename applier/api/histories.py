@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from applier.api.arguments import PathLike, Paths, Place, Watcher, path, paths, stop_at, watcher
+from applier.api.arguments import Key, PathLike, Paths, Place, Watcher, keys, path, paths, stop_at, watcher
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.options import ChangesOptions
@@ -25,6 +25,7 @@ def history(
     table: str,
     *,
     columns: Sequence[str] | None = None,
+    key: Key | list[Key] | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     stop: Place | datetime | None = None,
@@ -40,6 +41,8 @@ def history(
     binlogs: the archive.
     table: its name, as "shop.orders".
     columns: only these of its columns.
+    key: only the versions of the row with this key, or of several rows, as `changes` takes it; others are not kept
+        in memory where one key finds all rows.
     base: a snapshot to begin with: its rows are the first versions.
     schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
     stop: a position or a GTID set to stop after, or a time to stop before.
@@ -63,4 +66,4 @@ def history(
         None if schema is None else path(schema), None, end.position, end.gtid, end.time, define_from_log,
         complete=True)
     log = ChangeLog(options, watcher(progress))
-    return History(row_history(log, one_table(table), None if columns is None else tuple(columns)))
+    return History(row_history(log, one_table(table), None if columns is None else tuple(columns), keys(key)))

@@ -13,7 +13,7 @@ from applier.cli.application import (
 )
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime
-from applier.options import ChangesOptions, parse_stop_position
+from applier.options import ChangesOptions, parse_key, parse_stop_position
 
 if TYPE_CHECKING:
     from applier.jobs.history.job import RowHistory
@@ -57,13 +57,14 @@ def history(
         stop_gtid, None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, complete=True)
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     with progress() as watcher:
-        found = row_history(ChangeLog(options, watcher), name := one_table(table), names)
+        found = row_history(ChangeLog(options, watcher), name := one_table(table), names,
+                            None if key is None else (parse_key(key),))
         if output is not None:
             rows = _write(found, name, output)
     if output is not None:
         print(f"{output}: {rows:,} versions")
-    elif key is not None:
-        print_versions(found, [value.strip() for value in key.split(",")])
+    else:
+        print_versions(found, f"no version of a row with the key {key}")
     for note in found.notes:
         print_note(note)
 

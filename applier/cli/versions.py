@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import pyarrow as pa
-import pyarrow.compute as pc
 from rich.text import Text
 
 from applier.cli.grids import add_row, new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.cli.value_texts import value_texts
-from applier.errors import UsageError
-from applier.jobs.exporting.cells import texts_of
 from applier.jobs.history.job import RowHistory
 
 
-def print_versions(history: RowHistory, key: Sequence[str]) -> None:
-    """Print the versions of the row with this key. Raises UsageError where the table has no such key."""
-    names = history.key
-    if len(names) != len(key):
-        known = f"its key is {', '.join(names)}" if names else "it has no key, or --columns leaves it out"
-        raise UsageError(f"the table has no key of {len(key)} columns", hint=f"{known}; give a value for each column")
-    versions = pa.Table.from_batches((_with_key(batch, history, key) for batch in history.batches()), history.schema)
+def print_versions(history: RowHistory, nothing: str) -> None:
+    """Print the versions of a history of one row, or what to say if there are none."""
+    versions = pa.Table.from_batches(history.batches(), history.schema)
     console = result_console()
     if not versions.num_rows:
-        console.print(words(f"no version of a row with {', '.join(names)} = {', '.join(key)}"))
+        console.print(words(nothing))
         return
     grid, columns = new_grid("when", "transaction", "", "row"), history.columns
     cells = {name: value_texts(column, versions.column(name).combine_chunks()) for name, column in columns.items()}
@@ -46,19 +37,6 @@ def print_versions(history: RowHistory, key: Sequence[str]) -> None:
                     "update" if moved else version["_ended_by"], words("gets another key" if moved else "", "dim"))
             shown = {}
     console.print(grid)
-
-
-def _with_key(batch: pa.RecordBatch, history: RowHistory, key: Sequence[str]) -> pa.RecordBatch:
-    """The versions with this key, given as text."""
-    mask = None
-    for name, value in zip(history.key, key, strict=True):
-        texts = texts_of(history.columns[name], batch.column(name))
-        if pa.types.is_binary(texts.type) or pa.types.is_large_binary(texts.type):
-            equal = pc.equal(texts, value.encode())
-        else:
-            equal = pc.equal(texts.cast(pa.string()), value)
-        mask = equal if mask is None else pc.and_(mask, equal)
-    return batch.filter(mask)
 
 
 def _time(value: object) -> str:

@@ -32,6 +32,7 @@ from applier.jobs.changes.whole_rows import check
 from applier.jobs.history.commits import NEVER, Commits
 from applier.jobs.history.versions import ALTER, BASE, KINDS, NOTHING, TRUNCATE, Edge, UnitSteps, Versions
 from applier.mysql.zero_dates import as_nulls
+from applier.options import Keys
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.history.table_versions import Position, TableVersion
@@ -82,9 +83,11 @@ class RowHistory:
             yield from part.to_batches(_BATCH_ROWS)
 
 
-def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None) -> RowHistory:
-    """Plan how the table's changes are applied, which are to be complete ones. Raises what a feed of them raises."""
-    log, task = changes.applied(table, columns)
+def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
+                keys: Keys | None = None) -> RowHistory:
+    """Plan how the table's changes are applied, which are to be complete ones; of all rows, or of those with these
+    keys. Raises what a feed of them raises."""
+    log, task = changes.applied(table, columns, keys)
     for version in log.versions.values():
         if version.definition.versioning is not None:
             raise UnsupportedEvent("a system-versioned table keeps its past rows itself",
@@ -161,6 +164,7 @@ class _Walk:
 
     def _table(self, found: Sequence[tuple[int, Versions]], schema: pa.Schema) -> pa.Table:
         """The versions of units over all versions of the table, in order."""
+        found = [(number, self._of_chosen(number, versions)) for number, versions in found]
         tables = [self._columns(number, versions, schema) for number, versions in found]
         found_keys = [_keys(versions.values, self._log.versions[number].definition)
                       for number, versions in found]
@@ -173,6 +177,14 @@ class _Walk:
             order = order.append_column("key", pa.chunked_array(keys))
             by = [("key", "ascending"), *by]
         return pa.concat_tables(tables).take(pc.sort_indices(order, by))
+
+    def _of_chosen(self, number: int, versions: Versions) -> Versions:
+        """The versions of rows with the keys that are asked for."""
+        if self._log.chosen is None:
+            return versions
+        chosen = self._log.chosen.get(number)
+        return versions.part(np.zeros(len(versions.order), np.bool_) if chosen is None else chosen.of_rows(
+            [versions.values.column(name) for name in chosen.key.names]))
 
     def _columns(self, number: int, versions: Versions, schema: pa.Schema) -> pa.Table:
         definition, names = self._log.versions[number].definition, self._log.names[number]

@@ -41,6 +41,13 @@ class Versions:
     order: np.ndarray
     values: pa.Table
 
+    def part(self, wanted: np.ndarray) -> Versions:
+        """Those that are wanted (bool[n])."""
+        if wanted.all():
+            return self
+        return Versions(self.begins[wanted], self.ends[wanted], self.begun_by[wanted], self.ended_by[wanted],
+                        self.order[wanted], self.values.filter(pa.array(wanted)))
+
 
 class UnitSteps:
     """Collects the steps of the rows of a unit."""

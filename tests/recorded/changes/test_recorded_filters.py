@@ -1,7 +1,6 @@
 """What is left of the feed of each table of recorded cases, when only some of it is asked for, is what is asked for."""
 
 import random
-import unicodedata
 
 import pyarrow as pa
 import pytest
@@ -9,9 +8,12 @@ import pytest
 import applier
 from applier.binlog.locating.groups import GroupPass
 from applier.jobs.changes.job import ChangeLog
+from applier.jobs.history.job import row_history
 from applier.options import ChangesOptions
+from applier.schema.key_infos import key_collation
 from applier.schema.table_filter import EVERYTHING
-from tests.support.real_server import Case
+from keysearch.collation import equality_keys
+from tests.support.real_server import Case, replayed
 
 FILTERED = {
     "compressed-mariadb": (2, 2), "compressed-mysql": (2, 3), "ddl-mariadb": (20, 20), "ddl-mysql": (16, 16),
@@ -46,26 +48,31 @@ def feeds(case, complete, **options):
     return found
 
 
-def with_keys(table, changes, names, chosen):
+def with_keys(table, changes, feed, flavour, chosen):
     """The changes whose row has one of the keys, before or after; what an image lacks is as it was before."""
-    rows, kept, chosen = changes.to_pylist(), [], {compared(table, key) for key in chosen}
+    rows, kept, names = changes.to_pylist(), [], feed.key
+    chosen = {compared(table, feed, flavour, key) for key in chosen}
     for number, row in enumerate(rows):
         if row["_change_type"] in ("truncate", "alter"):
             kept.append(row)
         elif row["_change_type"] != "update_postimage":
             after = rows[number + 1] if row["_change_type"] == "update_preimage" else row
             present = after["_present"]
-            keys = [compared(table, [row[name] for name in names]), compared(
-                table, [after[name] if present is None or name in present else row[name] for name in names])]
-            kept += [row, after][:1 + (after is not row)] if chosen.intersection(keys) else []
+            images = [row[name] for name in names], [
+                after[name] if present is None or name in present else row[name] for name in names]
+            if any(compared(table, feed, flavour, key) in chosen for key in images):
+                kept += [row] if after is row else [row, after]
     return kept
 
 
-def compared(table, key):
-    """As these cases' keys compare texts: without case and accents, one of them by its first three characters."""
-    plain = (unicodedata.normalize("NFD", value.casefold()) if isinstance(value, str) else value for value in key)
-    return tuple("".join(character for character in value if not unicodedata.combining(character))[
-        :3 if table == ("img", "pk_prefix") else None] if isinstance(value, str) else value for value in plain)
+def compared(table, feed, flavour, key):
+    """What a server compares of a key; one is by four characters."""
+    parts = []
+    for name, value in zip(feed.key, key, strict=True):
+        collation = key_collation(feed.columns[name], flavour)
+        value = value[:4] if table == ("img", "pk_prefix") else value
+        parts.append(value if collation is None or value is None else equality_keys(pa.array([value]), collation)[0])
+    return tuple(parts)
 
 
 @pytest.mark.parametrize("complete", [False, True], ids=["images", "complete"])
@@ -94,9 +101,44 @@ def test_changes_of_some_rows(name, complete):
             except applier.UnsupportedEvent as error:  # minimal images of a version with another key
                 assert "lacks column" in error.message and not complete
                 continue
-            assert found == with_keys(table, changes, names, chosen), (table, chosen)
+            assert found == with_keys(table, changes, feed, log.flavour, chosen), (table, chosen)
             judged += n == 3
     assert judged == KEYED[name][complete]
+
+
+@pytest.mark.parametrize("name", KEYED)
+def test_histories_of_some_rows(name, tmp_path):
+    """PKE, AP-SNAP: the versions that the whole history has of them, from the beginning, and from a base."""
+    case, chance, judged = Case(name), random.Random(name), 0
+    marks = case.marks if (case.folder / "case.json").exists() else []
+    files, mark = tuple(map(str, case.binlogs)), next(iter(marks), None)
+    logs = [ChangeLog(ChangesOptions(files, complete=True))]
+    if mark is not None:
+        replayed(case, tmp_path / "base", mark=mark)
+        logs.append(ChangeLog(ChangesOptions(files, base=str(tmp_path / "base"), complete=True)))
+    for log in logs:
+        for table in log.tables(EVERYTHING):
+            try:
+                whole = row_history(log, table)
+            except (applier.SchemaError, applier.UnsupportedEvent):
+                continue
+            rows = pa.Table.from_batches(whole.batches(), whole.schema).to_pylist()
+            known = [key for row in rows if None not in (key := tuple(row[name] for name in whole.key))]
+            if not whole.key or not known:
+                continue
+            for n in (1, 3):
+                chosen = tuple(chance.sample(known, min(n, len(known))))
+                some = row_history(log, table, keys=chosen)
+                found = pa.Table.from_batches(some.batches(), some.schema).to_pylist()
+                wanted = {compared(table, whole, log.flavour, key) for key in chosen}
+                assert found == [row for row in rows if compared(
+                    table, whole, log.flavour, [row[name] for name in whole.key]) in wanted], (table, chosen)
+            changes, some = log.feed(table), log.feed(table, keys=chosen)
+            found = pa.Table.from_batches(some.batches(), some.schema).to_pylist()
+            every = pa.Table.from_batches(changes.batches(), changes.schema)
+            assert found == with_keys(table, every, changes, log.flavour, chosen), (table, chosen)
+            judged += 1
+    assert judged
 
 
 def in_order(rows):

@@ -47,6 +47,13 @@ def test_one_row(log, capsys):
         "insert id=1, name='a', v=7", "update v: 7 → 8", "delete", "insert id=1, name='a', v=9"]
 
 
+def test_some_columns_of_one_row(log, capsys):
+    """The key need not be among them."""
+    assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--key", '"a", 1', "--columns", "v"]) == 0
+    out = capsys.readouterr().out
+    assert "v: 7 → 8" in out and "name=" not in out
+
+
 def test_a_key_that_changed(log, capsys):
     """Its versions end there; what a log says is printable, and no markup."""
     assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--key", "it's [b]\x1b,2"]) == 0
@@ -56,7 +63,7 @@ def test_a_key_that_changed(log, capsys):
 
 def test_a_row_that_never_was(log, capsys):
     assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--key", "a,5"]) == 0
-    assert capsys.readouterr().out == "no version of a row with name, id = a, 5\n"
+    assert capsys.readouterr().out == "no version of a row with the key a,5\n"
 
 
 def test_a_file_of_all_versions(log, capsys, tmp_path):
@@ -71,8 +78,8 @@ def test_a_file_of_all_versions(log, capsys, tmp_path):
 
 
 @pytest.mark.parametrize("argv, message", [
-    (["--key", "a"], "the table has no key of 1 columns"),
-    (["--key", "a,1", "--columns", "v"], "the table has no key of 2 columns"),
+    (["--key", "a"], "'a' is not a key of the table"),
+    (["--key", "a,b"], "'a', 'b' is not a key of the table: 'b' is not a number"),
     ([], "what to show is not said"),
     (["--key", "a,1", "--output", "x"], "what to show is not said"),
 ])
