@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
 import applier
+import applier.binlog
 import applier.spark
 from applier.jobs.spark_source.options import parse
 from applier.jobs.spark_source.streaming import BinlogStream
@@ -55,6 +56,24 @@ def test_columns_and_a_part_of_the_log(source):
     place = "binlog.000002:745606"
     rows = read(source, table="shop.orders", columns="id, status", stopPosition=place).collect()
     assert in_order(row.asDict() for row in rows) == expected("shop.orders", columns=["id", "status"], stop=place)
+
+
+def test_unsigned_bigints_as_longs(source, tmp_path):
+    """As for `applier.changes`; a value that does not fit stops the query."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE t (id BIGINT UNSIGNED PRIMARY KEY)", "d")
+        with log.transaction():
+            log.insert("d.t", {"id": [2**63 - 1]})
+        middle = log.position[1]
+        with log.transaction():
+            log.insert("d.t", {"id": [2**63]})
+    options = {"table": "d.t", "unsignedBigint": "long"}
+    stop = f"binlog.000001:{middle}"
+    frame = source.read.format("binlog").options(**options, stopPosition=stop).load(str(tmp_path))
+    assert frame.schema["id"].dataType.typeName() == "long" and [row["id"] for row in frame.collect()] == [2**63 - 1]
+    with pytest.raises(PySparkException, match="does not fit into a signed BIGINT"):
+        source.read.format("binlog").options(**options).load(str(tmp_path)).collect()
 
 
 def test_complete_changes(source):

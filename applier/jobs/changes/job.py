@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -28,6 +27,7 @@ from applier.jobs.changes.keys import as_planned, chosen_keys
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
+from applier.jobs.changes.stored import Part, StoredAs
 from applier.jobs.changes.wanted import may_be_wanted, wanted_groups
 from applier.jobs.changes.whole_rows import WholeRows
 from applier.jobs.exporting.statements import schema_sql
@@ -44,30 +44,25 @@ from applier.schema.definition import Column
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.schema.table_filter import EVERYTHING, TableFilter
-from applier.snapshot import AS_DECIMAL, manifest
+from applier.snapshot import manifest
 from applier.snapshot.manifest import DatabaseEntry, PreparedTransaction
-from applier.snapshot.unsigned_bigints import NONE, UnsignedBigints, is_unsigned_bigint
 
 _WHOLE = 1 << 62
 
 
-class FeedPart(Protocol):
-    """A part of a feed; picklable."""
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """Its changes in commit order."""
-
-
 @dataclass(frozen=True)
 class ChangeFeed:
-    """The changes of a table: `schema` is that of `batches`, `notes` are lines for people."""
+    """The changes of a table; `notes` are lines for people."""
 
-    schema: pa.Schema
     notes: tuple[str, ...]
+    _stored: StoredAs
     _log: FeedLog
     _source: SingleImages | WholeRows
-    _bigints: UnsignedBigints = NONE
-    _unsigned_bigint: str = AS_DECIMAL
+
+    @property
+    def schema(self) -> pa.Schema:
+        """That of `batches`."""
+        return self._stored.schema
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -87,23 +82,12 @@ class ChangeFeed:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
         outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
-        batches = self._source.batches()
-        return batches if self._unsigned_bigint == AS_DECIMAL else (self._stored(batch) for batch in batches)
+        return self._stored.part(self._source).batches()
 
-    def _stored(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        stored = self._bigints.as_stored(pa.Table.from_batches([batch]), self._unsigned_bigint)
-        return pa.RecordBatch.from_arrays([column.combine_chunks() for column in stored.columns], schema=self.schema)
-
-    def with_bigints(self, table: str, unsigned_bigint: str) -> ChangeFeed:
-        """The same changes, with another type of BIGINT UNSIGNED columns (applier.snapshot.unsigned_bigints)."""
-        bigints = UnsignedBigints(table, tuple(name for name, column in self.columns.items()
-                                               if is_unsigned_bigint(column.type)), self.key)
-        return replace(self, schema=bigints.stored_schema(self.schema, unsigned_bigint), _bigints=bigints,
-                       _unsigned_bigint=unsigned_bigint)
-
-    def parts(self, size: int) -> Sequence[FeedPart]:
+    def parts(self, size: int) -> Sequence[Part]:
         """What has the batches of parts of the log, each of about so many bytes, for tasks. Whole rows are one part."""
-        return [self._source] if isinstance(self._source, WholeRows) else self._source.parts(size)
+        parts = [self._source] if isinstance(self._source, WholeRows) else self._source.parts(size)
+        return [self._stored.part(part) for part in parts]
 
 
 class ChangeLog:
@@ -189,8 +173,8 @@ class ChangeLog:
         return self._feed(table, log, SingleImages(log, segments))
 
     def _feed(self, table: TableName, log: FeedLog, source: SingleImages | WholeRows) -> ChangeFeed:
-        feed = ChangeFeed(log.schema, self.notes, log, source)
-        return feed.with_bigints(".".join(table), self._options.unsigned_bigint)
+        stored = StoredAs.of(".".join(table), log.columns, log.key, log.schema, self._options.unsigned_bigint)
+        return ChangeFeed(self.notes, stored, log, source)
 
     def applied(self, table: TableName, columns: tuple[str, ...] | None = None,
                 keys: Keys | None = None) -> tuple[FeedLog, ApplyTask]:

@@ -10,10 +10,12 @@ from applier.mysql.time_zones import parse_datetime
 from applier.options import ChangesOptions, parse_size, parse_stop_position
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.table_filter import TableFilter, parse_table_list
+from applier.snapshot import AS_DECIMAL
+from applier.snapshot.unsigned_bigints import AS_UINT64
 
 _KNOWN = ("path", "table", "tables", "columns", "base", "schema", "startposition", "stopposition", "stopgtid",
-          "stopdatetime", "startdatetime", "gtids", "definefromlog", "ignoreforeignkeys", "complete", "partitionbytes",
-          "maxbytespertrigger")
+          "stopdatetime", "startdatetime", "gtids", "definefromlog", "ignoreforeignkeys", "complete", "unsignedbigint",
+          "partitionbytes", "maxbytespertrigger")
 _PARTITION_BYTES = "64M"
 
 
@@ -46,7 +48,7 @@ def parse(options: Mapping[str, str]) -> SourceOptions:
             tuple(given["path"].split(",")), given.get("base"), given.get("schema"),
             None if start is None else parse_stop_position(start), None if stop is None else parse_stop_position(stop),
             given.get("stopgtid"), None if time is None else parse_datetime(time), _flag(given, "definefromlog"),
-            _flag(given, "ignoreforeignkeys"), _flag(given, "complete"),
+            _flag(given, "ignoreforeignkeys"), _flag(given, "complete"), _unsigned_bigint(given),
             start_datetime=None if begin is None else parse_datetime(begin), gtids=given.get("gtids")),
         _table(given.get("table")), None if "columns" not in given else tuple(_names(given["columns"])),
         TableFilter(parse_table_list([given["tables"]] if "tables" in given else [])),
@@ -58,6 +60,16 @@ def _flag(given: Mapping[str, str], name: str) -> bool:
     if text not in ("true", "false"):
         raise UsageError(f"{name} cannot be {text!r}", hint="it is true or false")
     return text == "true"
+
+
+def _unsigned_bigint(given: Mapping[str, str]) -> str:
+    asked = given.get("unsignedbigint", AS_DECIMAL)
+    if asked == AS_UINT64:
+        raise UsageError("Spark has no type uint64", hint="unsignedBigint is decimal, or long where all values fit")
+    if asked != AS_DECIMAL and "table" not in given:
+        raise UsageError("unsignedBigint is the type of a table's columns, and images as JSON have digits",
+                         hint="name a table, or leave it out")
+    return asked
 
 
 def _names(text: str) -> Iterator[str]:

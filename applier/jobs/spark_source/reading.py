@@ -10,7 +10,8 @@ from pyspark.sql.datasource import InputPartition
 
 from applier.engine import compiling
 from applier.jobs.change_files.images import SCHEMA, JsonImages
-from applier.jobs.changes.job import ChangeLog, FeedPart
+from applier.jobs.changes import stored
+from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source.options import SourceOptions
 
 
@@ -18,7 +19,7 @@ from applier.jobs.spark_source.options import SourceOptions
 class Part(InputPartition):
     """Changes that a task reads: those of a part of the log, with images as JSON or as they are."""
 
-    source: FeedPart
+    source: stored.Part
     images: JsonImages | None
 
     def batches(self) -> Iterator[pa.RecordBatch]:

@@ -22,8 +22,8 @@ class BinlogSource(DataSource):
 
     Options are those of `applier.changes`, in Spark's spelling: `table`, `columns`, `base`, `schema`, `startPosition`,
     `startDatetime`, `stopPosition`, `stopGtid`, `stopDatetime`, `gtids`, `defineFromLog`, `ignoreForeignKeys`,
-    `complete`; `tables` chooses where no table is named; a task reads about `partitionBytes` (64M) of log;
-    `maxBytesPerTrigger` bounds a micro-batch.
+    `complete`, `unsignedBigint`; `tables` chooses where no table is named; a task reads about `partitionBytes` (64M)
+    of log; `maxBytesPerTrigger` bounds a micro-batch.
     """
 
     @classmethod

@@ -14,6 +14,7 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
+from applier.errors import UsageError
 from applier.jobs.spark_source.options import parse
 from applier.jobs.spark_source.source import BinlogReader
 from tests.recorded.archives.demo_digest import ARCHIVE
@@ -78,6 +79,14 @@ def test_what_is_read_is_what_passes(all_rows, filters):
 ], ids=str)
 def test_other_filters_are_left_to_spark(all_rows, filters):
     assert rows(filters) == all_rows
+
+
+@pytest.mark.parametrize("options, says", [
+    ({"unsignedBigint": "uint64", "table": "a.b"}, "Spark has no type uint64"),
+    ({"unsignedBigint": "long"}, "name a table"), ({"unsignedBigint": "short", "table": "a.b"}, "cannot be 'short'")])
+def test_types_of_unsigned_bigints_that_spark_does_not_have(options, says):
+    with pytest.raises(UsageError, match=says):
+        parse({"path": "logs", **options})
 
 
 def test_transactions_that_are_chosen_already_stay_chosen():
