@@ -23,7 +23,7 @@ from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.changes.columns import column_names
 from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.keys import as_planned, chosen_keys
+from applier.jobs.changes.keys import as_planned, chosen_keys, key_columns
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
@@ -73,6 +73,11 @@ class ChangeFeed:
     def key(self) -> tuple[str, ...]:
         """The names of the columns of the table's key, where it has one; see FeedLog."""
         return self._log.key
+
+    @property
+    def chosen_by(self) -> tuple[Column, ...]:
+        """The columns of the key by which rows are chosen, as they are now, with their names in the feed."""
+        return key_columns(self._log.versions, self._log.names)
 
     @property
     def uris(self) -> dict[str, str]:

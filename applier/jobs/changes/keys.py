@@ -57,6 +57,14 @@ class ChosenKeys:
                 return np.asarray(is_in)
 
 
+def key_columns(versions: Mapping[int, TableVersion], names: Mapping[int, Mapping[int, str]]) -> tuple[Column, ...]:
+    """The columns of the last key of a table, with their names in the feed; none if it has no key."""
+    last = max(versions)
+    key, definition = table_key(versions[last].definition), versions[last].definition
+    return () if key is None else tuple(replace(definition.columns[column], name=names[last][column])
+                                        for column in key.columns)
+
+
 def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mapping[int, str]],
                 keys: Keys) -> dict[int, ChosenKeys]:
     """What is chosen of each version of a table (by its id) by values of its last key; nothing of versions that lack a

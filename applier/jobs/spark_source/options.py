@@ -23,7 +23,7 @@ _PARTITION_BYTES = "64M"
 class SourceOptions:
     """`table` None means all tables of `filter`, of these only those `named` if there are such names, as `_table` has
     them, with images as JSON. A task reads about `partition_bytes` of log, a micro-batch at most `trigger_bytes` (None:
-    all that is there)."""
+    all that is there). Only rows are wanted whose columns are `equal` to one of these values each."""
 
     changes: ChangesOptions
     table: TableName | None
@@ -32,6 +32,7 @@ class SourceOptions:
     partition_bytes: int
     trigger_bytes: int | None
     named: frozenset[str] | None = None
+    equal: tuple[tuple[str, tuple[int | str, ...]], ...] = ()
 
 
 def parse(options: Mapping[str, str]) -> SourceOptions:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import product
+from math import prod
 from typing import Any
 
 from pyspark.sql.datasource import (
@@ -21,8 +23,13 @@ from pyspark.sql.datasource import (
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.errors import UsageError
 from applier.jobs.spark_source.options import SourceOptions
-from applier.options import CommitRange
+from applier.mysql.type_registry import Family
+from applier.options import CommitRange, Keys
+from applier.schema.definition import Column
 
+_ALIKE = {Family.INTEGER: int, Family.TEXT: str}
+"""Families of columns that are the same in Spark and in SQL, and the types of their values."""
+_MOST_KEYS = 10_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -42,7 +49,24 @@ def narrowed(asked: SourceOptions, filters: Iterable[Filter]) -> SourceOptions:
                   | LessThan((name,), value) | LessThanOrEqual((name,), value)):
                 asked = replace(asked, changes=replace(asked.changes, commits=_within(
                     asked.changes.commits, name, type(filter), value)))
+        match filter:
+            case EqualTo((name,), int() | str() as value):
+                asked = replace(asked, equal=(*asked.equal, (name, (value,))))
+            case In((name,), values) if all(isinstance(value, int | str) for value in values):
+                asked = replace(asked, equal=(*asked.equal, (name, tuple(values))))
     return asked
+
+
+def keys_of(columns: Sequence[Column], equal: Sequence[tuple[str, tuple[int | str, ...]]]) -> Keys | None:
+    """The keys over these columns that rows with such values have; None if that is not said, or would be too many, or
+    where Spark's values could mean something else in SQL."""
+    known = dict(equal)
+    if not columns or not all(column.name in known and column.type.entry.family in _ALIKE for column in columns):
+        return None
+    if not all(type(value) is _ALIKE[column.type.entry.family] for column in columns for value in known[column.name]):
+        return None
+    values = [known[column.name] for column in columns]
+    return tuple(product(*values)) if prod(map(len, values)) <= _MOST_KEYS else None
 
 
 def _of_tables(asked: SourceOptions, names: set[str]) -> SourceOptions:

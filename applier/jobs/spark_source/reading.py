@@ -9,10 +9,13 @@ import pyarrow as pa
 from pyspark.sql.datasource import InputPartition
 
 from applier.engine import compiling
+from applier.errors import UsageError
 from applier.jobs.change_files.images import SCHEMA, JsonImages
 from applier.jobs.changes import stored
-from applier.jobs.changes.job import ChangeLog
+from applier.jobs.changes.job import ChangeFeed, ChangeLog
 from applier.jobs.spark_source.options import SourceOptions
+from applier.jobs.spark_source.pushed import keys_of
+from applier.schema.ddl.schema_changes import TableName
 
 
 @dataclass
@@ -36,10 +39,19 @@ def parts(log: ChangeLog, options: SourceOptions) -> list[Part]:
         name for name in log.tables(options.filter) if options.named is None or ".".join(name) in options.named]
     found = []
     for table in tables:
-        feed = log.feed(table, options.columns)
+        feed = _narrowed(log, log.feed(table, options.columns), table, options)
         images = None if options.table is not None else JsonImages(table, feed.columns)
         found += [Part(source, images) for source in feed.parts(options.partition_bytes)]
     return found
+
+
+def _narrowed(log: ChangeLog, feed: ChangeFeed, table: TableName, options: SourceOptions) -> ChangeFeed:
+    """The feed without rows that no query of these options wants, as far as the table's key says which ones."""
+    keys = keys_of(feed.chosen_by, options.equal) if options.table is not None else None
+    try:
+        return feed if keys is None else log.feed(table, options.columns, keys)
+    except UsageError:  # a value that no key can have: Spark finds none
+        return feed
 
 
 def schema_of(log: ChangeLog | None, options: SourceOptions) -> pa.Schema:

@@ -81,6 +81,26 @@ def test_other_filters_are_left_to_spark(all_rows, filters):
     assert rows(filters) == all_rows
 
 
+@pytest.mark.parametrize("table, filters", [
+    ("shop.orders", [EqualTo(("id",), 5)]), ("shop.orders", [In(("id",), (5, 7, 99))]),
+    ("shop.orders", [EqualTo(("id",), 5), EqualTo(("status",), "paid")]),
+    ("shop.orders", [In(("id",), (5, 7)), LessThan(VERSIONS, VERSION)]),
+    ("shop.stock", [EqualTo(("sku",), "OU00004"), In(("warehouse",), (1, 3))]),
+    ("shop.stock", [EqualTo(("sku",), "\N{SNOWMAN}"), EqualTo(("warehouse",), 3)])], ids=str)
+def test_keys_of_a_table_choose_rows(table, filters):
+    """Of an update, both images are read, of which Spark may want one."""
+    found = rows(filters, table=table)
+    assert len(found) < 500 and [row for row in found if all(passes(row, filter) for filter in filters)] == [
+        row for row in rows([], table=table) if all(passes(row, filter) for filter in filters)]
+
+
+@pytest.mark.parametrize("filters", [
+    [EqualTo(("sku",), "OU00004")], [EqualTo(("sku",), "OU00004"), EqualTo(("warehouse",), 3000)],
+    [EqualTo(("units",), 3)], [EqualTo(("sku",), 4), EqualTo(("warehouse",), 3)]], ids=str)
+def test_what_is_not_the_whole_key_or_no_value_of_it_chooses_none(filters):
+    assert rows(filters, table="shop.stock") == rows([], table="shop.stock")
+
+
 @pytest.mark.parametrize("options, says", [
     ({"unsignedBigint": "uint64", "table": "a.b"}, "Spark has no type uint64"),
     ({"unsignedBigint": "long"}, "name a table"), ({"unsignedBigint": "short", "table": "a.b"}, "cannot be 'short'")])
