@@ -31,6 +31,8 @@ _FOR_JOBS = {
              "applier.snapshot.", "keysearch.collation_kernel", "keysearch.keybytes_kernel"),
     "show": ("applier.jobs.show.",),
     "changes": ("applier.binlog.", "applier.columns.", "applier.mysql."),
+    "changes of rows": ("applier.apply.output.rows_kernel", "applier.binlog.", "applier.columns.", "applier.mysql.",
+                        "keysearch.collation_kernel", "keysearch.keybytes_kernel"),
     "change files": ("applier.binlog.", "applier.columns.", "applier.mysql.", "applier.jobs.exporting.",
                      "applier.jobs.json_lines."),
     "outline": ("applier.binlog.outline.",),

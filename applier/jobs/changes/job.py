@@ -109,7 +109,7 @@ class ChangeLog:
             notes.append(text)
             progress.note(text)
 
-        self._options = options
+        self._options, self._progress = options, progress
         gtids = None if options.gtids is None else GtidChoice(options.gtids)
         self._base = manifest.load(options.base) if options.base is not None else None
         outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared)
@@ -168,6 +168,8 @@ class ChangeLog:
         if self._options.complete:
             log, task = self.applied(table, columns, keys)
             return self._feed(table, log, WholeRows(log, task, None if keys is None else self.applied(table)[1]))
+        if keys is not None:
+            compiling.ensure("changes of rows", self._progress)
         history = self._history(table)
         if not self._options.ignore_foreign_keys:
             _check_foreign_keys(self._span, history, table)
