@@ -78,15 +78,19 @@ def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mappin
     if wrong := next((values for values in keys if len(values) != len(key.columns)), None):
         raise UsageError(f"{_shown(wrong)} is not a key of the table",
                          hint=f"its key is {', '.join(key.names)}; give a value for each column")
-    of_key, found = [names[last][column] for column in key.columns], {}
+    of_key, readings = [names[last][column] for column in key.columns], dict[int, _KeyReading]()
     for version in versions.values():
         numbers = {name: number for number, name in names[version.id].items()}
         if all(name in numbers for name in of_key):
             columns = tuple(numbers[name] for name in of_key)
             own = key_over(version.definition, replace(key.choice, columns=columns))
-            found[version.id] = _chosen(own, [version.definition.columns[number] for number in columns], keys,
-                                        version.definition.flavour, is_last=version.id == last)
-    return found
+            readings[version.id] = _KeyReading(own, [version.definition.columns[number] for number in columns],
+                                               version.definition.flavour)
+    for values in keys:
+        if not any(reading.row(values) for reading in readings.values()):
+            raise UsageError(f"{_shown(values)} is not a key of the table: {readings[last].why_not(values)}",
+                             hint=f"its key is {', '.join(key.names)}")
+    return {id: reading.chosen(keys) for id, reading in readings.items()}
 
 
 def as_planned(chosen: Mapping[int, ChosenKeys], versions: Mapping[int, TableVersion]) -> ChosenOf:
@@ -96,25 +100,42 @@ def as_planned(chosen: Mapping[int, ChosenKeys], versions: Mapping[int, TableVer
             if (key := own[id]) is not None and replace(key, choice=keys.key.choice) == keys.key}
 
 
-def _chosen(key: TableKey, columns: Sequence[Column], keys: Keys, flavour: str, *, is_last: bool) -> ChosenKeys:
-    rows = []
-    for values in keys:
+class _KeyReading:
+    """How values become a key over these columns of a version."""
+
+    def __init__(self, key: TableKey, columns: Sequence[Column], flavour: str) -> None:
+        self._key, self._columns, self._flavour = key, columns, flavour
+
+    def chosen(self, keys: Keys) -> ChosenKeys:
+        """The keys; those that the columns cannot have are none of the version's rows."""
+        rows = [row for values in keys if (row := self.row(values)) is not None]
+        if not rows:
+            return ChosenKeys(self._key, ())
+        arrays = [pa.array([row[place] for row in rows], arrow_type(column.type))
+                  for place, column in enumerate(self._columns)]
+        match self._key:
+            case IntKey():
+                return ChosenKeys(self._key, tuple(self._key.listed(self._key.encode(arrays))))
+            case BytesKey():
+                return ChosenKeys(self._key, tuple(self._key.listed(self._key.encode(arrays))))
+
+    def row(self, values: Sequence[KeyValue]) -> list[pa.Scalar] | None:
+        """Values as the columns have them; None if they cannot."""
+        found = self._read(values)
+        return None if isinstance(found, str) else found
+
+    def why_not(self, values: Sequence[KeyValue]) -> str:
+        """Why the columns cannot have these values; "" if they can."""
+        found = self._read(values)
+        return found if isinstance(found, str) else ""
+
+    def _read(self, values: Sequence[KeyValue]) -> list[pa.Scalar] | str:
         try:
-            rows.append([_scalar(value, column, flavour) for value, column in zip(values, columns, strict=True)])
-        except (ValueError, InvalidOperation, OverflowError, pa.ArrowException, ApplierError) as error:
-            if is_last:  # an earlier version may have had less room
-                said = error.message if isinstance(error, ApplierError) else error
-                raise UsageError(f"{_shown(values)} is not a key of the table: {said}",
-                                 hint=f"its key is {', '.join(key.names)}") from None
-    if not rows:
-        return ChosenKeys(key, ())
-    arrays = [pa.array([row[place] for row in rows], arrow_type(column.type))
-              for place, column in enumerate(columns)]
-    match key:
-        case IntKey():
-            return ChosenKeys(key, tuple(key.listed(key.encode(arrays))))
-        case BytesKey():
-            return ChosenKeys(key, tuple(key.listed(key.encode(arrays))))
+            return [_scalar(value, column, self._flavour) for value, column in zip(values, self._columns, strict=True)]
+        except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
+            return str(error)
+        except ApplierError as error:
+            return error.message
 
 
 def _scalar(value: KeyValue, column: Column, flavour: str) -> pa.Scalar:

@@ -213,6 +213,11 @@ def test_rows_of_earlier_versions_of_a_table(tmp_path):
     log = Rows(tmp_path, "CREATE TABLE t (id TINYINT PRIMARY KEY, v INT)")
     log.write((None, {"id": pa.array([1, 2], pa.int8()), "v": ints(7, 8)})).ddl("ALTER TABLE t RENAME COLUMN id TO n")
     assert log.changes("n", key=2) == [("insert", 2)]
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)").write((None, {"id": ints(300)}))
+    log.ddl("DROP TABLE t").ddl("CREATE TABLE t (id TINYINT PRIMARY KEY)")
+    assert log.changes(key=300, columns=[]) == [("insert",), ("truncate",)]
+    with pytest.raises(applier.UsageError, match="70000000000 is out of the range of tinyint"):
+        log.changes(key=70_000_000_000, columns=[])
     log = Rows(tmp_path, "CREATE TABLE t (id INT, v INT)")
     log.write((None, {"id": ints(5, None), "v": ints(1, 2)})).write(({"id": ints(None), "v": ints(2)}, None))
     log.ddl("ALTER TABLE t MODIFY id INT NOT NULL PRIMARY KEY").ddl("TRUNCATE TABLE t")
