@@ -288,7 +288,8 @@ class SummaryOptions:
 @dataclass(frozen=True)
 class ChangeFilesOptions:
     """Where to write changes, and in which of CHANGE_FORMATS: those of the log of `changes` to the tables of `filter`,
-    all columns or these, all rows or those with these keys. `output` is a directory to make, or "-" for stdout."""
+    all columns or these, all rows or those with these keys. `output` is a directory to make, or "-" for stdout.
+    `statements`: with the column `_statement`; JSON has statements wherever the log has some."""
 
     changes: ChangesOptions
     output: str
@@ -296,6 +297,7 @@ class ChangeFilesOptions:
     filter: TableFilter = EVERYTHING
     columns: tuple[str, ...] | None = None
     keys: Keys | None = None
+    statements: bool = False
 
     def __post_init__(self) -> None:
         _one_of("--format", self.format, CHANGE_FORMATS)

@@ -49,6 +49,7 @@ def changes(
     define_from_log: bool = False,
     ignore_foreign_keys: bool = False,
     complete: bool = False,
+    statements: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     progress: Watcher | None = None,
 ) -> Changes:
@@ -77,6 +78,9 @@ def changes(
     ignore_foreign_keys: whether to leave out what foreign keys change below the log; else that is an error.
     complete: whether to apply the changes to what was there before, for whole rows before and after each, JSON
         documents instead of diffs, and what foreign keys change (`_cascaded`). The table's rows are then in memory.
+    statements: whether to add `_statement`: the SQL behind a change where the log has it (MySQL's with
+        binlog_rows_query_log_events, MariaDB's with binlog_annotate_row_events), else null. Of a compressed
+        transaction all changes have one place in the log, and the same statements.
     unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
     progress: called with each Step.
 
@@ -99,4 +103,5 @@ def changes(
         define_from_log, ignore_foreign_keys, complete, unsigned_bigint,
         start.timestamp() if isinstance(start, datetime) else None, chosen_gtids(gtids))
     log = ChangeLog(options, watcher(progress))
-    return Changes(log.feed(one_table(table), None if columns is None else tuple(columns), keys(key)))
+    feed = log.feed(one_table(table), None if columns is None else tuple(columns), keys(key))
+    return Changes(feed.with_statements() if statements else feed)

@@ -70,6 +70,9 @@ def changes(
     complete: Annotated[bool, typer.Option(
         "--complete", help="Apply the changes to what was there before, for whole rows before and after each, and what "
                            "foreign keys change. A table's rows are then in memory.")] = False,
+    statements: Annotated[bool, typer.Option(
+        "--statements", help="As csv, parquet or arrow: with a column of the statements behind changes, where the log "
+                             "has them. JSON has them without this.")] = False,
     unsigned_bigint: Annotated[UnsignedBigint, typer.Option(
         help="What BIGINT UNSIGNED is in Arrow and Parquet: decimal, of 20 digits; long, where a value from 2^63 on is "
              "an error; uint64.")] = UnsignedBigint.decimal,
@@ -94,7 +97,7 @@ def changes(
             complete, unsigned_bigint.value, None if start_datetime is None else parse_datetime(start_datetime), gtids),
         output, format.value, TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         None if columns is None else tuple(name.strip() for name in columns.split(",")),
-        tuple(map(parse_key, key)) if key else None)
+        tuple(map(parse_key, key)) if key else None, statements)
     out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
     if output == STDOUT and compiling.is_ready("change files"):
         written = write_changes(options, out.buffer)  # no lines between the changes

@@ -61,11 +61,14 @@ def exercise_documents() -> None:
 
 
 def exercise_changes(log: str) -> None:
-    """The same for the kernels that write changes."""
+    """The same for the kernels that write changes, and find the statements behind them."""
+    from applier.binlog.locating.groups import GroupPass
     from applier.jobs.change_files.job import write_changes
     from applier.options import ChangeFilesOptions, ChangesOptions
     from applier.schema.table_filter import TableFilter, parse_table_list
 
+    groups = GroupPass(log)
+    groups.row_statements(groups.head_end, groups.mapped.size)
     with open(os.devnull, "wb") as nowhere:
         write_changes(ChangeFilesOptions(ChangesOptions((log,)), "-", filter=TableFilter(parse_table_list(["d.w"]))),
                       nowhere)

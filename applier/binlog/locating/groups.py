@@ -1,4 +1,5 @@
-"""The event groups of a file, or of a part of it, as columns: what the outline's kernel sees of each."""
+"""The event groups of a file, or of a part of it, as columns: what the outline's kernel sees of each; and the
+statements behind their rows."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.texts_kernel import join_texts
 from applier.binlog.outline.outline_pass import GROUP_BYTES, OutlinePass
-from applier.binlog.outline.outline_recording import TAG_AT, source_text
+from applier.binlog.outline.outline_recording import TAG_AT, Recording, source_text
 from applier.binlog.outline.stop import StopCondition
+from keysearch.addresses import address_of
 
 _WHOLE = 1 << 62
 
@@ -57,8 +60,20 @@ class Groups:
                      None if xid < 0 else xid, None if self.ids is None else int(self.ids[index]))
 
 
+@dataclass(frozen=True)
+class RowStatements:
+    """Statements behind rows events, in the order of the log: statement i is behind those in [starts[i], ends[i]).
+    Its bytes, in its client's character set, are data[offsets[i]:offsets[i + 1]]. What is within a compressed event has
+    the place of that."""
+
+    starts: np.ndarray
+    ends: np.ndarray
+    offsets: np.ndarray
+    data: np.ndarray
+
+
 class GroupPass(OutlinePass):
-    """A pass over a file for its groups only. Checksums are not verified: nothing is applied.
+    """A pass over a file for its groups, or for statements. Checksums are not verified: nothing is applied.
 
     Raises ArchiveError if the file's head cannot be read.
     """
@@ -69,13 +84,7 @@ class GroupPass(OutlinePass):
     def groups(self, begin: int | None = None, end: int | None = None) -> Groups:
         """The whole groups in [begin, end), by default of the file. A group must start at `begin`. Raises ArchiveError
         (1610) if the bytes cannot be divided into events."""
-        begin = self.head_end if begin is None else begin
-        end = self.mapped.size if end is None else min(end, self.mapped.size)
-        try:
-            result = self._walk(begin, max(begin, end), GtidSet(), None, 1 + max(0, end - begin) // GROUP_BYTES)
-        finally:
-            self.mapped.check_whole()
-        recording = result.recording
+        recording = self._recorded(begin, end)
         entries = recording.used("groups")
         has_gtid = entries["number"] >= 0
         sources = np.where(has_gtid, entries["source"], -1)
@@ -86,6 +95,26 @@ class GroupPass(OutlinePass):
             names = [source_text(source) for source in known]
         return Groups(self.name, entries["start"], entries["end"], entries["time"], names, sources,
                       entries["number"], entries["xid"], self.group_ids(entries["start"]))
+
+    def row_statements(self, begin: int, end: int) -> RowStatements:
+        """The statements behind rows events in the whole groups in [begin, end). Raises as `groups` does."""
+        recording = self._recorded(begin, end, with_statements=True)
+        groups, found = recording.used("groups"), recording.used("row_statements")
+        found = found[: np.searchsorted(found["position"], groups["end"][-1])] if len(groups) else found[:0]
+        ends = groups["end"][np.searchsorted(groups["end"], found["position"], side="right")]
+        offsets = np.concatenate([[0], np.cumsum(found["length"])])
+        data = np.empty(int(offsets[-1]), np.uint8)
+        join_texts(self.mapped.address, np.ascontiguousarray(found["text"]), offsets, address_of(data))
+        return RowStatements(found["position"].copy(), np.minimum(found["end"], ends), offsets, data)
+
+    def _recorded(self, begin: int | None, end: int | None, with_statements: bool = False) -> Recording:
+        begin = self.head_end if begin is None else begin
+        end = self.mapped.size if end is None else min(end, self.mapped.size)
+        most = 1 + max(0, end - begin) // GROUP_BYTES
+        try:
+            return self._walk(begin, max(begin, end), GtidSet(), None, most, most * with_statements).recording
+        finally:
+            self.mapped.check_whole()
 
 
 def _domain_servers(known: list[bytes], sources: np.ndarray, servers: np.ndarray) -> tuple[list[str], np.ndarray]:

@@ -178,6 +178,7 @@ class Outline:
     n_row_events: int = 0
     row_bytes: int = 0
     inflated_bytes: int = 0  # what its compressed events hold
+    has_row_statements: bool = False  # it has a statement behind rows events (EV-ANN)
     tables: Packed[TableUse] = field(default_factory=partial(Packed, TableUse))
     samples: Samples = field(default_factory=Samples)
     splits: Packed[Split] = field(default_factory=partial(Packed, Split))

@@ -28,13 +28,18 @@ from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
     BLOCKED,
     FILE_EVENT,
+    NEVER,
     OUTSIDE,
+    ROW_STATEMENT_BYTES,
     ROWS,
     SAMPLE_BYTES,
     STANDALONE,
     STATEMENT,
     TRANSACTION,
     Status,
+    append,
+    kept,
+    row_statement_view,
     state_at,
 )
 from applier.binlog.outline.outline_statements import ENDS_GROUP, note, note_once, query, xa_prepare
@@ -45,13 +50,14 @@ from keysearch.memory import inline, kernel, load_u32, load_u64
 # What becomes of an event, by its type.
 (
     _PASSED_OVER, _GTID, _TABLE_MAP, _ROWS_V1, _ROWS_V2, _QUERY, _XID, _CONTEXT, _BLOCKED_STATEMENT, _LOAD_DATA,
-    _XA_PREPARE, _COMPRESSED, _FILE, _BLOCKED_EVENT, _UNKNOWN,
-) = range(15)  # fmt: skip
+    _XA_PREPARE, _COMPRESSED, _FILE, _BLOCKED_EVENT, _UNKNOWN, _ROW_STATEMENT,
+) = range(16)  # fmt: skip
 
 
 def _actions() -> np.ndarray:
     kinds = {
-        _PASSED_OVER: (3, 27, 28, 29, 36, 37, 41, 160, 161, 35, 163),
+        _PASSED_OVER: (3, 27, 28, 36, 37, 41, 161, 35, 163),
+        _ROW_STATEMENT: (29, 160),
         _GTID: (33, 34, 42, 162),
         _TABLE_MAP: (19,),
         _ROWS_V1: (23, 24, 25),
@@ -84,10 +90,29 @@ def _statement_end(state, result):
 
 
 @inline
-def _rows(state, header, event_type, body, end, size):
+def _row_statement(state, event_type, position, body, end):
+    """The statement behind the rows events that follow (EV-ANN)."""
+    state.n_row_statements += 1
+    if state.row_statements.room == 0:
+        return Status.DONE
+    record = append(state.row_statements, ROW_STATEMENT_BYTES)
+    if record == 0:
+        return Status.NEED_ROOM
+    text = min(body + (event_type == EventType.ROWS_QUERY), end)  # MySQL has a byte before it
+    statement = row_statement_view(record)
+    statement.position, statement.end = position, NEVER
+    statement.text, statement.length = kept(state, text, end - text), end - text
+    return Status.DONE
+
+
+@inline
+def _rows(state, header, event_type, body, end, size, next_position):
     result, use, ends_statement = use_table(state, header, event_type, body, end, size)
     if result != Status.DONE:
         return result
+    if ends_statement and state.row_statements.used:
+        last = state.row_statements.start + (state.row_statements.used - 1) * ROW_STATEMENT_BYTES
+        row_statement_view(last).end = min(row_statement_view(last).end, next_position)
     if use != NO_TABLE:
         state.n_row_events += 1
         state.n_row_bytes += size
@@ -136,6 +161,8 @@ def _event(state, header, end, position, next_position, event_type, size):
         return query(state, position, next_position, body, end, timestamp)
     if action == _PASSED_OVER or (action == _UNKNOWN and event_header(header).flags & IGNORABLE_FLAG):
         return Status.DONE
+    if action == _ROW_STATEMENT:
+        return _row_statement(state, event_type, position, body, end)
     if action == _FILE:
         return note(state, FILE_EVENT, position, NO_TABLE)
     if event_type == EventType.INCIDENT:
@@ -152,7 +179,7 @@ def _event(state, header, end, position, next_position, event_type, size):
     if action == _TABLE_MAP:
         return map_table(state, position, body, end)
     if action <= _ROWS_V2:
-        return _rows(state, header, event_type, body, end, size)
+        return _rows(state, header, event_type, body, end, size, next_position)
     if action == _XID:
         if end - body >= 8:
             state.group_xid = np.int64(load_u64(body))

@@ -105,6 +105,7 @@ class OutlinePass(OutlinedFile):
             n_groups=result["n_groups"], n_events=result["n_events"] + self.head_events,
             n_row_events=result["n_row_events"], row_bytes=result["n_row_bytes"],
             inflated_bytes=result["n_inflated"], gtids_before=before, tail=self.tail(result["last_end"]),
+            has_row_statements=result["n_row_statements"] > 0,
         )  # fmt: skip
         if outline.n_groups:
             outline.first_timestamp, outline.last_timestamp = result["first_time"], result["last_time"]
@@ -115,12 +116,14 @@ class OutlinePass(OutlinedFile):
 
     # ---- the kernel
 
-    def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: float | None, n_groups: int = 0) -> _Result:
+    def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: float | None, n_groups: int = 0,
+              n_row_statements: int = 0) -> _Result:
         """Walk [begin, end), or up to the stop condition. Raises ArchiveError for corrupt bytes."""
         n_splits = (end - begin) // self.split_bytes + 2
         room = _FIRST_ROOM
         while True:
-            recording = Recording(room, n_splits, stop_gtids, n_groups * room // _FIRST_ROOM)
+            recording = Recording(room, n_splits, stop_gtids, n_groups * room // _FIRST_ROOM,
+                                  n_row_statements * room // _FIRST_ROOM)
             recording.set_limits(self.mapped.address, begin, end, self.format, self.verify, self.split_bytes, stop_time)
             result = self._run(recording, end)
             if result.code != Status.NEED_ROOM:

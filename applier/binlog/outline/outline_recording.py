@@ -53,10 +53,12 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "source_slots", "room_source_slots", "table_slots", "room_table_slots", "noted",
     # compressed events: the next of what was inflated (address) and how much is left of it, the event in it (address, 0
     # before the first), whether one has begun, their bytes, and memory for what must be kept of them
-    "content", "contents_left", "inner", "within", "n_inflated", "kept_at", "kept_end", "kept_wanted"), np.int64),
+    "content", "contents_left", "inner", "within", "n_inflated", "kept_at", "kept_end", "kept_wanted",
+    # statements behind rows events
+    "n_row_statements"), np.int64),
     **dict.fromkeys((
         "notes", "splits", "split_tables", "rolled_back", "savepoints", "sources", "runs", "tables", "table_ids",
-        "stop_gtids", "groups"), ARRAY))
+        "stop_gtids", "groups", "row_statements"), ARRAY))
 
 NOTE, note_view, note_at = struct("note", **dict.fromkeys((
     "kind", "position", "event", "group", "gtid", "table"), np.int64))
@@ -85,6 +87,10 @@ GROUP, group_view, _ = struct("group", **dict.fromkeys((
     "start", "end", "time", "source", "number", "server", "xid"), np.int64))
 """A group, where a pass keeps a record of each: its source and number (-1 without a GTID), its server (MariaDB), and
 the number of its XID event (-1 without one)."""
+ROW_STATEMENT, row_statement_view, _ = struct("statement of rows", **dict.fromkeys((
+    "position", "end", "text", "length"), np.int64))
+"""The statement behind the rows events in [position, end), where a pass keeps a record of each; `end` is NEVER where no
+rows event says that it is the last. The text is at an address relative to the file's."""
 STOP, stop_view, _ = struct("stop", bytes=(np.uint8, (SOURCE_BYTES,)), first=np.int64, last=np.int64, reached=np.int64)
 """What the stop set wants of a source (its bytes): the numbers; MariaDB: is the domain there yet?"""
 
@@ -99,7 +105,7 @@ SAMPLES, AFTER_COLUMNS, LACKED_COLUMNS = (
 
 NOTE_BYTES, SPLIT_RECORD, SPLIT_TABLE_BYTES, RANGE_BYTES = (kind.itemsize for kind in (NOTE, SPLIT, SPLIT_TABLE, RANGE))
 SAVEPOINT_BYTES, SOURCE_RECORD, RUN_BYTES, GROUP_BYTES = (kind.itemsize for kind in (SAVEPOINT, SOURCE, RUN, GROUP))
-STOP_BYTES, TABLE_BYTES = STOP.itemsize, TABLE.itemsize
+STOP_BYTES, TABLE_BYTES, ROW_STATEMENT_BYTES = STOP.itemsize, TABLE.itemsize, ROW_STATEMENT.itemsize
 
 NEVER = 1 << 62
 _KEPT_BYTES = 1 << 20
@@ -128,9 +134,10 @@ def kept(state, address, length):
 
 class Recording:
     """The state and the arrays of one pass. `room`: a power of two, the tables that fit; all else is in proportion.
-    `n_groups`: how many groups there is room for; 0 where no record of each is kept."""
+    `n_groups` and `n_row_statements`: how many of them there is room for; 0 where no record of each is kept."""
 
-    def __init__(self, room: int, n_splits: int, stop_gtids: GtidSet, n_groups: int = 0) -> None:
+    def __init__(self, room: int, n_splits: int, stop_gtids: GtidSet, n_groups: int = 0,
+                 n_row_statements: int = 0) -> None:
         self.state = np.zeros((), STATE)
         self.notes = self._array("notes", 16 * room, NOTE)
         self.splits = self._array("splits", n_splits, SPLIT)
@@ -142,6 +149,7 @@ class Recording:
         self.tables = self._array("tables", room, TABLE)
         self._table_ids = self._array("table_ids", 16 * room, TABLE_ID)
         self.groups = self._array("groups", n_groups, GROUP)
+        self.row_statements = self._array("row_statements", n_row_statements, ROW_STATEMENT)
         self._slots = np.zeros((2, 2 * room), np.int64)
         for field, slots in zip(("source_slots", "table_slots"), self._slots, strict=True):
             self.state[field], self.state[f"room_{field}"] = address_of(slots), len(slots)

@@ -25,6 +25,8 @@ from applier.schema.definition import Column
 
 _CREATE, _UPDATE, _DELETE, _ALTER = 0, 1, 3, 5
 """Change types, as lines have them."""
+_OF_CHANGE = 6
+"""What lines say of a change besides its statement: columns."""
 _SERVER_ID_AT = 5
 """In an event's header: four bytes."""
 
@@ -34,6 +36,7 @@ class DebeziumLines(JsonLines):
 
     writers = AS_DEBEZIUM
     operations = ("c", "u", "u", "d", "t", "")
+    leaves_out_statements = False
 
     def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str], flavour: str,
                  version: str, uris: Mapping[str, str]) -> None:
@@ -105,5 +108,10 @@ class DebeziumLines(JsonLines):
                    f'"table":{quoted(self._table[1])},')
         for number, name in enumerate(("server_id", "gtid", "file", "pos", "row"), n + 1):
             steps.value(name, number, modes[number])
-        steps.text('"thread":null,"query":null},"transaction":null,"op":"').operation().text('",')
+        steps.text('"thread":null,')
+        if len(modes) > n + _OF_CHANGE:
+            steps.value("query", n + _OF_CHANGE, modes[-1], last=True)
+        else:
+            steps.text('"query":null')
+        steps.text('},"transaction":null,"op":"').operation().text('",')
         return steps.value("ts_ms", n, modes[n], last=True).text("}\n")

@@ -44,7 +44,10 @@ class _Counted:
     """A table's feed, and how much of it was written."""
 
     def __init__(self, log: ChangeLog, table: TableName, options: ChangeFilesOptions) -> None:
-        self.table, self.feed = table, log.feed(table, options.columns, options.keys)
+        feed = log.feed(table, options.columns, options.keys)
+        if options.statements or (options.format in _AS_LINES and feed.has_statements):
+            feed = feed.with_statements()
+        self.table, self.feed = table, feed
         self.rows = 0
         self._format = options.format
         known = table, self.feed.columns, self.feed.key

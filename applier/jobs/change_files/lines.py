@@ -6,7 +6,7 @@
 
 (Without spaces between members.) Images hold the columns that the log has, so null is NULL and a column that is left
 out is not in the log. `op` is insert, update, delete, truncate or alter; the image that a change does not have is null,
-and so is the key of a table that has none.
+and so is the key of a table that has none. `"statement"` follows `cascaded` where the log has it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from applier.jobs.change_files.values import AS_JSON, Writers, datetime_texts, texts_of
 from applier.jobs.changes.groups import version_at
+from applier.jobs.changes.row_statements import STATEMENT
 from applier.jobs.json_lines.steps import AFTER, BEFORE, FIRST, LINE, PLAIN, QUOTED, Cells, Steps, cells_of, quoted
 from applier.schema.definition import Column
 
@@ -29,6 +30,7 @@ _DELETE = OPERATIONS.index("delete")
 _PREIMAGE, _POSTIMAGE = 1, 2
 _MOST_BYTES = 256 << 20
 """Room for the lines of a batch; one that could need more is divided."""
+_OF_CHANGE = ("ts", "gtid", "file", "pos", "row", "cascaded")
 _NO_PLACE = "\0"  # in no column's name
 
 
@@ -47,6 +49,8 @@ class JsonLines:
 
     writers: Writers = AS_JSON
     operations: tuple[str, ...] = OPERATIONS
+    leaves_out_statements = True
+    """Whether a line without a statement has no such member, instead of null."""
 
     def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str]) -> None:
         self._table, self._columns, self._key = table, columns, key
@@ -57,7 +61,8 @@ class JsonLines:
             lines = self._divided(part)
             if not len(lines):
                 continue
-            cells = [*self._of_table(part), *(cells_of(mode, texts) for mode, texts in self._of_change(part))]
+            cells = [*self._of_table(part), *(cells_of(mode, texts) for mode, texts in self._of_change(part)),
+                     *self._statement(part)]
             text, ends = self._steps([column.mode for column in cells]).write(lines, cells)
             files = part.column("_file")
             starts = np.array([version_at(name, 0, 0) for name in files.dictionary.to_pylist()], np.int64)
@@ -102,13 +107,25 @@ class JsonLines:
         return [(QUOTED, datetime_texts(batch.column("_commit_timestamp"), "s")), *places(batch),
                 (PLAIN, batch.column("_cascaded").cast(pa.string()))]
 
+    def _statement(self, batch: pa.RecordBatch) -> list[Cells]:
+        """What is behind the change, if the feed has it; it comes last."""
+        if STATEMENT.name not in batch.schema.names:
+            return []
+        texts = batch.column(STATEMENT.name).cast(pa.string())
+        cells = cells_of(QUOTED, texts)
+        if self.leaves_out_statements:
+            cells.leave_out(texts.is_null().to_numpy(zero_copy_only=False))
+        return [cells]
+
     def _steps(self, modes: Sequence[int]) -> Steps:
         n = len(self._columns)
         steps = Steps(self.operations).text(f'{{"table":{quoted(".".join(self._table))},"op":"').operation().text('",')
-        for number, name in enumerate(("ts", "gtid", "file", "pos", "row", "cascaded"), n):
-            steps.value(name, number, modes[number])
+        for number, name in enumerate(_OF_CHANGE, n):
+            steps.value(name, number, modes[number], last=name == _OF_CHANGE[-1])
+        if len(modes) > n + len(_OF_CHANGE):
+            steps.member("statement", len(modes) - 1, modes[-1])
         members = self._members(modes)
-        steps.text('"key":')
+        steps.text(',"key":')
         if self._key:
             steps.image(FIRST, [member for member in members if member[0] in self._key])
         else:

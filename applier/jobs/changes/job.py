@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -25,6 +25,7 @@ from applier.jobs.changes.columns import column_names
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.keys import as_planned, chosen_keys, key_columns
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
+from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
 from applier.jobs.changes.stored import Part, StoredAs
@@ -58,11 +59,12 @@ class ChangeFeed:
     _stored: StoredAs
     _log: FeedLog
     _source: SingleImages | WholeRows
+    _statements: RowStatements | None = None
 
     @property
     def schema(self) -> pa.Schema:
         """That of `batches`."""
-        return self._stored.schema
+        return self._stored.schema if self._statements is None else self._stored.schema.append(STATEMENT)
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -87,7 +89,22 @@ class ChangeFeed:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
         outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
-        return self._stored.part(self._source).batches()
+        batches, statements = self._stored.part(self._source).batches(), self._statements
+        return batches if statements is None else (statements.added(batch, self.schema) for batch in batches)
+
+    @property
+    def has_statements(self) -> bool:
+        """Whether the log has statements behind rows."""
+        return any(file.has_statements for file in self._log.files.values())
+
+    def with_statements(self) -> ChangeFeed:
+        """The same changes, with a last column `_statement`: what the log has behind each, null where it has nothing.
+        Raises UsageError where the table has such a column."""
+        if STATEMENT.name in self.schema.names:
+            raise UsageError(f"the table has a column {STATEMENT.name}, as the feed has",
+                             hint="ask for its other columns")
+        return replace(self, _statements=RowStatements(
+            {file.name: file for file in self._log.files.values() if file.has_statements}))
 
     def parts(self, size: int) -> Sequence[Part]:
         """What has the batches of parts of the log, each of about so many bytes, for tasks. Whole rows are one part."""
@@ -201,7 +218,7 @@ class ChangeLog:
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names = column_names(list(versions.values()))
         schema = _schema(versions, names, columns)
-        files = {number: LogFile(outline.uri, outline.name, outline.start, outline.end)
+        files = {number: LogFile(outline.uri, outline.name, outline.start, outline.end, outline.has_row_statements)
                  for number, outline in enumerate(self._span.outlines)}
         return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))

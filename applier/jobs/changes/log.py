@@ -18,12 +18,13 @@ from applier.schema.history.table_versions import Position, TableVersion
 
 @dataclass(frozen=True)
 class LogFile:
-    """The part [start, end) of a file, between event groups."""
+    """The part [start, end) of a file, between event groups; whether there are statements behind rows in it."""
 
     uri: str
     name: str
     start: int
     end: int
+    has_statements: bool = False
 
 
 @dataclass(frozen=True)

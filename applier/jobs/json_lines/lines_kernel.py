@@ -14,10 +14,11 @@ from keysearch.records import struct
 
 TEXT, OPERATION, VALUE, OPEN, MEMBER, CLOSE = range(6)
 """What a step writes: its text; the line's operation; a value of the line's first row; the brace that opens the object
-of one of its rows, or null instead of the object, whose steps are then left out; a member of the object; the brace that
-ends it."""
-FIRST, BEFORE, AFTER = range(3)
-"""Of which row: the one before the change if there is one, else the one after; the one before; the one after."""
+of one of its rows, or null instead of the object, whose steps are then left out; a member of the object, or of the
+line; the brace that ends the object."""
+FIRST, BEFORE, AFTER, OWN = range(4)
+"""Of which row: the one before the change if there is one, else the one after; the one before; the one after; the first
+that the line is about."""
 PLAIN, QUOTED, DOCUMENT, BASE64, GEOMETRY = range(5)
 """What becomes of a value's bytes: taken as they are; a string; a JSON document, or a string where it is none; a string
 in base64; an object of a geometry's WKB and its SRID, which are the bytes."""
@@ -121,6 +122,8 @@ def _put_value(out, column, row, mode, stack):
 
 @inline
 def _row_of(line, which):
+    if which == OWN:
+        return line.row
     if which == BEFORE or (which == FIRST and line.before >= 0):
         return line.before
     return line.after
@@ -133,7 +136,7 @@ def write_lines(work_address, out):
     stack = np.empty(MAX_DEPTH, np.uint8)
     for number in range(work.n_lines):
         line = line_at(work.lines, number)
-        index, is_first = 0, True
+        index, is_first = 0, False
         while index < work.n_steps:
             step = step_at(work.steps, index)
             index += 1
@@ -147,13 +150,14 @@ def write_lines(work_address, out):
                 copy_bytes(to, text, length)
                 to = _put_value(to + length, column, row, step.mode, address_of(stack))
             elif kind == OPEN:
-                is_first = True
-                if _row_of(line, step.row) < 0:
+                is_first = _row_of(line, step.row) >= 0
+                if is_first:
+                    to = put_byte(to, 123)
+                else:
                     to = _put_null(to)
                     index = step.jump
-                else:
-                    to = put_byte(to, 123)
             elif kind == CLOSE:
+                is_first = False
                 to = put_byte(to, 125)
             elif kind == TEXT:
                 copy_bytes(to, text, length)

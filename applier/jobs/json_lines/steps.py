@@ -62,6 +62,10 @@ class Steps:
         """A member, of a column's value in the line's first row; a comma follows unless it is the last one."""
         return self.text(f'"{name}":')._add(kernel.VALUE, 0, "", column, mode).text("" if last else ",")
 
+    def member(self, name: str, column: int, mode: int) -> Steps:
+        """The same where the column has a value or null, behind a comma; nothing where it is left out."""
+        return self._add(kernel.MEMBER, kernel.OWN, f',"{name}":', column, mode)
+
     def image(self, which: int, members: Sequence[tuple[str, int, int]]) -> Steps:
         """An object with columns of one of the line's rows: their names, numbers and modes."""
         opened = len(self._steps)

@@ -31,3 +31,12 @@ def test_members_that_a_row_does_not_have_are_left_out():
     members = [("x", 0, QUOTED), ('"', 1, QUOTED)]
     steps = Steps().image(BEFORE, members).text(" ").image(AFTER, members).text("\n")
     assert steps.write(lines, columns)[0].tobytes() == b'{"\\"":"b"} null\n{"x":null,"\\"":"c"} {"\\"":"b"}\n'
+
+
+def test_a_member_of_the_line_may_be_left_out():
+    """Also behind an object that is empty, and in a line that is about no row before or after."""
+    cells = cells_of(QUOTED, pa.array(["a", None, "c"]))
+    cells.leave_out(np.array([False, False, True]))
+    lines = np.array([(0, row, row - 1, -1) for row in range(3)], LINE)
+    steps = Steps().text('{"o":').image(BEFORE, []).member("m", 0, QUOTED).text("}\n")
+    assert steps.write(lines, [cells])[0].tobytes() == b'{"o":null,"m":"a"}\n{"o":{},"m":null}\n{"o":{}}\n'
