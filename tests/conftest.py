@@ -1,6 +1,7 @@
 """What several test files share: one Spark session for a whole process, as a session costs seconds, and one cluster;
 and the marker that each test has by its folder."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,17 @@ import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's
 # How long an example takes is how busy the machine is.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """What is collected stays: no garbage is looked for in it, neither now nor while tests run."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(items):
