@@ -126,14 +126,14 @@ class Table:
         else the first that is equal in the whole before-image."""
         for key in self._exact_keys():
             if all(name in before for name in key.columns):
-                return next((row for row in self.rows if self._same(key, row, before)), None)
+                return self._with(key, before)
         if not before:
             return None
         if self.flavour == "mariadb":  # by the first other unique key, if there is no NULL in it
             for key in self._unique_keys():
                 if all(name in before for name in key.columns):
                     if all(before[name] is not None for name in key.columns):
-                        return next((row for row in self.rows if self._same(key, row, before)), None)
+                        return self._with(key, before)
                     break
         equal = [row for row in self.rows if all(row[name] == value for name, value in before.items())]
         return min(equal, key=self.place) if equal else None
@@ -157,10 +157,16 @@ class Table:
     def _compared(self, name: str, value: Any) -> Any:
         return value.upper() if self._by_name[name].ignores_case and value is not None else value
 
-    def _same(self, key: Key, one: Row, other: Row) -> bool:
-        """Whether two rows have the same key: NULLs are not the same."""
-        return all(one[name] is not None and self._compared(name, one[name]) == self._compared(name, other[name])
-                   for name in key.columns)
+    def _value(self, key: Key, row: Row) -> list[Any] | None:
+        """What of a row a key compares; None if there is a NULL in it, as NULLs are not the same."""
+        values = [self._compared(name, row[name]) for name in key.columns]
+        return None if None in values else values
+
+    def _with(self, key: Key, wanted: Row, own: Row | None = None) -> Row | None:
+        """The first row that has the same key, but for the `own` one."""
+        if (value := self._value(key, wanted)) is None:
+            return None
+        return next((row for row in self.rows if row is not own and self._value(key, row) == value), None)
 
     def _unique_keys(self) -> list[Key]:
         """In the order in which the server meets duplicates: nullable ones last."""
@@ -168,11 +174,8 @@ class Table:
         return exact + [key for key in self.keys if key.kind != "KEY" and key not in exact]
 
     def _in_the_way(self, values: Row, own: Row | None = None) -> tuple[Key, Row] | None:
-        for key in self._unique_keys():
-            for row in self.rows:
-                if row is not own and self._same(key, row, values):
-                    return key, row
-        return None
+        return next(((key, row) for key in self._unique_keys() if (row := self._with(key, values, own)) is not None),
+                    None)
 
     # ---- inserts
 
