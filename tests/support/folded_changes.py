@@ -1,5 +1,6 @@
 """The rows that a table has after its changes, one after another: what a change feed has to add up to."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
@@ -16,8 +17,13 @@ class CannotFold(Exception):
 
 
 def rows_of(table: pa.Table, columns: list[str]) -> list[Row]:
-    """Rows as texts of their cells."""
-    return list(zip(*(_cells(table[name]) for name in columns), strict=True)) if columns else []
+    """Rows as texts of their cells. What a column held before its type changed for good is in NAME__1 and so on."""
+    earlier = {name: [other for other in table.column_names if re.fullmatch(rf"{re.escape(name)}__[0-9]+", other)]
+               for name in columns}
+    cells = [[next((text for text in texts if text != "None"), "None") for texts in
+              zip(*(_cells(table[part]) for part in (name, *earlier[name])), strict=True)] if earlier[name]
+             else _cells(table[name]) for name in columns]
+    return list(zip(*cells, strict=True)) if columns else []
 
 
 def fold(changes: pa.Table, columns: list[str], key: tuple[str, ...], begun: Iterable[Row] = (), *,
@@ -53,7 +59,10 @@ def _by_key(images, columns, key):
         else:
             if not present.issuperset(key):
                 raise CannotFold("a before-image without the key")
-            found = rows.pop(tuple(image[name] for name in key))
+            of_key = tuple(image[name] for name in key)
+            found = rows.pop(of_key)
+            if "None" in of_key and {name: found[name] for name in image} != image:
+                raise CannotFold("several keys have invalid dates, which are null")
             assert {name: found[name] for name in image} == image, kind
     return Counter(tuple(row[name] for name in columns) for row in rows.values())
 
@@ -92,4 +101,6 @@ def _cells(column: pa.ChunkedArray) -> list[str]:
         column = column.cast(pa.int32())
     elif pa.types.is_temporal(column.type):
         column = column.cast(pa.int64())
+    elif pa.types.is_decimal(column.type):  # a feed's number may have the wider type of a later definition
+        return [str(value) if value is None else f"{value.normalize():f}" for value in column.to_pylist()]
     return [repr(value) for value in column.to_pylist()]

@@ -41,8 +41,8 @@ ROW_GONE = -1
 
 TRACED, _, traced_at = struct("traced step", change=np.int64, old=np.int64, new=np.int64)
 """What a change made of a row: the pointers before and after it (NO_ROW: there was none, or there is none now). Column
-pointers stay as they were until whoever asked has read the steps (`free_traced`). `change` is the number of the change
-in the batch, or below 0 where foreign keys made it."""
+pointers stay as they were, unless whoever took the steps gives them back (`free_traced`). `change` is the number of the
+change in the batch, or below 0 where foreign keys made it."""
 NO_ROW = -1
 
 VALUE, DIFF, MADE = 1, 2, 3
@@ -205,11 +205,9 @@ def no_column_pointers_left(state):
 
 
 @kernel
-def free_traced(state_address):
-    """Give back what rows had before the steps, which were read."""
+def free_traced(state_address, pointers):
+    """Give back the column pointers that some of `pointers` (int64[n]) lead to, which were read."""
     state = state_at(state_address)
-    for number in range(state.n_traced):
-        old = traced_at(state.traced, number).old
-        if has_column_pointers(old):
-            release_column_pointers(old, state)
-    state.n_traced = 0
+    for pointer in pointers:
+        if has_column_pointers(pointer):
+            release_column_pointers(pointer, state)

@@ -112,7 +112,7 @@ class UnitIndex(ABC, Generic[Batch]):
         self._set(noted=address_of(room), noted_room=len(room))
 
     def trace(self) -> None:
-        """Keep the steps that rows take from here on, for `steps`."""
+        """Keep the steps that rows take from here on, for `take_steps`."""
         self._make_trace_room(FIRST_TRACED)
 
     def _make_trace_room(self, more: int) -> None:
@@ -124,20 +124,17 @@ class UnitIndex(ABC, Generic[Batch]):
                 self._traced[:used] = traced[:used]
             self._set(traced=address_of(self._traced), traced_room=len(self._traced))
 
-    @property
-    def steps(self) -> np.ndarray:
-        """The steps that rows took since `forget_steps` (pointer_kernel.TRACED), in their order."""
-        return np.empty(0, k.TRACED) if self._traced is None else self._traced[:self._get("n_traced")]
-
     def take_steps(self) -> np.ndarray:
-        """The steps, whose pointers stay good."""
-        steps = self.steps.copy()
+        """The steps that rows took since they were taken last (pointer_kernel.TRACED), in their order."""
+        if self._traced is None:
+            return np.empty(0, k.TRACED)
+        steps = self._traced[:self._get("n_traced")].copy()
         self._set(n_traced=0)
         return steps
 
-    def forget_steps(self) -> None:
-        """The steps were read; pointers to what rows were before them are good no longer."""
-        k.free_traced(self.state_address)
+    def give_back(self, pointers: np.ndarray) -> None:
+        """These pointers (int64[n]), to what rows were before steps, are good no longer."""
+        k.free_traced(self.state_address, pointers)
 
     @property
     def inserted(self) -> int:

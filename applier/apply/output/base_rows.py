@@ -18,7 +18,12 @@ class BaseRows:
         self._starts = np.cumsum([0, *(batch.num_rows for batch in self._batches)])
 
     def take(self, rows: np.ndarray) -> pa.Table:
-        """The rows of these numbers (int64[n], ascending, distinct): views of memory where they are neighbours."""
+        """The rows of these numbers (int64[n], distinct): views of memory where they ascend and are neighbours."""
+        if (np.diff(rows) < 0).any():
+            order = np.argsort(rows)
+            places = np.empty(len(rows), np.int64)
+            places[order] = np.arange(len(rows))
+            return self.take(rows[order]).take(pa.array(places))
         parts = []
         edges = np.searchsorted(rows, self._starts)
         for number in np.flatnonzero(np.diff(edges)):

@@ -1,23 +1,27 @@
-"""What changes do to rows, step by step, with the whole rows before and after each: for change feeds and histories.
+"""What changes do to rows, step by step: for change feeds and histories.
 
-An index keeps the pointers of each step (pointer_kernel.TRACED). A batch at a time, what they lead to is read here,
-each row once, though it is what one step made and what the next one began with.
+An index keeps the pointers of each step (pointer_kernel.TRACED). They are taken after each batch; what they lead to is
+read when it is wanted, some steps at a time, so that not all rows of a batch are in memory at once.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.pointer_kernel import NO_ROW
-from applier.apply.output.rows import RowGatherer
+from applier.apply.index.pointer_kernel import NO_ROW, TRACED
 from applier.binlog.rows.changes import UPDATE, Changes
 
+WINDOW_BYTES = 32 << 20
+"""About so many bytes of rows are read at a time."""
+_FIRST_STEPS, _MOST_STEPS = 1 << 8, 1 << 13
 
-@dataclasses.dataclass(frozen=True)
+
+@dataclass(frozen=True)
 class Causes:
     """Where changes of several tables are, in commit order: offsets of their events, and rows in these."""
 
@@ -28,19 +32,36 @@ class Causes:
 NO_CAUSES = Causes(np.empty(0, np.int64), np.empty(0, np.int32))
 
 
-@dataclasses.dataclass(frozen=True)
-class RowSteps:
+class Rows(Protocol):
+    """The rows that pointers lead to."""
+
+    def at(self, pointers: np.ndarray, columns: Sequence[str]) -> Iterator[pa.Table]: ...
+
+
+class TracedUnit(Protocol):
+    """A unit of a table that keeps the steps of its rows."""
+
+    def take_steps(self) -> np.ndarray: ...
+    def give_back(self, pointers: np.ndarray) -> None: ...
+    def traced_rows(self) -> Rows: ...
+
+
+@dataclass(frozen=True)
+class Steps:
     """Steps in commit order, arrays of n: the change's number in its batch (below 0: foreign keys made it), the offset
-    of its event and the row in that; whether it is part of an update; which row of `values` was there `before`, and
-    which one is `after` it (NO_ROW: none)."""
+    of its event and the row in that; whether it is part of an update; pointers to the row before and after it (NO_ROW:
+    there is none), and which of the table's units they are of."""
 
     changes: np.ndarray
     places: np.ndarray
     rows: np.ndarray
     is_update: np.ndarray
-    before: np.ndarray
-    after: np.ndarray
-    values: pa.Table
+    old: np.ndarray
+    new: np.ndarray
+    units: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.changes)
 
     @property
     def by_foreign_keys(self) -> np.ndarray:
@@ -48,39 +69,81 @@ class RowSteps:
         made: np.ndarray = self.changes < 0
         return made
 
-
-def read_steps(traced: np.ndarray, gatherer: RowGatherer, batch: Changes | None, causes: Causes) -> RowSteps:
-    """The steps that an index has kept of a batch. Those that foreign keys made are numbered by `causes`."""
-    changes, n = traced["change"], len(traced)
-    distinct, which = np.unique(np.concatenate([traced["old"], traced["new"]]), return_inverse=True)
-    which = which.reshape(-1) - int(np.searchsorted(distinct, 0))
-    values = pa.concat_tables([gatherer.schema.empty_table(), *gatherer.batches(distinct[distinct >= 0])])
-    return RowSteps(changes.copy(), *origins(traced, batch, causes), which[:n], which[n:], values)
+    def part(self, which: slice | np.ndarray) -> Steps:
+        """Some of them."""
+        return Steps(*(array[which] for array in vars(self).values()))
 
 
-def origins(traced: np.ndarray, batch: Changes | None, causes: Causes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of steps: the offsets of their events, the rows in these, and whether they are parts of updates."""
-    changes = traced["change"]
+@dataclass(frozen=True)
+class ReadSteps:
+    """Steps with which row of `values` was there `before` each, and which one is `after` it (NO_ROW: none)."""
+
+    steps: Steps
+    before: np.ndarray
+    after: np.ndarray
+    values: pa.Table
+
+
+def take_steps(units: Sequence[TracedUnit], batch: Changes | None, causes: Causes) -> Steps:
+    """The steps of rows in a table's units that a batch made; those that foreign keys made are numbered by `causes`. A
+    row that moves from one unit to another is there before it is here."""
+    parts = [unit.take_steps() for unit in units]
+    traced = np.concatenate(parts) if parts else np.empty(0, TRACED)
+    numbers = np.repeat(np.arange(len(parts), dtype=np.int32), [len(part) for part in parts])
+    if sum(len(part) > 0 for part in parts) > 1:
+        order = np.argsort(2 * traced["change"] + (traced["old"] < 0), kind="stable")
+        traced, numbers = traced[order], numbers[order]
+    changes, old, new = (np.ascontiguousarray(traced[name]) for name in ("change", "old", "new"))
     places, rows, own = np.empty(len(traced), np.int64), np.empty(len(traced), np.int32), changes >= 0
-    is_update = (traced["old"] >= 0) & (traced["new"] >= 0)
+    is_update = (old >= 0) & (new >= 0)
     if batch is not None:
         places[own], rows[own] = batch.places[changes[own]], batch.rows[changes[own]]
         is_update[own] |= batch.kinds[changes[own]] == UPDATE
     places[~own], rows[~own] = causes.places[-1 - changes[~own]], causes.rows[-1 - changes[~own]]
-    return places, rows, is_update
+    return Steps(changes, places, rows, is_update, old, new, numbers)
 
 
-def merged(parts: Sequence[RowSteps]) -> RowSteps:
-    """The steps that one batch made in several units, in commit order. A row that moves from one to another is there
-    before it is here."""
-    if len(parts) == 1:
-        return parts[0]
-    starts = np.cumsum([0, *(part.values.num_rows for part in parts)])
-    columns = {name: np.concatenate([getattr(part, name) for part in parts])
-               for name in ("changes", "places", "rows", "is_update")}
-    for name in ("before", "after"):
-        columns[name] = np.concatenate([np.where(getattr(part, name) < 0, NO_ROW, getattr(part, name) + start)
-                                        for part, start in zip(parts, starts.tolist(), strict=False)])
-    order = np.argsort(2 * columns["changes"] + (columns["before"] < 0), kind="stable")
-    return RowSteps(**{name: column[order] for name, column in columns.items()},
-                    values=pa.concat_tables([part.values for part in parts]))
+def give_back(units: Sequence[TracedUnit], steps: Steps) -> None:
+    """What was there before these steps, which have to be all of theirs, is wanted no more."""
+    for number, unit in enumerate(units):
+        unit.give_back(steps.old[steps.units == number])
+
+
+class StepReader:
+    """Reads some columns of the rows before and after steps, as many at a time as have about WINDOW_BYTES: how many
+    these are is learned from those before."""
+
+    def __init__(self, units: Sequence[TracedUnit], columns: Sequence[str]) -> None:
+        self._units, self._columns, self._n = units, columns, _FIRST_STEPS
+
+    def read(self, steps: Steps) -> Iterator[ReadSteps]:
+        """The steps in their order. Raises ApplierError for a JSON diff that does not fit, and where a column's values
+        are numbers that nobody has yet."""
+        units, first = [unit.traced_rows() for unit in self._units], 0
+        while first < len(steps):
+            some = steps.part(slice(first, first + self._n))
+            if (read := self._read(some, units)) is None:
+                self._n = len(some) // 2
+                continue
+            yield read
+            first += len(some)
+            a_row = max(1, read.values.nbytes // max(1, read.values.num_rows))
+            self._n = max(1, min(2 * self._n, WINDOW_BYTES // a_row, _MOST_STEPS))
+
+    def _read(self, steps: Steps, units: Sequence[Rows]) -> ReadSteps | None:
+        """Steps with their rows, each read once, though it is what one step made and what the next one began with; None
+        where there are too many to be read at once."""
+        before, after = np.full(len(steps), NO_ROW), np.full(len(steps), NO_ROW)
+        parts, n = list[pa.Table](), 0
+        for number in np.unique(steps.units).tolist():
+            own = np.flatnonzero(steps.units == number)
+            distinct, which = np.unique(np.concatenate([steps.old[own], steps.new[own]]), return_inverse=True)
+            none = int(np.searchsorted(distinct, 0))
+            which = np.where(which < none, NO_ROW, which.reshape(-1) - none + n)
+            before[own], after[own] = which[:len(own)], which[len(own):]
+            n += len(distinct) - none
+            for rows in units[number].at(distinct[none:], self._columns):
+                parts.append(rows)
+                if len(steps) > 1 and rows.num_rows < len(distinct) - none:
+                    return None
+        return ReadSteps(steps, before, after, pa.concat_tables(parts))

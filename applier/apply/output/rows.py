@@ -35,7 +35,7 @@ from applier.columns.values import finish_column
 from applier.errors import ApplierError, UnsupportedEvent
 from applier.io.mapping import MappedFile
 from applier.mysql.types import arrow_type
-from applier.schema.definition import Column, TableDefinition, table_schema
+from applier.schema.definition import Column, TableDefinition
 
 _Made = TypeVar("_Made")
 CHUNK_ROWS = 1 << 15
@@ -54,7 +54,7 @@ class LoggedColumns:
 
 
 class RowGatherer:
-    """Turns pointers into record batches of a table's schema.
+    """Turns pointers into record batches of a table's schema, or of some of its columns (`logged.stored`).
 
     `base` holds the rows that pointers of layout 0 mean, `files` the memory that images lie in, in commit order,
     `times` what `defaults` need of the events.
@@ -63,7 +63,7 @@ class RowGatherer:
     def __init__(self, definition: TableDefinition, logged: LoggedColumns, layouts: ImageLayouts,
                  column_pointers: ColumnPointers, diffs: DiffNodes, base: pa.Table, files: list[MappedFile],
                  defaults: ReplicaDefaults, times: EventTimes):
-        self.schema = table_schema(definition)
+        self.schema = base.schema
         self._definition, self._logged, self._column_pointers = definition, logged, column_pointers
         self._defaults, self._times = defaults, times
         self._base = BaseRows(base)
@@ -251,7 +251,8 @@ class RowGatherer:
         return self._reader.memory.placed(error, pointer, self._definition.full_name)
 
     def _finished(self, column: int, pointers: np.ndarray, picked: np.ndarray | None) -> pa.Array:
-        number, defined, rows = self._logged.stored[column], self._definition.stored_columns[column], len(pointers)
+        number, rows = self._logged.stored[column], len(pointers)
+        defined = self._definition.columns[number]
 
         def seconds() -> np.ndarray:
             return self._times.of(pointers)

@@ -53,19 +53,6 @@ class UnitSearch(ABC, Generic[Taken]):
         self.index.trace()
 
     @property
-    def steps(self) -> np.ndarray:
-        """The steps of the batch applied last, in commit order (pointer_kernel.TRACED)."""
-        return self.index.steps
-
-    def forget_steps(self) -> None:
-        """The steps were read."""
-        self.index.forget_steps()
-
-    def take_steps(self) -> np.ndarray:
-        """The steps, whose pointers stay good."""
-        return self.index.take_steps()
-
-    @property
     @abstractmethod
     def found(self) -> Counter[str]:
         """How many rows were found in which way (keysearch.choose.AccessPath.kind), so far."""

@@ -17,19 +17,19 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.index.pointer_kernel import TRACED
-from applier.apply.output.row_steps import Causes, RowSteps, read_steps
-from applier.apply.output.rows import CHUNK_ROWS, RowGatherer
+from applier.apply.output.rows import CHUNK_ROWS
 from applier.apply.output.unit_files import Written, write_unit
 from applier.apply.search.unit_search import LeavesUnit, RefusedChange, Taken, UnitSearch
 from applier.apply.spec import Altered, Exchanged, ExchangeGroup, FromBase, UnitSpec
 from applier.apply.tables.logged_table import TableReading
 from applier.apply.tables.rows_before import rows_before
+from applier.apply.tables.traced_rows import TracedRows
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.apply.tasks import PlanAgain, Refused, UnitResult
 from applier.binlog.rows.changes import Changes
 from applier.columns.alter.scan_order import Arrivals
 from applier.columns.table_key import alters_rows
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError, UnsupportedEvent
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema
 
@@ -131,55 +131,23 @@ class UnitApplier(ABC, Generic[Taken]):
     # ---- what changes do to rows
 
     def trace(self) -> None:
-        """Keep what changes do to rows, for `steps`; to be asked for before the first one."""
+        """Keep what changes do to rows, for `take_steps`; to be asked for before the first one."""
         self._is_traced = True
 
-    def steps(self, batch: Changes | None, causes: Causes, numbers: range | None) -> RowSteps | None:
-        """What changes with these numbers (None: all) of a batch, which was the last one, did to the rows; None if
-        nothing. Raises ApplierError for a JSON diff that does not fit, and where a column's values are numbers that
-        nobody has yet."""
-        if self._search is None:
-            return None
-        traced = self._search.steps
-        if numbers is not None:
-            traced = traced[slice(*np.searchsorted(traced["change"], (numbers.start, numbers.stop)))]
-        if not len(traced):
-            return None
-        gatherer = self._traced_rows(self._search)
-        steps = read_steps(traced, gatherer, batch, causes)
-        if gatherer.failure is not None:
-            raise gatherer.failure
-        return steps
-
-    def _traced_rows(self, search: UnitSearch[Taken]) -> RowGatherer:
-        unnumbered = self.spec.definition.columns[self._memory.n_logged:]
-        if any(column.auto_increment for column in unnumbered):
-            raise UnsupportedEvent("rows are numbered by a column that the log does not have",
-                                   table=self.spec.definition.full_name, hint="replay these logs for the rows")
-        return self._memory.gatherer(search.index)
-
-    def forget_steps(self) -> None:
-        """All of the last batch were read."""
-        if self._search is not None:
-            self._search.forget_steps()
-
     def take_steps(self) -> np.ndarray:
-        """The steps of the last batch as they are (pointer_kernel.TRACED), in place of `steps` and `forget_steps`: the
-        rows before and after each can be had until the rows that are left are taken (`values_at`)."""
-        if self._search is None:
-            return np.empty(0, TRACED)
-        return self._search.take_steps()
+        """The steps of rows since they were taken last (pointer_kernel.TRACED). Their pointers stay good until they are
+        given back, whatever becomes of the rows that are left."""
+        return np.empty(0, TRACED) if self._search is None else self._search.index.take_steps()
 
-    def values_at(self, pointers: np.ndarray) -> pa.Table:
-        """The rows that ascending pointers of steps lead to, or numbers of rows that were there at first."""
-        schema = table_schema(self.spec.definition)
-        if self._search is None:
-            return self.rows_at_first.take(pa.array(pointers))
-        gatherer = self._traced_rows(self._search)
-        values = pa.concat_tables([schema.empty_table(), *gatherer.batches(pointers)])
-        if gatherer.failure is not None:
-            raise gatherer.failure
-        return values
+    def give_back(self, pointers: np.ndarray) -> None:
+        """What rows were before steps was read, and is wanted no more."""
+        if self._search is not None:
+            self._search.index.give_back(pointers)
+
+    def traced_rows(self) -> TracedRows:
+        """The rows that pointers of steps lead to."""
+        return TracedRows(self.spec.definition, self._memory, self.rows_at_first,
+                          None if self._search is None else self._search.index)
 
     @property
     def rows_at_first(self) -> pa.Table:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Collection
 from typing import Any
 
 import pyarrow as pa
@@ -57,10 +59,16 @@ class UnitMemory:
         """Rows that hold values which foreign keys gave to rows of this table, numbered after `base_rows`."""
         self._derived.append(rows)
 
-    def gatherer(self, index: UnitIndex[Any]) -> RowGatherer:
-        """What reads the rows that pointers of an index lead to."""
-        return RowGatherer(self._definition, self._logged, self.layouts, index.column_pointers, index.diffs,
-                           pa.concat_tables([self.base, *self._derived]), self.files, self._defaults, self._times)
+    def gatherer(self, index: UnitIndex[Any], columns: Collection[str] | None = None) -> RowGatherer:
+        """What reads the rows that pointers of an index lead to: all stored columns, or these; all where some of them
+        are generated from others."""
+        logged, base = self._logged, pa.concat_tables([self.base, *self._derived])
+        if columns is not None and not any(column.generated for column in self._definition.columns):
+            fields = [number for number, name in enumerate(base.schema.names) if name in columns]
+            base = base.select(fields)
+            logged = dataclasses.replace(logged, stored=tuple(logged.stored[number] for number in fields))
+        return RowGatherer(self._definition, logged, self.layouts, index.column_pointers, index.diffs,
+                           base, self.files, self._defaults, self._times)
 
     def release(self) -> None:
         """Nothing leads here any more."""

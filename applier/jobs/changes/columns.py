@@ -1,46 +1,116 @@
-"""Which columns of a table's versions are one in its feed, and the names that they have there."""
+"""Which columns of a table's versions are one in its feed, and the names and types that they have there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 
 from applier.mysql.types import arrow_type
 from applier.schema.history.table_versions import TableVersion
 
-Line = int
-"""A column over all versions that it is in."""
+_MOST_DIGITS = 38
+_DIGITS = {1: 3, 2: 5, 4: 10, 8: 20}
+"""Of integers of so many bytes."""
 
 
-def column_names(versions: Sequence[TableVersion]) -> dict[int, dict[int, str]]:
-    """The names in the feed of each version's stored columns, by the version's id and the column's number.
+@dataclass
+class Line:
+    """A column over all versions that it is in: the last of its names, and a type that has all of its values."""
+
+    name: str
+    type: pa.DataType
+
+
+def feed_columns(versions: Sequence[TableVersion]) -> tuple[dict[int, dict[int, str]], dict[str, pa.DataType]]:
+    """The names in the feed of each version's stored columns, by the version's id and the column's number, and their
+    types by name: first the last version's columns in its order, then those that only earlier ones have.
 
     A column that an ALTER moves or renames stays the same one, and has its last name. One that is added, or is of a
-    table that was made anew, goes on with an earlier one of its name and type.
+    table that was made anew, goes on with an earlier one of its name. Where no type has the values of both, as after
+    INT became VARCHAR, these are two columns: the earlier one is NAME__1, a later one NAME__2.
     """
-    lines: dict[int, dict[int, Line]] = {}
-    last_name: dict[Line, str] = {}
-    kinds: dict[Line, pa.DataType] = {}
+    lines: list[Line] = []
+    places: dict[int, dict[int, int]] = {}
     for version in sorted(versions, key=lambda version: version.id):
-        lines[version.id] = own = _kept(version, lines)
+        places[version.id] = own = _kept(version, places)
         for number, column in enumerate(version.definition.columns):
             if column.generated == "virtual":
                 own.pop(number, None)
                 continue
-            kind = arrow_type(column.type)
-            if number not in own:
-                earlier = (line for line, name in last_name.items()
-                           if (name, kinds[line]) == (column.name, kind) and line not in own.values())
-                own[number] = next(earlier, len(last_name))
-            last_name[own[number]], kinds[own[number]] = column.name, kind
-    return {version: {number: last_name[line] for number, line in sorted(own.items())}
-            for version, own in lines.items()}
+            type_ = arrow_type(column.type)
+            if number not in own or wider(lines[own[number]].type, type_) is None:
+                others = {place for other, place in own.items() if other != number}
+                earlier = (place for place, line in reversed([*enumerate(lines)]) if line.name == column.name
+                           and place not in others and wider(line.type, type_) is not None)
+                own[number] = next(earlier, len(lines))
+            if own[number] == len(lines):
+                lines.append(Line(column.name, type_))
+            line = lines[own[number]]
+            line.name, line.type = column.name, wider(line.type, type_) or type_
+    order = [place for _, own in sorted(places.items(), reverse=True) for _, place in sorted(own.items())]
+    named = _distinct([lines[place].name for place in range(len(lines))], list(dict.fromkeys(order)))
+    names = {version: {number: named[place] for number, place in sorted(own.items())}
+             for version, own in places.items()}
+    return names, {named[place]: lines[place].type for place in dict.fromkeys(order)}
 
 
-def _kept(version: TableVersion, lines: dict[int, dict[int, Line]]) -> dict[int, Line]:
+def wider(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
+    """The type that has all values of both, as numbers are read; None if there is none."""
+    if a == b:
+        return a
+    numbers = [type_ for type_ in (a, b) if pa.types.is_integer(type_) or pa.types.is_decimal(type_)]
+    if len(numbers) == 2:
+        if all(pa.types.is_signed_integer(type_) for type_ in numbers):
+            return max(numbers, key=lambda type_: type_.bit_width)
+        if all(pa.types.is_unsigned_integer(type_) for type_ in numbers):
+            return max(numbers, key=lambda type_: type_.bit_width)
+        if all(pa.types.is_integer(type_) for type_ in numbers):
+            signed, unsigned = sorted(numbers, key=pa.types.is_unsigned_integer)
+            return next((type_ for type_ in (pa.int16(), pa.int32(), pa.int64()) if type_.bit_width >= signed.bit_width
+                         and type_.bit_width > unsigned.bit_width), pa.decimal128(20, 0))
+        scale = max(_scale(type_) for type_ in numbers)
+        digits = max(_digits(type_) - _scale(type_) for type_ in numbers) + scale
+        return pa.decimal128(digits, scale) if digits <= _MOST_DIGITS else None
+    if pa.types.is_floating(a) and pa.types.is_floating(b):
+        return pa.float64()
+    return None
+
+
+def as_type(values: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Values in the type of their line, which has them all."""
+    return values if values.type == type_ else values.cast(type_)
+
+
+def _scale(type_: pa.DataType) -> int:
+    return type_.scale if pa.types.is_decimal(type_) else 0
+
+
+def _digits(type_: pa.DataType) -> int:
+    return type_.precision if pa.types.is_decimal(type_) else _DIGITS[type_.bit_width // 8]
+
+
+def _distinct(names: Sequence[str], newest_first: Sequence[int]) -> dict[int, str]:
+    """A name of its own for each line: of those with the same one, the newest has it."""
+    named: dict[int, str] = {}
+    for place in newest_first:
+        if names[place] not in named.values():
+            named[place] = names[place]
+    taken, numbers = set(names), dict[str, int]()
+    for place in sorted(set(newest_first) - named.keys()):
+        name = names[place]
+        while (numbered := f"{name}__{(number := numbers.get(name, 0) + 1)}") in taken:
+            numbers[name] = number
+        numbers[name] = number
+        named[place] = numbered
+        taken.add(numbered)
+    return named
+
+
+def _kept(version: TableVersion, places: dict[int, dict[int, int]]) -> dict[int, int]:
     """The columns that a version has from the one before it, by number."""
-    if len(version.sources) != 1 or version.sources[0].version not in lines:
+    if len(version.sources) != 1 or version.sources[0].version not in places:
         return {}
-    before, sources = lines[version.sources[0].version], version.sources[0].conversion.sources
+    before, sources = places[version.sources[0].version], version.sources[0].conversion.sources
     return {number: before[source] for number, source in enumerate(sources) if source is not None and source in before}

@@ -32,6 +32,7 @@ from applier.columns.values import finish_column
 from applier.errors import UnsupportedEvent
 from applier.io.mapping import MappedFile
 from applier.jobs.changes.chosen_rows import ChosenRows
+from applier.jobs.changes.columns import as_type
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.keys import ChosenKeys
 from applier.mysql.zero_dates import as_nulls
@@ -125,7 +126,7 @@ class FeedTable:
             return pa.nulls(rows, field.type)
         values = as_nulls(finish_column(images.columns[number].arrow(rows), self._definition.columns[number],
                                         reading.table_map.types[number], reading.table_map.metadata[number]))
-        return pa.concat_arrays([values, values.slice(0, 0)])
+        return as_type(pa.concat_arrays([values, values.slice(0, 0)]), field.type)
 
     def _present(self, reading: TableReading, layouts: np.ndarray, batch: ChangeBatch) -> pa.Array:
         """The columns that images of these layouts have, in the table's order. Raises UnsupportedEvent for one with a

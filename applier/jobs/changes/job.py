@@ -21,7 +21,7 @@ from applier.engine.executor import ThisProcess
 from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UsageError
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
-from applier.jobs.changes.columns import column_names
+from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.keys import as_planned, chosen_keys, key_columns
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
@@ -33,7 +33,6 @@ from applier.jobs.changes.wanted import may_be_wanted, wanted_groups
 from applier.jobs.changes.whole_rows import WholeRows
 from applier.jobs.exporting.statements import schema_sql
 from applier.jobs.replay.outlining import Outlining
-from applier.mysql.types import arrow_type
 from applier.options import ChangesOptions, Keys
 from applier.plan.cascades import Cascades, cascades_of
 from applier.plan.log import LogSpan, Wanted, read_history
@@ -180,8 +179,8 @@ class ChangeLog:
 
     def feed(self, table: TableName, columns: tuple[str, ...] | None = None, keys: Keys | None = None) -> ChangeFeed:
         """The changes of a table, with all of its columns or these; of all rows, or of those with one of these values
-        of the table's last key. Raises SchemaError where nothing defines the table, or two of its definitions have no
-        schema in common, and UsageError where the table has no such column or key."""
+        of the table's last key. Raises SchemaError where nothing defines the table, and UsageError where it has no such
+        column or key."""
         if self._options.complete:
             log, task = self.applied(table, columns, keys)
             return self._feed(table, log, WholeRows(log, task, None if keys is None else self.applied(table)[1]))
@@ -216,8 +215,8 @@ class ChangeLog:
         if not versions:
             raise SchemaError("nothing defines this table", table=".".join(table), errno=NO_SUCH_TABLE,
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
-        names = column_names(list(versions.values()))
-        schema = _schema(versions, names, columns)
+        names, types = feed_columns(list(versions.values()))
+        schema = _schema(types, columns)
         files = {number: LogFile(outline.uri, outline.name, outline.start, outline.end, outline.has_row_statements)
                  for number, outline in enumerate(self._span.outlines)}
         return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
@@ -323,22 +322,11 @@ def _only(*names: TableName) -> Wanted:
     return lambda database, table: (database, table) in names
 
 
-def _schema(versions: dict[int, TableVersion], names: dict[int, dict[int, str]],
-            columns: tuple[str, ...] | None) -> pa.Schema:
-    """The columns of the last definition, and those that only earlier ones have; or those that are asked for."""
-    fields: dict[str, pa.Field] = {}
-    for number, version in sorted(versions.items(), reverse=True):
-        for column, name in names[number].items():
-            kind = arrow_type(version.definition.columns[column].type)
-            known = fields.setdefault(name, pa.field(name, kind))
-            if known.type != kind and (columns is None or name in columns):
-                raise SchemaError(f"column {name} is {kind} in one of its definitions and {known.type} in a later one",
-                                  table=version.definition.full_name,
-                                  hint="ask for the changes before and after the ALTER, or for other columns")
-    if columns is not None:
-        if unknown := [name for name in columns if name not in fields]:
-            raise UsageError(f"the table has no column {unknown[0]!r}", hint=f"it has {', '.join(fields)}")
-        fields = {name: fields[name] for name in columns}
-    if taken := [name for name in fields if name in OF_CHANGES.names]:
+def _schema(types: dict[str, pa.DataType], columns: tuple[str, ...] | None) -> pa.Schema:
+    """The columns of the table, or those that are asked for, and those of the feed."""
+    names = tuple(types) if columns is None else columns
+    if unknown := [name for name in names if name not in types]:
+        raise UsageError(f"the table has no column {unknown[0]!r}", hint=f"it has {', '.join(types)}")
+    if taken := [name for name in names if name in OF_CHANGES.names]:
         raise UsageError(f"the table has a column {taken[0]}, as the feed has", hint="ask for its other columns")
-    return pa.schema([*fields.values(), *OF_CHANGES])
+    return pa.schema([*((name, types[name]) for name in names), *OF_CHANGES])

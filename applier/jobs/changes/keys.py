@@ -41,6 +41,10 @@ class ChosenKeys:
             return before, after
         return self.of_rows(columns[0]), self.of_rows(columns[1])
 
+    def of_table(self, rows: pa.Table) -> np.ndarray:
+        """Whether each row of a snapshot's table has one: bool[n]."""
+        return self.of_rows([rows.column(name) for name in self.key.names])
+
     def of_rows(self, columns: Sequence[Values]) -> np.ndarray:
         """Whether each row has one (bool[n]), by the key's columns in a snapshot."""
         valid = np.logical_and.reduce([np.asarray(column.is_valid()) for column in columns])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
@@ -11,6 +12,7 @@ import pyarrow as pa
 from applier.jobs.changes.groups import FileGroups, WantedGroups
 from applier.jobs.changes.keys import ChosenKeys
 from applier.jobs.changes.statements import Statement, marker
+from applier.mysql.types import arrow_type
 from applier.plan.log import LogSpan
 from applier.schema.definition import Column
 from applier.schema.history.table_versions import Position, TableVersion
@@ -31,8 +33,8 @@ class LogFile:
 class FeedLog:
     """`files` are those that are read, by their numbers; `commits` is of `commits_of`; `schema` is the feed's; `names`
     are those of each version's columns in it, by the version's id and the column's number; `statements` change rows
-    below the log; `wanted` says which event groups the feed is of,
-    `chosen` which rows of a version (None: all rows of all versions; of one that is not there, no row)."""
+    below the log; `wanted` says which event groups the feed is of, `chosen` which rows of a version (None: all rows of
+    all versions; of one that is not there, no row)."""
 
     files: Mapping[int, LogFile]
     commits: Mapping[int, Mapping[int, Position]]
@@ -43,11 +45,28 @@ class FeedLog:
     wanted: WantedGroups
     chosen: Mapping[int, ChosenKeys] | None
 
-    @property
+    def has_rows_of(self, version: int) -> bool:
+        """Whether rows of a version may be chosen."""
+        return self.chosen is None or version in self.chosen
+
+    def chosen_of(self, version: int) -> ChosenKeys | None:
+        """Which rows of a version are; None: all."""
+        return None if self.chosen is None else self.chosen[version]
+
+    @cached_property
     def columns(self) -> dict[str, Column]:
-        """The table's columns in the feed, by name, as the last definition that has them says."""
-        found = {name: version.definition.columns[number] for id, version in sorted(self.versions.items())
-                 for number, name in self.names[id].items()}
+        """The table's columns in the feed, by name, as the last definition says that has them with the feed's type, or
+        has them at all; of times, with as many digits as any definition has."""
+        found: dict[str, Column] = {}
+        for id, version in sorted(self.versions.items(), reverse=True):
+            for number, name in self.names[id].items():
+                column, field = version.definition.columns[number], self.schema.get_field_index(name)
+                known = found.setdefault(name, column)
+                if field >= 0 and arrow_type(column.type) == self.schema.types[field]:
+                    if arrow_type(known.type) != self.schema.types[field]:
+                        found[name] = column
+                    elif column.type.fsp > known.type.fsp:
+                        found[name] = replace(known, type=replace(known.type, fsp=column.type.fsp))
         return {name: found[name] for name in self.schema.names if name in found}
 
     @property

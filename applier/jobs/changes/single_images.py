@@ -61,14 +61,14 @@ class SingleImages:
     def _changes(self, segment: LogSegment, groups: FileGroups, outlined: SameBytes) -> Iterator[pa.RecordBatch]:
         made: list[pa.RecordBatch] = []
         log = self._log
-        chosen, inflated = log.chosen, list[MappedFile]()
+        inflated = list[MappedFile]()
         tables = {version: FeedTable(log.versions[version].definition, log.schema, log.names[version], made.append,
-                                     groups, None if chosen is None else chosen[version], inflated)
-                  for version in segment.tables.values() if chosen is None or version in chosen}
+                                     groups, log.chosen_of(version), inflated)
+                  for version in segment.tables.values() if log.has_rows_of(version)}
         file = map_file(segment.uri)
         if not log.wanted.all:  # what is passed over is chosen by the split's bytes, too
             outlined.check(file, segment.split)
-        reader = segment_reader(segment, file, tables, None if chosen is None else inflated.append)
+        reader = segment_reader(segment, file, tables, None if log.chosen is None else inflated.append)
         for start, end in groups.wanted_parts(segment.start, segment.end):
             for _ in outlined.steps(reader, segment.split, start, end):
                 yield from made

@@ -7,13 +7,12 @@ and rows that foreign keys change below the log have changes, too, in the place 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.output.row_steps import NO_CAUSES, Causes, RowSteps, merged
+from applier.apply.output.row_steps import Causes, ReadSteps, StepReader, Steps, give_back, take_steps
 from applier.apply.routes.task import steps, table_walks
 from applier.apply.tables.table_walk import TableWalk
 from applier.apply.tables.unit import UnitApplier
@@ -21,13 +20,14 @@ from applier.apply.tasks import ApplyTask, LogSegment, Refused
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import UnsupportedEvent
+from applier.jobs.changes.columns import as_type
 from applier.jobs.changes.feed import ALL_PRESENT, ALTER, DELETE, INSERT, KINDS, OF_CHANGES, POSTIMAGE, PREIMAGE
 from applier.jobs.changes.groups import FileGroups
+from applier.jobs.changes.keys import ChosenKeys
 from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.statements import Statement
 from applier.mysql.zero_dates import as_nulls
 
-STEP_BYTES = 32 << 20
 _CHUNK_ROWS = 1 << 15
 
 
@@ -59,73 +59,63 @@ class WholeRows:
                 given = max(0, given - batch.num_rows)
 
     def _batches(self, task: ApplyTask) -> Iterator[pa.RecordBatch]:
-        log, walks, made = ReadLog(self._log), table_walks(task, {}), list[tuple[int, RowSteps]]()
-        for version in self._log.versions.keys() & walks.keys():
-            walks[version].trace(partial(_read, made, version))
+        log, walks = ReadLog(self._log), table_walks(task, {})
+        traced = {version: _TracedVersion(walks[version], self._columns(version), self._log.chosen_of(version),
+                                           of_pairs=self._whole is not None and task is not self._whole)
+                  for version in sorted(self._log.versions.keys() & walks.keys()) if self._log.has_rows_of(version)}
         segment: LogSegment | None = None
         with SameBytes() as outlined:
             for following in steps(task, walks, outlined):
-                self._check_pairs(task, made)
-                yield from self._made(made, log, segment)
+                yield from self._made(traced, log, segment)
                 check(walks)
                 segment = following
                 for statement in log.statements_until((segment.file, segment.start)):
                     yield from self._below(statement, log, walks)
-        self._check_pairs(task, made)
-        yield from self._made(made, log, segment)
+        yield from self._made(traced, log, segment)
         check(walks)
         for statement in log.statements_until(None):
             yield from self._below(statement, log, walks)
 
-    def _check_pairs(self, task: ApplyTask, made: list[tuple[int, RowSteps]]) -> None:
-        """Raise _OtherRow if a task for chosen rows has one row of an update only: the other one has another key."""
-        for _, found in made if self._whole is not None and task is not self._whole else ():
-            half = found.changes[found.is_update & ((found.before < 0) | (found.after < 0))]
-            if (np.unique(half, return_counts=True)[1] == 1).any():
-                raise _OtherRow
+    def _columns(self, version: int) -> list[str]:
+        """The columns of a version that the feed has; one of them at least, whose rows can be counted."""
+        definition, names = self._log.versions[version].definition, self._log.names[version]
+        wanted = [definition.columns[number].name for number, name in names.items() if name in self._log.columns]
+        return wanted or [definition.stored_columns[0].name]
 
-    def _made(self, made: list[tuple[int, RowSteps]], log: ReadLog,
+    def _made(self, traced: dict[int, _TracedVersion], log: ReadLog,
               segment: LogSegment | None) -> Iterator[pa.RecordBatch]:
         """What batches did that were taken since the last call; all are of the segment's file."""
-        for version, found in made:
-            assert segment is not None
+        if segment is not None:
             groups = log.groups(segment.file)
-            wanted = groups.are_wanted(found.places)
-            if self._log.chosen is not None:
-                chosen = np.append(self._are_chosen(version, found.values), False)  # and of NO_ROW, the last one
-                wanted &= chosen[np.maximum(found.before, -1)] | chosen[np.maximum(found.after, -1)]
-            before, after = wanted & (found.before >= 0), wanted & (found.after >= 0)
-            counts = before.astype(np.int64) + after
-            which = np.repeat(np.arange(len(counts)), counts)
-            if not len(which):
-                continue
-            is_before = np.zeros(len(which), np.bool_)
-            is_before[(np.cumsum(counts) - counts)[before]] = True
-            kinds = np.where(found.is_update[which], np.where(is_before, PREIMAGE, POSTIMAGE),
-                             np.where(is_before, DELETE, INSERT)).astype(np.int8)
-            rows = np.where(is_before, found.before[which], found.after[which])
-            yield self._batch(version, found.values, rows, kinds, groups, found.places[which],
-                              found.rows[which], found.by_foreign_keys[which])
-        made.clear()
+            for version, of_version in traced.items():
+                for read in of_version.read(groups):
+                    yield self._changes(version, read, groups)
 
-    def _are_chosen(self, version: int, rows: pa.Table) -> np.ndarray:
-        """Whether rows of a version are chosen by their keys: bool[n]."""
-        if self._log.chosen is None:
-            return np.ones(rows.num_rows, np.bool_)
-        chosen = self._log.chosen.get(version)
-        return np.zeros(rows.num_rows, np.bool_) if chosen is None else chosen.of_rows(
-            [rows.column(name) for name in chosen.key.names])
+    def _changes(self, version: int, read: ReadSteps, groups: FileGroups) -> pa.RecordBatch:
+        """Steps as changes: the row before each, and then the one after it."""
+        before, after = read.before >= 0, read.after >= 0
+        counts = before.astype(np.int64) + after
+        which = np.repeat(np.arange(len(counts)), counts)
+        is_before = np.zeros(len(which), np.bool_)
+        is_before[(np.cumsum(counts) - counts)[before]] = True
+        steps = read.steps.part(which)
+        kinds = np.where(steps.is_update, np.where(is_before, PREIMAGE, POSTIMAGE),
+                         np.where(is_before, DELETE, INSERT)).astype(np.int8)
+        rows = np.where(is_before, read.before[which], read.after[which])
+        return self._batch(version, read.values, rows, kinds, groups, steps.places, steps.rows, steps.by_foreign_keys)
 
     def _below(self, statement: Statement, log: ReadLog, walks: dict[int, TableWalk]) -> Iterator[pa.RecordBatch]:
         """What a statement does."""
         yield from log.markers([statement])
-        if statement.kind != ALTER or statement.made not in walks or not log.is_wanted(statement):
+        if statement.kind != ALTER or statement.made not in walks or not log.is_wanted(statement) \
+                or not self._log.has_rows_of(statement.made):
             return
         file, end = statement.end
         for unit in walks[statement.made].units:
             rows = unit.rows_at_first
-            numbers = np.flatnonzero(self._are_chosen(statement.made, rows)).astype(np.int32) + 1  # the marker has 0
-            if len(numbers) < rows.num_rows:
+            numbers = np.arange(1, rows.num_rows + 1, dtype=np.int32)  # the marker has 0
+            if (chosen := self._log.chosen_of(statement.made)) is not None:
+                numbers = numbers[chosen.of_table(rows)]
                 rows = rows.take(pa.array(numbers - 1))
             for start in range(0, rows.num_rows, _CHUNK_ROWS):
                 n = min(_CHUNK_ROWS, rows.num_rows - start)
@@ -140,7 +130,7 @@ class WholeRows:
         """Rows of `values`, each with what the feed says of the change that it was in."""
         definition, picks = self._log.versions[version].definition, pa.array(rows)
         names = {name: definition.columns[number].name for number, name in self._log.names[version].items()}
-        arrays = [_picked(values.column(names[field.name]), picks) if field.name in names
+        arrays = [as_type(_picked(values.column(names[field.name]), picks), field.type) if field.name in names
                   else pa.nulls(len(rows), field.type)
                   for field in self._log.schema if field.name not in OF_CHANGES.names]
         arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(places), pa.array(places),
@@ -152,26 +142,38 @@ class _OtherRow(Exception):
     """An update moves a row to, or from, a key that the task does not have."""
 
 
-def _read(made: list[tuple[int, RowSteps]], version: int, units: Sequence[UnitApplier[Any]],
-          batch: ChangeBatch | None, causes: Causes) -> None:
-    """Read what a batch did to rows in the units of a version."""
-    for numbers in _some_at_a_time(batch) if batch is not None and causes is NO_CAUSES else (None,):
-        parts = [found for unit in units if (found := unit.steps(batch, causes, numbers)) is not None]
-        if parts:
-            made.append((version, merged(parts)))
-    for unit in units:
-        unit.forget_steps()
+class _TracedVersion:
+    """The steps of the rows of a version: some columns of all rows, or of those that are `chosen`. Where units do not
+    have all rows, updates have to be `of_pairs`: of a row before and one after them."""
 
+    def __init__(self, walk: TableWalk, columns: Sequence[str], chosen: ChosenKeys | None, *, of_pairs: bool) -> None:
+        self._units, self._chosen, self._taken, self._of_pairs = walk.units, chosen, list[Steps](), of_pairs
+        self._reader = StepReader(walk.units, columns)
+        self._keys = None if chosen is None else StepReader(walk.units, chosen.key.names)
+        walk.trace(self._take)
 
-def _some_at_a_time(batch: ChangeBatch) -> Iterator[range]:
-    """The numbers of a batch's changes, as many at a time as have about STEP_BYTES in their images."""
-    ends = np.cumsum(np.maximum(batch.image_lengths, batch.before_lengths), dtype=np.int64)
-    first = 0
-    while first < batch.n:
-        before = int(ends[first - 1]) if first else 0
-        end = max(first + 1, int(np.searchsorted(ends, before + STEP_BYTES)))
-        yield range(first, end)
-        first = end
+    def _take(self, units: Sequence[UnitApplier[Any]], batch: ChangeBatch | None, causes: Causes) -> None:
+        if len(made := take_steps(units, batch, causes)):
+            self._taken.append(made)
+
+    def read(self, groups: FileGroups) -> Iterator[ReadSteps]:
+        """What batches did that were taken since the last call, of the groups that are wanted. Raises _OtherRow."""
+        for made in self._taken:
+            half = made.changes[made.is_update & ((made.old < 0) | (made.new < 0))]
+            if self._of_pairs and (np.unique(half, return_counts=True)[1] == 1).any():
+                raise _OtherRow
+            for chosen in self._of_chosen(made.part(groups.are_wanted(made.places))):
+                yield from self._reader.read(chosen)
+            give_back(self._units, made)
+        self._taken.clear()
+
+    def _of_chosen(self, steps: Steps) -> Iterator[Steps]:
+        if self._keys is None or self._chosen is None:
+            yield steps
+            return
+        for read in self._keys.read(steps):
+            chosen = np.append(self._chosen.of_table(read.values), False)  # of NO_ROW, too, which is the last one
+            yield read.steps.part(chosen[read.before] | chosen[read.after])
 
 
 def _picked(column: pa.ChunkedArray, picks: pa.Array) -> pa.Array:

@@ -2,8 +2,9 @@
 
     archive → complete changes as steps of rows (jobs.changes) → versions, when the log is through → record batches
 
-A step ends a version and begins the next one, so a version's row is read once, and what it was before is not read
-again. Rows of a base begin with it; where DDL makes another version of the table, all rows end, and go on as new ones.
+A step ends a version and begins the next one. While the log is walked these are pointers; a version's row is read once,
+when it is its turn. Rows of a base begin with it; where DDL makes another version of the table, all rows end, and go on
+as new ones.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from applier.apply.output.row_steps import Causes
 from applier.apply.routes.task import steps, table_walks
@@ -23,21 +23,19 @@ from applier.apply.tables.unit import UnitApplier
 from applier.apply.tasks import ApplyTask
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.same_bytes import SameBytes
-from applier.columns.table_key import table_key
 from applier.errors import UnsupportedEvent, UsageError
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.whole_rows import check
 from applier.jobs.history.commits import NEVER, Commits
+from applier.jobs.history.in_key_order import OfVersion, in_key_order
 from applier.jobs.history.versions import ALTER, BASE, KINDS, NOTHING, TRUNCATE, Edge, UnitSteps, Versions
-from applier.mysql.zero_dates import as_nulls
 from applier.options import Keys
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column
 from applier.schema.history.table_versions import Position, TableVersion
 from applier.snapshot.manifest import BinlogPosition
-from keysearch.keybytes import KeyBytes
 
 _KIND = pa.dictionary(pa.int8(), pa.string())
 OF_VERSIONS = pa.schema([
@@ -53,7 +51,6 @@ OF_VERSIONS = pa.schema([
 """What a history says of a version: from when to before when, by the clock and by commit versions of the change feed
 (null: still valid; of a base's rows it is not known since when), what began it (insert, update, alter, base) and what
 ended it (update, delete, truncate, alter), and the transactions."""
-_BATCH_ROWS = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -79,8 +76,7 @@ class RowHistory:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The versions by key, and of a row in the order of their beginning; those of a table without a key as they
         began. Raises ArchiveError for damage, and ReplayStopped where a replica would stop."""
-        for part in _Walk(self._log, self._task, self._base).parts(self.schema):
-            yield from part.to_batches(_BATCH_ROWS)
+        return _Walk(self._log, self._task, self._base).batches(self.schema)
 
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
@@ -110,7 +106,7 @@ class _Walk:
         self._found: dict[int, list[Versions]] = {}
         self._file = 0
 
-    def parts(self, schema: pa.Schema) -> Iterator[pa.Table]:
+    def batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The versions, a unit at a time in the order of their keys."""
         for version, units in self._units.items():
             self._walks[version].trace(partial(self._take, units))
@@ -124,9 +120,10 @@ class _Walk:
         ranges = {len(found) for found in self._found.values()}
         if len(ranges) == 1:
             for unit in range(*ranges):
-                yield self._table([(version, found[unit]) for version, found in self._found.items()], schema)
+                yield from self._batches([(version, found[unit]) for version, found in self._found.items()], schema)
         elif ranges:  # a table was made anew: its units have other ranges
-            yield self._table([(version, part) for version, found in self._found.items() for part in found], schema)
+            yield from self._batches([(version, part) for version, found in self._found.items() for part in found],
+                                     schema)
 
     def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
               causes: Causes) -> None:
@@ -162,50 +159,30 @@ class _Walk:
         file, end = position
         return int(self._commits.of(self._read.groups(file), np.array([end - 1]))[0])
 
-    def _table(self, found: Sequence[tuple[int, Versions]], schema: pa.Schema) -> pa.Table:
+    def _batches(self, found: Sequence[tuple[int, Versions]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The versions of units over all versions of the table, in order."""
-        found = [(number, self._of_chosen(number, versions)) for number, versions in found]
-        tables = [self._columns(number, versions, schema) for number, versions in found]
-        found_keys = [_keys(versions.values, self._log.versions[number].definition)
-                      for number, versions in found]
-        keys = [key for key in found_keys if key is not None]
-        places = np.concatenate([versions.order for _, versions in found])
-        chains = np.concatenate([np.full(len(versions.order), number) for number, versions in found])
-        order = pa.table({"chain": chains, "place": places})
-        by = [("chain", "ascending"), ("place", "ascending")]
-        if len(keys) == len(found) and len({key.type for key in keys}) == 1:
-            order = order.append_column("key", pa.chunked_array(keys))
-            by = [("key", "ascending"), *by]
-        return pa.concat_tables(tables).take(pc.sort_indices(order, by))
+        parts = []
+        for number, versions in [(number, self._of_chosen(number, versions)) for number, versions in found]:
+            definition = self._log.versions[number].definition
+            names = {definition.columns[column].name: name for column, name in self._log.names[number].items()
+                     if name in self._log.columns}
+            parts.append(OfVersion(definition, names, versions))
+        for chunk in in_key_order(parts):
+            begun, ended = (self._commits.columns(chunk.numbers(name)) for name in ("begins", "ends"))
+            arrays = [chunk.column(field) for field in schema if field.name not in OF_VERSIONS.names]
+            arrays += [begun[0], ended[0], begun[1], ended[1], _kinds(chunk.numbers("begun_by")),
+                       _kinds(chunk.numbers("ended_by")), begun[2], ended[2]]
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def _of_chosen(self, number: int, versions: Versions) -> Versions:
         """The versions of rows with the keys that are asked for."""
-        if self._log.chosen is None:
+        if not self._log.has_rows_of(number):
+            return versions.part(np.empty(0, np.int64))
+        if (chosen := self._log.chosen_of(number)) is None:
             return versions
-        chosen = self._log.chosen.get(number)
-        return versions.part(np.zeros(len(versions.order), np.bool_) if chosen is None else chosen.of_rows(
-            [versions.values.column(name) for name in chosen.key.names]))
-
-    def _columns(self, number: int, versions: Versions, schema: pa.Schema) -> pa.Table:
-        definition, names = self._log.versions[number].definition, self._log.names[number]
-        own = {name: definition.columns[column].name for column, name in names.items()}
-        rows = versions.values.num_rows
-        arrays = [as_nulls(versions.values.column(own[field.name])) if field.name in own else pa.nulls(rows, field.type)
-                  for field in schema if field.name not in OF_VERSIONS.names]
-        begun, ended = self._commits.columns(versions.begins), self._commits.columns(versions.ends)
-        arrays += [begun[0], ended[0], begun[1], ended[1], _kinds(versions.begun_by), _kinds(versions.ended_by),
-                   begun[2], ended[2]]
-        return pa.Table.from_arrays(arrays, schema=schema)
+        found = [chosen.of_table(rows) for rows in versions.rows(chosen.key.names)]
+        return versions.part(np.flatnonzero(np.concatenate([np.empty(0, np.bool_), *found])))
 
 
 def _kinds(numbers: np.ndarray) -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int8(), mask=numbers == NOTHING), pa.array(KINDS))
-
-
-def _keys(rows: pa.Table, definition: TableDefinition) -> pa.Array | None:
-    """The keys of rows, which compare as the server orders them; None where the table has none."""
-    key = table_key(definition)
-    if key is None:
-        return None
-    encoded = key.of_rows(rows, definition.full_name)
-    return encoded.to_arrow() if isinstance(encoded, KeyBytes) else pa.array(encoded)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.output.row_steps import Causes, origins
+from applier.apply.output.row_steps import Causes, take_steps
+from applier.apply.tables.traced_rows import TracedRows
 from applier.apply.tables.unit import UnitApplier
 from applier.binlog.rows.changes import ChangeBatch
 from applier.jobs.changes.groups import FileGroups
@@ -32,21 +34,24 @@ class Edge:
 @dataclass(frozen=True)
 class Versions:
     """Arrays of n, in no order: commits at which they begin and end, what happened then, the place among the steps, and
-    the rows."""
+    pointers to the rows in `values`."""
 
     begins: np.ndarray
     ends: np.ndarray
     begun_by: np.ndarray
     ended_by: np.ndarray
     order: np.ndarray
-    values: pa.Table
+    pointers: np.ndarray
+    values: TracedRows
 
-    def part(self, wanted: np.ndarray) -> Versions:
-        """Those that are wanted (bool[n])."""
-        if wanted.all():
-            return self
-        return Versions(self.begins[wanted], self.ends[wanted], self.begun_by[wanted], self.ended_by[wanted],
-                        self.order[wanted], self.values.filter(pa.array(wanted)))
+    def part(self, which: np.ndarray) -> Versions:
+        """Some of them."""
+        begins, ends, begun_by, ended_by, order, pointers = (array[which] for array in list(vars(self).values())[:-1])
+        return Versions(begins, ends, begun_by, ended_by, order, pointers, self.values)
+
+    def rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns of the rows, in the order of the versions, some thousand at a time."""
+        return self.values.at(self.pointers, columns)
 
 
 class UnitSteps:
@@ -58,19 +63,16 @@ class UnitSteps:
 
     def take(self, batch: ChangeBatch | None, causes: Causes, groups: FileGroups) -> None:
         """Take the steps of a batch; `groups` are those of its file."""
-        steps = self.unit.take_steps()
-        if not len(steps):
-            return
-        places, _, is_update = origins(steps, batch, causes)
-        self._parts.append((steps["old"], steps["new"], is_update, self._commits.of(groups, places)))
+        if len(steps := take_steps([self.unit], batch, causes)):
+            self._parts.append((steps.old, steps.new, steps.is_update, self._commits.of(groups, steps.places)))
 
     def versions(self, first: Edge, last: Edge) -> Versions:
         """All versions. Those that were there before the first change begin at `first`, those that are there after the
         last one end at `last`."""
-        nothing = np.empty(0, np.int64)
+        nothing, values = np.empty(0, np.int64), self.unit.traced_rows()
         old, new, is_update, commits = (np.concatenate([nothing.astype(kind), *parts]) for kind, *parts in zip(
             (np.int64, np.int64, np.bool_, np.int64), *self._parts, strict=True))
-        n_first, made, gone = self.unit.rows_at_first.num_rows, np.flatnonzero(new >= 0), np.flatnonzero(old >= 0)
+        n_first, made, gone = values.at_first, np.flatnonzero(new >= 0), np.flatnonzero(old >= 0)
         pointers = np.concatenate([np.arange(n_first), new[made]])
         order = np.argsort(pointers, kind="stable")
         pointers = pointers[order]
@@ -81,6 +83,4 @@ class UnitSteps:
         ended = np.searchsorted(pointers, old[gone])
         assert ended.max(initial=-1) < len(pointers) and (pointers[ended] == old[gone]).all(), "an end without a begin"
         ends[ended], ended_by[ended] = commits[gone], np.where(is_update[gone], UPDATED, DELETE)
-        return Versions(begins, ends, begun_by, ended_by, steps, self.unit.values_at(pointers))
-
-
+        return Versions(begins, ends, begun_by, ended_by, steps, pointers, values)

@@ -16,7 +16,7 @@ from keysearch.collation import equality_keys
 from tests.support.real_server import Case, replayed
 
 FILTERED = {
-    "compressed-mariadb": (2, 2), "compressed-mysql": (2, 3), "ddl-mariadb": (20, 20), "ddl-mysql": (16, 16),
+    "compressed-mariadb": (2, 2), "compressed-mysql": (2, 3), "ddl-mariadb": (24, 24), "ddl-mysql": (20, 20),
     "fk-cascade-mariadb-minimal": (11, 11), "fk-cascade-mysql": (11, 11), "groups-mariadb": (4, 4),
     "gtid-tags": (1, 1), "json-partial-minimal": (0, 10), "key-moves-minimal": (10, 10),
     "mariadb-row-image-full": (15, 15), "mariadb-row-image-minimal": (15, 15), "many-files-mariadb": (2, 2),
@@ -26,7 +26,7 @@ FILTERED = {
 
 
 KEYED = {
-    "compressed-mariadb": (1, 1), "compressed-mysql": (1, 2), "ddl-mariadb": (11, 14), "ddl-mysql": (10, 13),
+    "compressed-mariadb": (1, 1), "compressed-mysql": (1, 2), "ddl-mariadb": (15, 18), "ddl-mysql": (13, 16),
     "fk-cascade-mariadb-minimal": (10, 11), "fk-cascade-mysql": (11, 11), "groups-mariadb": (4, 4), "gtid-tags": (1, 1),
     "json-partial-minimal": (0, 9), "key-moves-minimal": (9, 9), "mariadb-row-image-full": (12, 12),
     "mariadb-row-image-minimal": (12, 12), "many-files-mariadb": (2, 2), "many-files-mysql": (2, 2),

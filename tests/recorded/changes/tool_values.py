@@ -50,6 +50,9 @@ def same(value: object, text: str, kind: ColumnType, flavour: str) -> bool:
             return round(float(text), kind.scale) == float(value)
         case Family.MEMBERS if value == "" and kind.base == "enum":  # a member, or none
             return text in ("0", *(str(number) for number, member in enumerate(kind.members, 1) if not member))
+        case Family.DECIMAL:  # a later ALTER gave it more digits behind the point
+            shown = _printed(value, kind)
+            return shown.startswith(text) and not shown[len(text):].strip(".0")
         case _:
             return _printed(value, kind) == text
 

@@ -1,0 +1,49 @@
+"""The rows that a unit had at any time, by the pointers of its steps (pointer_kernel.TRACED)."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.index.unit_index import UnitIndex
+from applier.apply.output.rows import CHUNK_ROWS
+from applier.apply.tables.unit_memory import UnitMemory
+from applier.errors import UnsupportedEvent
+from applier.schema.definition import TableDefinition
+
+
+class TracedRows:
+    """What the unit knows of its rows now, also when it has passed them on: `base` are those that were there at first;
+    without an index there were no changes."""
+
+    def __init__(self, definition: TableDefinition, memory: UnitMemory, base: pa.Table,
+                 index: UnitIndex[Any] | None) -> None:
+        self._definition, self._memory, self._index = definition, copy.copy(memory), index
+        self._memory.base = base
+
+    @property
+    def at_first(self) -> int:
+        """How many rows there were before the first change; their pointers are the numbers from 0 on."""
+        rows: int = self._memory.base.num_rows
+        return rows
+
+    def at(self, pointers: np.ndarray, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Some stored columns of the rows that pointers lead to, in their order, some thousand at a time. Raises
+        ApplierError for a JSON diff that does not fit, and where a column's values are numbers that nobody has yet."""
+        if self._index is None:
+            rows = self._memory.base.select(columns).take(pa.array(pointers))
+            yield from (pa.Table.from_batches([batch]) for batch in rows.to_batches(CHUNK_ROWS))
+            return
+        unnumbered = self._definition.columns[self._memory.n_logged:]
+        if any(column.auto_increment for column in unnumbered):
+            raise UnsupportedEvent("rows are numbered by a column that the log does not have",
+                                   table=self._definition.full_name, hint="replay these logs for the rows")
+        gatherer = self._memory.gatherer(self._index, columns)
+        for rows in gatherer.batches(pointers):
+            if gatherer.failure is not None:
+                raise gatherer.failure
+            yield rows.select(columns)

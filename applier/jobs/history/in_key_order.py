@@ -1,0 +1,126 @@
+"""The versions of rows in the order of their keys: keys are read first, and then rows in that order, so that
+not all of them are in memory at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.columns.table_key import IntKey, table_key
+from applier.jobs.changes.columns import as_type
+from applier.jobs.history.versions import Versions
+from applier.mysql.zero_dates import as_nulls
+from applier.schema.definition import TableDefinition
+from keysearch.keybytes import KeyBytes
+
+
+@dataclass(frozen=True)
+class OfVersion:
+    """one version of the table: its definition, the names in the history of the columns that are
+    wanted, by their own names, and the versions of its rows."""
+
+    definition: TableDefinition
+    names: dict[str, str]
+    rows: Versions
+
+
+_ALL = 1 << 62
+
+
+class Chunk:
+    """Versions that come next: of each of the table's versions some, with their rows; and their order."""
+
+    def __init__(self, parts: Sequence[tuple[OfVersion, Versions, pa.Table]], order: np.ndarray) -> None:
+        self._parts, self._order = parts, order
+
+    def numbers(self, name: str) -> np.ndarray:
+        """A field of Versions."""
+        numbers: np.ndarray = np.concatenate([getattr(versions, name) for _, versions, _ in self._parts])
+        return numbers if len(self._parts) == 1 else numbers[self._order]
+
+    def column(self, field: pa.Field) -> pa.Array:
+        """A column of the table in the history; null where a version of the table lacks it."""
+        arrays = list[pa.Array]()
+        for of_version, _, rows in self._parts:
+            own = next((own for own, name in of_version.names.items() if name == field.name), None)
+            arrays += [pa.nulls(rows.num_rows, field.type)] if own is None else \
+                [as_type(as_nulls(chunk), field.type) for chunk in rows.column(own).chunks]
+        joined = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+        return joined if len(self._parts) == 1 else joined.take(pa.array(self._order))
+
+
+def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
+    """The versions by key, and of a row in the order of their beginning; without a key as they began."""
+    chains = np.concatenate([np.full(len(part.rows.order), number) for number, part in enumerate(parts)])
+    order = _order(parts, chains)
+    which = chains[order]  # of the table's versions, in the order in which rows are wanted
+    starts = np.cumsum([0, *(len(part.rows.order) for part in parts)])
+    sources = []
+    for number, part in enumerate(parts):
+        places = np.flatnonzero(which == number)
+        sources.append(_Source(part, part.rows.part(order[places] - starts[number]), places))
+    done = 0
+    while done < len(order):
+        for source in sources:
+            source.fill()
+        end = min(len(order), *(source.end for source in sources))
+        taken = [(source.part, *source.take(end), source.taken) for source in sources if source.has_before(end)]
+        places = np.concatenate([places for *_, places in taken]) - done
+        inverse = np.empty(end - done, np.int64)
+        inverse[places] = np.arange(end - done)
+        yield Chunk([(part, versions, rows) for part, versions, rows, _ in taken], inverse)
+        done = end
+
+
+class _Source:
+    """The rows of one version of the table, in order; they are wanted at ascending `places`."""
+
+    def __init__(self, part: OfVersion, versions: Versions, places: np.ndarray) -> None:
+        self.part, self.taken = part, places[:0]
+        self._versions, self._places, self._done = versions, places, 0
+        columns = [*part.names] or [part.definition.stored_columns[0].name]  # one at least: its rows are counted
+        self._chunks, self._rows = versions.rows(columns), pa.table({})
+
+    def fill(self) -> None:
+        """Have rows at hand, if there are any left."""
+        while not self._rows.num_rows and self._done < len(self._places):
+            self._rows = next(self._chunks)
+
+    @property
+    def end(self) -> int:
+        """Up to which place the rows at hand go, where all others do."""
+        after = self._done + self._rows.num_rows
+        return int(self._places[after]) if after < len(self._places) else _ALL
+
+    def has_before(self, end: int) -> bool:
+        return self._done < len(self._places) and bool(self._places[self._done] < end)
+
+    def take(self, end: int) -> tuple[Versions, pa.Table]:
+        """The versions before a place; `taken` are their places."""
+        last = int(np.searchsorted(self._places, end))
+        n, some = last - self._done, np.arange(self._done, last)
+        rows, self._rows, self._done = self._rows.slice(0, n), self._rows.slice(n), last
+        self.taken = self._places[some]
+        return self._versions.part(some), rows
+
+
+def _order(parts: Sequence[OfVersion], chains: np.ndarray) -> np.ndarray:
+    """The order of all versions, over the versions of the table; by their keys where these compare."""
+    places = np.concatenate([part.rows.order for part in parts])
+    keys = [table_key(part.definition) for part in parts]
+    known = [key for key in keys if key is not None]
+    if len(known) < len(parts) or len({(key.form, key.rules, key.bias if isinstance(key, IntKey) else 0)
+                                       for key in known}) > 1:
+        return np.lexsort((places, chains))
+    found = [key.of_rows(rows, part.definition.full_name) for key, part in zip(known, parts, strict=True)
+             for rows in part.rows.rows(key.names)]
+    if all(isinstance(keys, np.ndarray) for keys in found):
+        return np.lexsort((places, chains, np.concatenate([np.empty(0, np.int64), *found])))
+    texts = pa.chunked_array([keys.to_arrow() for keys in found if isinstance(keys, KeyBytes)], pa.large_binary())
+    rows = pa.table({"key": texts, "chain": chains, "place": places})
+    order: np.ndarray = pc.sort_indices(rows, [(name, "ascending") for name in rows.column_names]).to_numpy()
+    return order.astype(np.int64)

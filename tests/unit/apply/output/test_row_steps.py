@@ -1,0 +1,90 @@
+"""Rows before and after steps are read some at a time: as many as have about WINDOW_BYTES."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from applier.apply.output import row_steps
+from applier.apply.output.row_steps import NO_CAUSES, NO_ROW, TRACED, Causes, StepReader, give_back, take_steps
+
+WINDOW = 4096
+CHUNK = 3 * WINDOW
+
+
+class Unit:
+    """Pointers are numbers of rows, which have so many bytes each; a chunk of several rows has CHUNK at most."""
+
+    def __init__(self, sizes, steps):
+        self.sizes, self.steps, self.given_back = np.array(sizes, np.int64), np.array(steps, TRACED), []
+
+    def take_steps(self):
+        steps, self.steps = self.steps, self.steps[:0]
+        return steps
+
+    def give_back(self, pointers):
+        self.given_back += pointers[pointers != NO_ROW].tolist()
+
+    def traced_rows(self):
+        return self
+
+    def at(self, pointers, columns):
+        assert columns == ["row"]
+        while len(pointers):
+            n = max(1, int(np.searchsorted(np.cumsum(self.sizes[pointers]), CHUNK, side="right")))
+            some, pointers = pointers[:n].tolist(), pointers[n:]
+            yield pa.table({"row": some, "bytes": [b"x" * int(self.sizes[pointer]) for pointer in some]})
+
+
+@pytest.fixture
+def small_windows(monkeypatch):
+    monkeypatch.setattr(row_steps, "WINDOW_BYTES", WINDOW)
+
+
+def read_all(unit, steps):
+    """What was there before and after each step, and of each window its steps or rows, and bytes."""
+    read, sizes = [], []
+    for window in StepReader([unit], ["row"]).read(steps):
+        rows = [*window.values["row"].to_pylist(), NO_ROW]
+        read += zip(window.steps.places.tolist(), [rows[old] for old in window.before],
+                    [rows[new] for new in window.after], strict=True)
+        sizes.append((min(len(window.steps), len(rows) - 1), int(unit.sizes[rows[:-1]].sum())))
+    return read, sizes
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=60), st.data())
+def test_all_steps_are_read_in_order(small_windows, of_rows, data):
+    now, found, made = [NO_ROW] * 5, [], 0
+    for number, (row, ends) in enumerate(of_rows):
+        new = NO_ROW if ends and now[row] != NO_ROW else made
+        found.append((-1 - number, now[row], new))  # as foreign keys make them: places are those of the causes
+        now[row], made = new, made + (new != NO_ROW)
+    unit = Unit(data.draw(st.lists(st.sampled_from([1, 1000, 5000, CHUNK + 1]), min_size=made, max_size=made)), found)
+    places = np.arange(len(found))
+    steps = take_steps([unit], None, Causes(places, places.astype(np.int32)))
+    read, sizes = read_all(unit, steps)
+    assert read == [(number, old, new) for number, (_, old, new) in enumerate(found)]
+    assert all(n == 1 or size <= CHUNK for n, size in sizes)
+    give_back([unit], steps)
+    assert sorted(unit.given_back) == sorted(old for _, old, _ in found if old != NO_ROW)
+
+
+def test_windows_have_about_so_many_bytes(small_windows):
+    unit = Unit([400] * 2000, [(-1 - number, NO_ROW, number) for number in range(2000)])
+    places = np.arange(2000)
+    _, sizes = read_all(unit, take_steps([unit], None, Causes(places, places.astype(np.int32))))
+    assert all(WINDOW / 2 < size <= WINDOW for _, size in sizes[1:-1])
+
+
+def test_steps_of_several_units_are_in_commit_order():
+    """A row that moves is there before it is here."""
+    class Batch:
+        places, rows, kinds = np.array([10, 20, 30]), np.array([0, 1, 2], np.int32), np.array([0, 1, 2])
+
+    one = Unit([8] * 4, [(1, 0, NO_ROW), (2, 1, NO_ROW)])
+    other = Unit([8] * 4, [(0, NO_ROW, 0), (1, NO_ROW, 1)])
+    steps = take_steps([other, one], Batch, NO_CAUSES)
+    assert list(zip(steps.changes, steps.units, steps.places, steps.is_update, strict=True)) == [
+        (0, 0, 10, False), (1, 1, 20, True), (1, 0, 20, True), (2, 1, 30, False)]
