@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from applier.api.arguments import Key, PathLike, Paths, Place, Watcher, keys, path, paths, stop_at, watcher
 from applier.api.snapshots import Snapshot
@@ -30,6 +31,7 @@ def history(
     schema: PathLike | None = None,
     stop: Place | datetime | None = None,
     define_from_log: bool = False,
+    unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     progress: Watcher | None = None,
 ) -> History:
     """Every version of every row of a table, and from when to when it was valid.
@@ -47,6 +49,7 @@ def history(
     schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
     stop: a position or a GTID set to stop after, or a time to stop before.
     define_from_log: whether the log's metadata define the table if nothing else does.
+    unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
     progress: called with each Step.
 
     Each version has `_valid_from` and `_valid_to` (null: still valid; a base's rows were there before, it is not known
@@ -64,6 +67,6 @@ def history(
     options = ChangesOptions(
         paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         None if schema is None else path(schema), None, end.position, end.gtid, end.time, define_from_log,
-        complete=True)
+        complete=True, unsigned_bigint=unsigned_bigint)
     log = ChangeLog(options, watcher(progress))
     return History(row_history(log, one_table(table), None if columns is None else tuple(columns), keys(key)))

@@ -9,6 +9,7 @@ from applier.cli.application import (
     StopDatetimeOption,
     StopGtidOption,
     StopPositionOption,
+    UnsignedBigint,
     app,
 )
 from applier.errors import UsageError
@@ -38,6 +39,9 @@ def history(
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
     define_from_log: DefineFromLogOption = False,
+    unsigned_bigint: Annotated[UnsignedBigint, typer.Option(
+        help="What BIGINT UNSIGNED is in the file: decimal, of 20 digits; long, where a value from 2^63 on is an "
+             "error; uint64.")] = UnsignedBigint.decimal,
 ) -> None:
     """Show what a row was, when, and by which transaction; or write all versions of a table's rows.
 
@@ -54,7 +58,8 @@ def history(
         raise UsageError("what to show is not said", hint="give --key for one row, or --output for a file of all")
     options = ChangesOptions(
         tuple(binlogs), base, schema, None, None if stop_position is None else parse_stop_position(stop_position),
-        stop_gtid, None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, complete=True)
+        stop_gtid, None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, complete=True,
+        unsigned_bigint=unsigned_bigint.value)
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     with progress() as watcher:
         found = row_history(ChangeLog(options, watcher), name := one_table(table), names,

@@ -196,8 +196,11 @@ class ChangeLog:
         return self._feed(table, log, SingleImages(log, segments))
 
     def _feed(self, table: TableName, log: FeedLog, source: SingleImages | WholeRows) -> ChangeFeed:
-        stored = StoredAs.of(".".join(table), log.columns, log.key, log.schema, self._options.unsigned_bigint)
-        return ChangeFeed(self.notes, stored, log, source)
+        return ChangeFeed(self.notes, self.stored_as(table, log, log.schema), log, source)
+
+    def stored_as(self, table: TableName, log: FeedLog, schema: pa.Schema) -> StoredAs:
+        """How rows of a table's log with this schema are given, as the options say."""
+        return StoredAs.of(".".join(table), log.columns, log.key, schema, self._options.unsigned_bigint)
 
     def applied(self, table: TableName, columns: tuple[str, ...] | None = None,
                 keys: Keys | None = None) -> tuple[FeedLog, ApplyTask]:

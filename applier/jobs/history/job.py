@@ -27,6 +27,7 @@ from applier.errors import UnsupportedEvent, UsageError
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.changes.log import FeedLog, ReadLog
+from applier.jobs.changes.stored import StoredAs
 from applier.jobs.changes.whole_rows import check
 from applier.jobs.history.commits import NEVER, Commits
 from applier.jobs.history.in_key_order import OfVersion, in_key_order
@@ -55,13 +56,19 @@ ended it (update, delete, truncate, alter), and the transactions."""
 
 @dataclass(frozen=True)
 class RowHistory:
-    """The versions of a table's rows: `schema` is that of the batches, `notes` are lines for people."""
+    """The versions of a table's rows; `notes` are lines for people."""
 
-    schema: pa.Schema
     notes: tuple[str, ...]
+    _stored: StoredAs
+    _schema: pa.Schema
     _log: FeedLog
     _task: ApplyTask
     _base: BinlogPosition | None
+
+    @property
+    def schema(self) -> pa.Schema:
+        """That of the batches."""
+        return self._stored.schema
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -76,7 +83,7 @@ class RowHistory:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The versions by key, and of a row in the order of their beginning; those of a table without a key as they
         began. Raises ArchiveError for damage, and ReplayStopped where a replica would stop."""
-        return _Walk(self._log, self._task, self._base).batches(self.schema)
+        return self._stored.part(_Walk(self._log, self._task, self._base, self._schema)).batches()
 
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
@@ -91,14 +98,15 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
     fields = [field for field in log.schema if field.name not in OF_CHANGES.names]
     if taken := [field.name for field in fields if field.name in OF_VERSIONS.names]:
         raise UsageError(f"the table has a column {taken[0]}, as the history has", hint="ask for its other columns")
-    return RowHistory(pa.schema([*fields, *OF_VERSIONS]), changes.notes, log, task, changes.begins_at)
+    schema = pa.schema([*fields, *OF_VERSIONS])
+    return RowHistory(changes.notes, changes.stored_as(table, log, schema), schema, log, task, changes.begins_at)
 
 
 class _Walk:
     """One way through the log."""
 
-    def __init__(self, log: FeedLog, task: ApplyTask, base: BinlogPosition | None) -> None:
-        self._log, self._task, self._base = log, task, base
+    def __init__(self, log: FeedLog, task: ApplyTask, base: BinlogPosition | None, schema: pa.Schema) -> None:
+        self._log, self._task, self._base, self._schema = log, task, base, schema
         self._commits, self._read = Commits(), ReadLog(log)
         self._walks = table_walks(task, {})
         self._units = {version: [UnitSteps(unit, self._commits) for unit in self._walks[version].units]
@@ -106,7 +114,7 @@ class _Walk:
         self._found: dict[int, list[Versions]] = {}
         self._file = 0
 
-    def batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def batches(self) -> Iterator[pa.RecordBatch]:
         """The versions, a unit at a time in the order of their keys."""
         for version, units in self._units.items():
             self._walks[version].trace(partial(self._take, units))
@@ -120,10 +128,9 @@ class _Walk:
         ranges = {len(found) for found in self._found.values()}
         if len(ranges) == 1:
             for unit in range(*ranges):
-                yield from self._batches([(version, found[unit]) for version, found in self._found.items()], schema)
+                yield from self._batches([(version, found[unit]) for version, found in self._found.items()])
         elif ranges:  # a table was made anew: its units have other ranges
-            yield from self._batches([(version, part) for version, found in self._found.items() for part in found],
-                                     schema)
+            yield from self._batches([(version, part) for version, found in self._found.items() for part in found])
 
     def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
               causes: Causes) -> None:
@@ -159,7 +166,7 @@ class _Walk:
         file, end = position
         return int(self._commits.of(self._read.groups(file), np.array([end - 1]))[0])
 
-    def _batches(self, found: Sequence[tuple[int, Versions]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    def _batches(self, found: Sequence[tuple[int, Versions]]) -> Iterator[pa.RecordBatch]:
         """The versions of units over all versions of the table, in order."""
         parts = []
         for number, versions in [(number, self._of_chosen(number, versions)) for number, versions in found]:
@@ -169,10 +176,10 @@ class _Walk:
             parts.append(OfVersion(definition, names, versions))
         for chunk in in_key_order(parts):
             begun, ended = (self._commits.columns(chunk.numbers(name)) for name in ("begins", "ends"))
-            arrays = [chunk.column(field) for field in schema if field.name not in OF_VERSIONS.names]
+            arrays = [chunk.column(field) for field in self._schema if field.name not in OF_VERSIONS.names]
             arrays += [begun[0], ended[0], begun[1], ended[1], _kinds(chunk.numbers("begun_by")),
                        _kinds(chunk.numbers("ended_by")), begun[2], ended[2]]
-            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+            yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _of_chosen(self, number: int, versions: Versions) -> Versions:
         """The versions of rows with the keys that are asked for."""

@@ -5,9 +5,12 @@ from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 
 import applier
+import applier.binlog
+from applier import cli
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -176,3 +179,29 @@ def test_columns_and_names(log):
 def test_what_is_refused():
     with pytest.raises(applier.UnsupportedEvent, match="system-versioned"):
         applier.history(Case("mariadb-system-versioned").binlogs, "sv.exp")
+
+
+def test_unsigned_bigints(tmp_path):
+    """As for changes: other types where they are asked for, and a value that does not fit is an error with its key."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE t (id INT PRIMARY KEY, big BIGINT UNSIGNED)", "d")
+        with log.transaction():
+            log.insert("d.t", {"id": [1, 2], "big": [2**63 - 1, None]})
+        middle = log.position[1]
+        with log.transaction():
+            log.update("d.t", {"id": [1]}, {"big": [2**64 - 1]})
+    binlogs = tmp_path / "binlog.000001"
+    for choice, kind in (("decimal", pa.decimal128(20, 0)), ("uint64", pa.uint64())):
+        history = applier.history(binlogs, "d.t", unsigned_bigint=choice)
+        assert history.schema.field("big").type == kind and history.to_arrow()["big"].to_pylist() == [
+            2**63 - 1, 2**64 - 1, None]
+    before = applier.history(binlogs, "d.t", unsigned_bigint="long", stop=("binlog.000001", middle)).to_arrow()
+    assert before.schema.field("big").type == pa.int64() and before["big"].to_pylist() == [2**63 - 1, None]
+    with pytest.raises(applier.ReplayStopped, match="does not fit into a signed BIGINT") as stopped:
+        applier.history(binlogs, "d.t", unsigned_bigint="long").to_arrow()
+    assert (stopped.value.table, stopped.value.key) == ("d.t", "id = 1")
+    out = str(tmp_path / "h.parquet")
+    assert cli.main(["history", "--binlogs", str(binlogs), "--table", "d.t", "--unsigned-bigint", "uint64", "--output",
+                     out]) == 0
+    assert pq.read_schema(out).field("big").type == pa.uint64()
