@@ -2,6 +2,7 @@
 
 import io
 import json
+import struct
 
 import pyarrow as pa
 import pyarrow.csv as csv
@@ -15,6 +16,7 @@ from applier.jobs.changes.job import ChangeLog
 from applier.options import ChangeFilesOptions, ChangesOptions
 from applier.schema.table_filter import EVERYTHING
 from tests.recorded.show import tool_events
+from tests.support.compressing import compress_transactions, plain_events, seal
 from tests.support.real_server import Case
 
 CASES = {"compressed-mysql": 3, "groups-mariadb": 20, "mysql-types-number-time": 27, "transactions-mariadb": 40,
@@ -111,3 +113,43 @@ def test_whole_rows_have_them_too(tmp_path):
     assert single["_statement"].null_count == 1
     none = applier.changes(Case("row-image-full").binlogs, "img.pk", statements=True).to_arrow()
     assert none.column_names[-1] == "_statement" and none["_statement"].null_count == len(none) > 0
+
+
+def with_some_statements(path, to):
+    """The log with a statement before two of three table maps, as of a session that writes some; and by the offsets of
+    its rows events, in how many transactions they are, and which statement is behind them."""
+    out, found, group, maps, statement = bytearray(b"\xfebin"), {}, 0, 0, None
+    for event in plain_events(path):
+        kind = event[4]
+        group += kind in (33, 34)
+        if kind == 19:
+            maps += 1
+            if maps % 3:
+                statement = f"UPDATE of map {maps}"
+                body = bytes([len(statement)]) + statement.encode()
+                out += seal(struct.pack("<IBIIIH", 7, 29, 1, 0, 0, 0) + body)
+        if kind in (30, 31, 32):
+            found[len(out)] = group, statement
+            statement = statement if not event[25] & 1 else None  # it is the statement's last one
+        out += seal(event)
+    to.write_bytes(out)
+    return found
+
+
+def test_a_compressed_transaction_has_all_its_statements(tmp_path):
+    """And without compression, rows that follow a statement's last ones have none."""
+    plain, packed = tmp_path / "binlog.000001", tmp_path / "packed" / "binlog.000001"
+    packed.parent.mkdir()
+    found = with_some_statements(Case("transactions-mysql").binlogs[0], plain)
+    compress_transactions(plain, packed)
+    rows = applier.changes(plain, "tx.a", statements=True, ignore_foreign_keys=True).to_arrow()
+    assert rows["_statement"].to_pylist() == [found[place][1] for place in rows["_pos"].to_pylist()]
+    assert 0 < rows["_statement"].null_count < len(rows)
+    by_group = {group: [] for group, _ in found.values()}
+    for group, statement in found.values():
+        if statement is not None and statement not in by_group[group]:
+            by_group[group].append(statement)
+    assert max(map(len, by_group.values())) > 1
+    again = applier.changes(packed, "tx.a", statements=True, ignore_foreign_keys=True).to_arrow()
+    groups = [found[place][0] for place in rows["_pos"].to_pylist()]
+    assert again["_statement"].to_pylist() == [";\n".join(by_group[group]) or None for group in groups]
