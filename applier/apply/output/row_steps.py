@@ -69,6 +69,13 @@ class Steps:
         made: np.ndarray = self.changes < 0
         return made
 
+    @property
+    def halves(self) -> np.ndarray:
+        """Which have the row before or the row after an update only: bool[n]. The other one is in the step beside, if
+        one of the units has it."""
+        made: np.ndarray = self.is_update & ((self.old < 0) | (self.new < 0))
+        return made
+
     def part(self, which: slice | np.ndarray) -> Steps:
         """Some of them."""
         return Steps(*(array[which] for array in vars(self).values()))
@@ -121,7 +128,11 @@ class StepReader:
         are numbers that nobody has yet."""
         units, first = [unit.traced_rows() for unit in self._units], 0
         while first < len(steps):
-            some = steps.part(slice(first, first + self._n))
+            end = first + self._n
+            if end < len(steps) and steps.changes[end] == steps.changes[end - 1] and steps.is_update[end] \
+                    and steps.old[end] < 0:
+                end += 1  # both rows of an update are read together
+            some = steps.part(slice(first, end))
             if (read := self._read(some, units)) is None:
                 self._n = len(some) // 2
                 continue

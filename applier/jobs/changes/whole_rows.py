@@ -159,21 +159,23 @@ class _TracedVersion:
     def read(self, groups: FileGroups) -> Iterator[ReadSteps]:
         """What batches did that were taken since the last call, of the groups that are wanted. Raises _OtherRow."""
         for made in self._taken:
-            half = made.changes[made.is_update & ((made.old < 0) | (made.new < 0))]
-            if self._of_pairs and (np.unique(half, return_counts=True)[1] == 1).any():
+            if self._of_pairs and (np.unique(made.changes[made.halves], return_counts=True)[1] == 1).any():
                 raise _OtherRow
-            for chosen in self._of_chosen(made.part(groups.are_wanted(made.places))):
-                yield from self._reader.read(chosen)
+            yield from self._reader.read(self._of_chosen(made.part(groups.are_wanted(made.places))))
             give_back(self._units, made)
         self._taken.clear()
 
-    def _of_chosen(self, steps: Steps) -> Iterator[Steps]:
+    def _of_chosen(self, steps: Steps) -> Steps:
+        """Those of chosen rows. Where an update's row before and the one after are in two units, that is two steps, and
+        either chooses both."""
         if self._keys is None or self._chosen is None:
-            yield steps
-            return
+            return steps
+        found = [np.empty(0, np.bool_)]
         for read in self._keys.read(steps):
             chosen = np.append(self._chosen.of_table(read.values), False)  # of NO_ROW, too, which is the last one
-            yield read.steps.part(chosen[read.before] | chosen[read.after])
+            found.append(chosen[read.before] | chosen[read.after])
+        wanted, halves = np.concatenate(found), steps.halves
+        return steps.part(wanted | (halves & np.isin(steps.changes, steps.changes[halves & wanted])))
 
 
 def _picked(column: pa.ChunkedArray, picks: pa.Array) -> pa.Array:

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import applier
+from applier.apply.output import row_steps
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.cli import app
@@ -274,6 +275,23 @@ def test_of_a_base_only_files_with_these_keys_are_read(tmp_path):
     for key in (2900, None):
         with pytest.raises(applier.ApplierError):
             log.changes("v", key=key, base=base, complete=True)
+
+
+def test_a_row_that_goes_to_another_part_of_a_base(tmp_path, monkeypatch):
+    """Both images, though rows of the two keys are of files that are applied apart."""
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(3000))")
+    log.write((None, {"id": ints(*range(3000)), "v": pa.array([b"%04d" % n * 700 for n in range(3000)])}))
+    place = f"binlog.000001:{log.log.position}"
+    log.write(({"id": ints(5)}, {"id": ints(9000), "v": pa.array(["five"])}),
+              ({"id": ints(2999)}, {"v": pa.array(["v"])})).log.close()
+    base = applier.replay(log.log.path, tmp_path / "base", stop=place, target_file_size="1M").snapshot
+    for key in (5, 9000, [5, 9000], [5, 17, 100]):
+        assert log.changes("id", key=key, base=base, complete=True) == [
+            ("update_preimage", 5), ("update_postimage", 9000)]
+    for limit in ("_FIRST_STEPS", "_MOST_STEPS"):
+        monkeypatch.setattr(row_steps, limit, 1)
+    batches = list(applier.changes(log.log.path, "d.t", base=base, complete=True))
+    assert [batch["id"].to_pylist() for batch in batches] == [[5, 9000], [2999, 2999]]
 
 
 @pytest.mark.parametrize("n", [1, 20])
