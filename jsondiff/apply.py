@@ -61,12 +61,13 @@ def explain(code: int) -> tuple[int, str]:
     return _MEANING[Status(code)]
 
 
-def apply_diffs(documents: pa.Array, diffs: pa.Array, chains: np.ndarray) -> Applied:
+def apply_diffs(documents: pa.Array, diffs: pa.Array, chains: np.ndarray, bases: np.ndarray | None = None) -> Applied:
     """Apply to each document a chain of partial updates, one after another.
 
     documents: n texts as MySQL prints them (string or large_string), or NULL. diffs: column values of the log without
     their four bytes of length, each zero or more diffs (binary or large_binary, none NULL). chains: int64[n + 1];
-    document i takes diffs[chains[i]:chains[i + 1]].
+    document i takes diffs[chains[i]:chains[i + 1]]. bases: int64[n]; where bases[i] is not -1, but below i, these come
+    to what that document becomes, and documents[i] does not count. None: nowhere.
 
     A document without diffs is copied without being read. A value without diffs turns NULL into JSON null, and changes
     nothing else. Each value's diffs apply as a whole or not at all; if they do not, the document's chain ends. The
@@ -77,6 +78,9 @@ def apply_diffs(documents: pa.Array, diffs: pa.Array, chains: np.ndarray) -> App
     n = len(documents)
     if len(chains) != n + 1 or chains[0] < 0 or chains[-1] > len(diffs) or (chains[1:] < chains[:-1]).any():
         raise ValueError(f"chains must be {n + 1} indices into {len(diffs)} diffs that do not decrease")
+    bases = np.full(n, -1) if bases is None else np.ascontiguousarray(bases, np.int64)
+    if len(bases) != n or (bases < -1).any() or (bases >= np.arange(n)).any():
+        raise ValueError(f"bases must be {n} indices of documents before each")
     valid = documents.is_valid().to_numpy(zero_copy_only=False)
     kinds = (np.bool_, np.uint8, np.int64, np.int64)
     results = kernel.Results(np.zeros(n + 1, np.int64), *(np.zeros(n, kind) for kind in kinds))
@@ -90,7 +94,7 @@ def apply_diffs(documents: pa.Array, diffs: pa.Array, chains: np.ndarray) -> App
     legs = np.empty(MAX_DEPTH, LEG)
     [state] = states = np.zeros(1, STATE)
     state["values"], state["legs"] = values.record(), address_of(legs)
-    documents = kernel.Documents(text, offsets, valid, chains)
+    documents = kernel.Documents(text, offsets, valid, chains, bases)
     while True:
         for name, buffer in buffers.items():
             owner = state if name == "out" else state["tree"]

@@ -43,6 +43,7 @@ class Documents(NamedTuple):
     offsets: np.ndarray  # int64, of the texts
     valid: np.ndarray  # bool, False for NULL
     chains: np.ndarray  # int64, the first column value of each
+    bases: np.ndarray  # int64, the row before it whose result it begins with, in place of its text, or -1
 
 
 class Results(NamedTuple):
@@ -267,9 +268,15 @@ def apply_chains(documents, state_address, results):
     while state.row < len(documents.valid):
         row = state.row
         start, end, valid = base + documents.offsets[row], base + documents.offsets[row + 1], documents.valid[row]
-        first, last = documents.chains[row], documents.chains[row + 1]
-        status, value, number, is_null = Status.DONE, first, 0, not valid
-        if first < last:
+        first, last, before = documents.chains[row], documents.chains[row + 1], documents.bases[row]
+        status, value, number = Status.DONE, first, np.int64(0)
+        if before >= 0:
+            start, end = state.out + results.offsets[before], state.out + results.offsets[before + 1]
+            valid, status = results.valid[before], np.int64(results.codes[before])
+            if status != Status.DONE:
+                value, number = results.failed[before], results.numbers[before]
+        is_null = not valid
+        if first < last and status == Status.DONE:
             status, value, number, is_null = _apply_chain(state, start, end, valid, first, last)
         if is_full(status):
             return status

@@ -21,21 +21,33 @@ in the file) and row."""
 
 
 @kernel
-def chain_lengths(pointers, nodes, lengths):
-    """How many nodes each pointer's chain has."""
+def chain_lengths(pointers, nodes, lengths, bases):
+    """How many nodes each pointer's chain has. Pointers ascend; a chain ends at the top of one before it, which then is
+    its base, -1 without one."""
     mask = (1 << IMAGE_ID_SHIFT) - 1
     for i in range(pointers.shape[0]):
-        pointer, length = pointers[i], 0
-        while pointer >> IMAGE_ID_SHIFT == DIFF_ID:
+        pointer, length, base = pointers[i], 0, -1
+        if i and pointer == pointers[i - 1]:
+            base = i - 1
+        while base < 0 and pointer >> IMAGE_ID_SHIFT == DIFF_ID:
             pointer = nodes[pointer & mask].previous
             length += 1
-        lengths[i] = length
+            low, high = 0, i
+            while low < high:
+                middle = (low + high) // 2
+                if pointers[middle] < pointer:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low < i and pointers[low] == pointer:
+                base = low
+        lengths[i], bases[i] = length, base
 
 
 @kernel
-def list_chains(pointers, nodes, offsets, numbers):
+def list_chains(pointers, nodes, offsets, numbers, bases):
     """The numbers of each chain's nodes, the oldest first, into numbers[offsets[i]:offsets[i + 1]]; `pointers` becomes
-    what the oldest is on top of."""
+    what the oldest is on top of, over all bases."""
     mask = (1 << IMAGE_ID_SHIFT) - 1
     for i in range(pointers.shape[0]):
         pointer, at = pointers[i], offsets[i + 1]
@@ -43,4 +55,4 @@ def list_chains(pointers, nodes, offsets, numbers):
             at -= 1
             numbers[at] = pointer & mask
             pointer = nodes[pointer & mask].previous
-        pointers[i] = pointer
+        pointers[i] = pointer if bases[i] < 0 else pointers[bases[i]]

@@ -15,11 +15,13 @@ from keysearch.addresses import address_of
 @dataclasses.dataclass(frozen=True)
 class Chains:
     """Diffs for the values `rows` (int64[k]) of a column: `numbers` are those of their nodes, the oldest first, value i
-    has those from offsets[i] to offsets[i + 1]."""
+    has those from offsets[i] to offsets[i + 1]. They come on top of the i-th value of `bases` after its own ones, where
+    that is not -1: values of one row over time."""
 
     rows: np.ndarray
     offsets: np.ndarray
     numbers: np.ndarray
+    bases: np.ndarray
 
 
 class DiffNodes:
@@ -61,13 +63,14 @@ class DiffNodes:
         rows = np.flatnonzero(layouts_of(pointers) == k.DIFF_ID)
         if not len(rows):
             return None
-        tops, offsets = pointers[rows], np.zeros(len(rows) + 1, np.int64)
-        k.chain_lengths(tops, self._nodes, offsets[1:])
+        rows = rows[np.argsort(pointers[rows], kind="stable")]
+        tops, offsets, bases = pointers[rows], np.zeros(len(rows) + 1, np.int64), np.empty(len(rows), np.int64)
+        k.chain_lengths(tops, self._nodes, offsets[1:], bases)
         np.cumsum(offsets, out=offsets)
         numbers = np.empty(offsets[-1], np.int64)
-        k.list_chains(tops, self._nodes, offsets, numbers)
+        k.list_chains(tops, self._nodes, offsets, numbers, bases)
         pointers[rows] = tops
-        return Chains(rows, offsets, numbers)
+        return Chains(rows, offsets, numbers, bases)
 
     def tops_without(self, seen: np.ndarray) -> dict[int, np.ndarray]:
         """Pointers to the last nodes of the chains that are not `seen` (bool[n]), by column."""

@@ -46,15 +46,15 @@ class Documents:
 
     def applied(self, column: int, texts: pa.Array, chains: Chains) -> pa.Array:
         """The documents of a column (by number in the definition) after their diffs. Raises ChunkTooLarge."""
-        documents, alone = texts.take(pa.array(chains.rows)), len(texts) == 1
-        if alone:
+        documents = texts.take(pa.array(chains.rows, mask=chains.bases >= 0))
+        if len(texts) == 1:
             documents = self._one_document(column, documents, chains.numbers)
         else:
-            documents = self._some_documents(column, documents, chains.offsets, chains.numbers)
+            documents = self._some_documents(column, documents, chains.offsets, chains.numbers, chains.bases)
         self.seen[chains.numbers] = True
         chosen = np.zeros(len(texts), np.bool_)
         chosen[chains.rows] = True
-        return pc.replace_with_mask(texts, pa.array(chosen), documents)
+        return pc.replace_with_mask(texts, pa.array(chosen), documents.take(pa.array(np.argsort(chains.rows))))
 
     def _one_document(self, column: int, document: pa.Array, numbers: np.ndarray) -> pa.Array:
         """A document with any number of diffs, some of them at a time."""
@@ -71,17 +71,19 @@ class Documents:
             start += step
         return document
 
-    def _some_documents(self, column: int, documents: pa.Array, offsets: np.ndarray, numbers: np.ndarray) -> pa.Array:
+    def _some_documents(self, column: int, documents: pa.Array, offsets: np.ndarray, numbers: np.ndarray,
+                        bases: np.ndarray | None = None) -> pa.Array:
         from jsondiff.apply import apply_diffs
 
         try:
             diffs = self._read(column, numbers)
-            applied = apply_diffs(documents, diffs, offsets)
+            applied = apply_diffs(documents, diffs, offsets, bases)
         except (OverflowError, pa.ArrowCapacityError) as error:
             if len(numbers) > 1:
                 raise ChunkTooLarge from error
             raise
-        for row in np.flatnonzero(applied.failed >= 0):
+        failed, rows = np.unique(applied.failed, return_index=True)
+        for row in rows[failed >= 0]:  # the first one: others began with it
             value = int(applied.failed[row])
             self._note(column, int(numbers[value]), int(applied.codes[row]),
                        _shown(diffs[value].as_py(), int(applied.numbers[row])))

@@ -5,6 +5,8 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from jsondiff import apply, apply_kernel, wire_kernel
 from jsondiff.apply import apply_diffs, explain
@@ -115,6 +117,33 @@ def test_bytes_that_are_no_text():
     assert one('{"a": 1}', diffs[2]) == 3648
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_documents_that_begin_as_others_end(data):
+    """Rows of one document over time: each is what the whole chain makes of the first text, failures too."""
+    texts, chains, bases = [], [], []
+    for number in range(data.draw(st.integers(1, 8))):
+        texts.append(data.draw(st.sampled_from(['{"a": 1}', '{"a": [1, 2]}', "[3]", None, "[oops"])))
+        chains.append(data.draw(st.lists(st.sampled_from([
+            b"", column((REPLACE, "$.a", "é" * 40)), column((REMOVE, "$.a")), column((INSERT, "$.b", [1])),
+            column((REPLACE, "$.a", 5), (REMOVE, "$.b")), b"\x09"]), max_size=3)))
+        bases.append(data.draw(st.integers(-1, number - 1)))
+
+    def whole(row):
+        return (texts[row], chains[row]) if bases[row] < 0 else (
+            whole(bases[row])[0], whole(bases[row])[1] + chains[row])
+
+    def applied(texts, chains, bases=None):
+        values = pa.array([value for chain in chains for value in chain], pa.binary())
+        return apply_diffs(pa.array(texts, pa.string()), values, np.cumsum([0, *map(len, chains)]), bases)
+
+    found = applied(texts, chains, np.array(bases))
+    expected = applied(*zip(*map(whole, range(len(texts))), strict=True))
+    assert found.texts.to_pylist() == expected.texts.to_pylist()
+    assert found.codes.tolist() == expected.codes.tolist() and found.numbers.tolist() == expected.numbers.tolist()
+    assert [code > 0 for code in found.codes] == [value >= 0 for value in found.failed]
+
+
 def test_columns_of_every_kind_and_what_cannot_be():
     texts, diffs = ["[1]", None, "[2]"], [b"", column((REMOVE, "$[0]")), column((INSERT, "$[0]", "é"))]
     for text_type in (pa.string(), pa.large_string()):
@@ -127,6 +156,9 @@ def test_columns_of_every_kind_and_what_cannot_be():
     for chains in ([0], [0, 1, 2, 4], [0, 2, 1, 3], [-1, 0, 0, 0]):
         with pytest.raises(ValueError, match="chains must be"):
             apply_diffs(documents, values, chains)
+    for bases in ([0, -1, -1], [-1, -1], [-1, 0, -2]):
+        with pytest.raises(ValueError, match="bases must be"):
+            apply_diffs(documents, values, [0, 1, 2, 3], np.array(bases))
     assert len(apply_kernel.apply_chains.signatures) == len(wire_kernel.find_documents.signatures) == 1
 
 
