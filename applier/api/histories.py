@@ -31,6 +31,7 @@ def history(
     schema: PathLike | None = None,
     stop: Place | datetime | None = None,
     define_from_log: bool = False,
+    statements: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     progress: Watcher | None = None,
 ) -> History:
@@ -49,6 +50,7 @@ def history(
     schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
     stop: a position or a GTID set to stop after, or a time to stop before.
     define_from_log: whether the log's metadata define the table if nothing else does.
+    statements: whether to add `_statement`: the SQL that began a version, where the log has it, as `changes` has it.
     unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
     progress: called with each Step.
 
@@ -69,4 +71,5 @@ def history(
         None if schema is None else path(schema), None, end.position, end.gtid, end.time, define_from_log,
         complete=True, unsigned_bigint=unsigned_bigint)
     log = ChangeLog(options, watcher(progress))
-    return History(row_history(log, one_table(table), None if columns is None else tuple(columns), keys(key)))
+    return History(row_history(log, one_table(table), None if columns is None else tuple(columns), keys(key),
+                               statements=statements))

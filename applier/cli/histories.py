@@ -39,6 +39,9 @@ def history(
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
     define_from_log: DefineFromLogOption = False,
+    statements: Annotated[bool, typer.Option(
+        "--statements", help="With --output: with a column of the statements that began versions, where the log has "
+                             "them.")] = False,
     unsigned_bigint: Annotated[UnsignedBigint, typer.Option(
         help="What BIGINT UNSIGNED is in the file: decimal, of 20 digits; long, where a value from 2^63 on is an "
              "error; uint64.")] = UnsignedBigint.decimal,
@@ -63,7 +66,8 @@ def history(
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     with progress() as watcher:
         found = row_history(ChangeLog(options, watcher), name := one_table(table), names,
-                            None if key is None else (parse_key(key),))
+                            None if key is None else (parse_key(key),), places=key is not None,
+                            statements=statements and key is None)
         if output is not None:
             rows = _write(found, name, output)
     if output is not None:

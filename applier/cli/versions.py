@@ -1,14 +1,20 @@
-"""The versions of one row on the terminal: a line for each step, with what changed from what to what."""
+"""The versions of one row on the terminal: a line for each step, with what changed from what to what, and by whom."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pyarrow as pa
-from rich.text import Text
 
 from applier.cli.grids import add_row, new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.cli.value_texts import value_texts
 from applier.jobs.history.job import RowHistory
+from applier.jobs.history.origins import Origin
+
+Part = str | tuple[str, str]
+"""A text, with its style if it has one."""
 
 
 def print_versions(history: RowHistory, nothing: str) -> None:
@@ -18,23 +24,32 @@ def print_versions(history: RowHistory, nothing: str) -> None:
     if not versions.num_rows:
         console.print(words(nothing))
         return
-    grid, columns = new_grid("when", "transaction", "", "row"), history.columns
+    grid, columns = new_grid("when", "transaction", "at", "thread", "", "row"), history.columns
     cells = {name: value_texts(column, versions.column(name).combine_chunks()) for name, column in columns.items()}
-    said = versions.drop_columns(list(columns)).to_pylist()
+    said, origins = versions.drop_columns(list(columns)).to_pylist(), history.origins
+
+    def add(version: dict[str, Any], end: str, time: object, kind: str, what: Sequence[Part]) -> None:
+        """Add a line for the beginning ("from") or the end ("to") of a version."""
+        file, offset = version[f"_{end}_file"], version[f"_{end}_pos"]
+        origin = Origin(None, None) if file is None else origins.of(file, offset)
+        add_row(grid, _time(time), version[f"_{end}_gtid"] or "", "" if file is None else f"{file}:{offset}",
+                "" if origin.thread_id is None else str(origin.thread_id), kind, assembled(*what))
+        if origin.statement is not None:
+            add_row(grid, *[""] * 5, words(" ".join(origin.statement.split()), "dim"))
+
     shown: dict[str, str] = {}
     for row, version in enumerate(said):
         values = {name: texts[row] for name, texts in cells.items()}
         before = said[row - 1] if row else None
         follows = before is not None and before["_to_seq"] == version["_from_seq"] and shown != {}
-        add_row(grid, _time(version["_valid_from"]), version["_from_gtid"] or "", version["_change_type"],
-                _changed(shown, values) if follows else words(", ".join(f"{name}={text}"
-                                                                         for name, text in values.items())))
+        add(version, "from", version["_valid_from"], version["_change_type"],
+            _changed(shown, values) if follows else [", ".join(f"{name}={text}" for name, text in values.items())])
         shown = values
         if version["_ended_by"] is not None and (
                 row + 1 == len(said) or said[row + 1]["_from_seq"] != version["_to_seq"]):
             moved = version["_ended_by"] == "update"
-            add_row(grid, _time(version["_valid_to"]), version["_to_gtid"] or "",
-                    "update" if moved else version["_ended_by"], words("gets another key" if moved else "", "dim"))
+            add(version, "to", version["_valid_to"], "update" if moved else version["_ended_by"],
+                [("gets another key" if moved else "", "dim")])
             shown = {}
     console.print(grid)
 
@@ -43,9 +58,9 @@ def _time(value: object) -> str:
     return "" if value is None else f"{value:%Y-%m-%d %H:%M:%SZ}"
 
 
-def _changed(before: dict[str, str], after: dict[str, str]) -> Text:
-    parts: list[str | tuple[str, str]] = []
+def _changed(before: dict[str, str], after: dict[str, str]) -> Sequence[Part]:
+    parts: list[Part] = []
     for name, value in after.items():
         if before[name] != value:
             parts += [", " if parts else "", f"{name}: ", (before[name], "red"), " → ", (value, "green")]
-    return assembled(*(parts or [("as it was", "dim")]))
+    return parts or [("as it was", "dim")]

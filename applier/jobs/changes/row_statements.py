@@ -25,16 +25,21 @@ class RowStatements:
 
     def added(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
         """A batch of a feed, of this schema, with STATEMENT."""
-        files, places = batch.column("_file"), batch.column("_pos").to_numpy()
-        found = pa.nulls(len(batch), STATEMENT.type)
+        found = self.behind(batch.column("_file"), batch.column("_pos"))
+        return pa.RecordBatch.from_arrays([*batch.columns, found], schema=schema)
+
+    def behind(self, files: pa.DictionaryArray, places: pa.Int64Array) -> pa.DictionaryArray:
+        """The statements behind changes, by the names of their files and the offsets of their events; null where there
+        is none."""
+        numbers, offsets = (np.asarray(array.fill_null(-1)) for array in (files.indices, places))
+        found = pa.nulls(len(files), STATEMENT.type)
         for number, name in enumerate(files.dictionary.to_pylist()):
             if name in self._files:
-                here = np.flatnonzero(files.indices.to_numpy() == number)
-                values = self._files[name].at(places[here])
-                found = values if len(here) == len(batch) else pc.replace_with_mask(
-                    found.cast(pa.string()), pa.array(np.isin(np.arange(len(batch)), here)),
-                    values.cast(pa.string())).dictionary_encode()
-        return pa.RecordBatch.from_arrays([*batch.columns, found], schema=schema)
+                here = np.flatnonzero(numbers == number)
+                values = self._files[name].at(offsets[here])
+                found = values if len(here) == len(files) else pc.replace_with_mask(
+                    found.cast(pa.string()), pa.array(numbers == number), values.cast(pa.string())).dictionary_encode()
+        return found
 
 
 class _FileStatements:

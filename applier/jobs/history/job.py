@@ -27,11 +27,25 @@ from applier.errors import UnsupportedEvent, UsageError
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.changes.log import FeedLog, ReadLog
+from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.stored import StoredAs
 from applier.jobs.changes.whole_rows import check
 from applier.jobs.history.commits import NEVER, Commits
 from applier.jobs.history.in_key_order import OfVersion, in_key_order
-from applier.jobs.history.versions import ALTER, BASE, KINDS, NOTHING, TRUNCATE, Edge, UnitSteps, Versions
+from applier.jobs.history.origins import Origins
+from applier.jobs.history.versions import (
+    ALTER,
+    BASE,
+    KINDS,
+    NOTHING,
+    NOWHERE,
+    TRUNCATE,
+    Edge,
+    UnitSteps,
+    Versions,
+    files_and_offsets,
+    place_of,
+)
 from applier.options import Keys
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
@@ -54,9 +68,19 @@ OF_VERSIONS = pa.schema([
 ended it (update, delete, truncate, alter), and the transactions."""
 
 
+OF_PLACES = pa.schema([
+    pa.field("_from_file", pa.dictionary(pa.int32(), pa.string())),
+    pa.field("_from_pos", pa.int64()),
+    pa.field("_to_file", pa.dictionary(pa.int32(), pa.string())),
+    pa.field("_to_pos", pa.int64()),
+])
+"""The events that began and ended versions: files, and offsets; of DDL its event group."""
+
+
 @dataclass(frozen=True)
 class RowHistory:
-    """The versions of a table's rows; `notes` are lines for people."""
+    """The versions of a table's rows; `notes` are lines for people. With `statements` batches have `_statement`, the
+    SQL that began a version where the log has it; else they may have OF_PLACES."""
 
     notes: tuple[str, ...]
     _stored: StoredAs
@@ -64,11 +88,20 @@ class RowHistory:
     _log: FeedLog
     _task: ApplyTask
     _base: BinlogPosition | None
+    _statements: RowStatements | None = None
 
     @property
     def schema(self) -> pa.Schema:
         """That of the batches."""
-        return self._stored.schema
+        stored = self._stored.schema
+        if self._statements is None:
+            return stored
+        return pa.schema([*(field for field in stored if field.name not in OF_PLACES.names), STATEMENT])
+
+    @property
+    def origins(self) -> Origins:
+        """What finds who made changes, by their places."""
+        return Origins({file.name: file for file in self._log.files.values()})
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -83,11 +116,18 @@ class RowHistory:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The versions by key, and of a row in the order of their beginning; those of a table without a key as they
         began. Raises ArchiveError for damage, and ReplayStopped where a replica would stop."""
-        return self._stored.part(_Walk(self._log, self._task, self._base, self._schema)).batches()
+        batches = self._stored.part(_Walk(self._log, self._task, self._base, self._schema)).batches()
+        return batches if self._statements is None else map(self._with_statements, batches)
+
+    def _with_statements(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        assert self._statements is not None
+        found = self._statements.behind(batch.column("_from_file"), batch.column("_from_pos"))
+        arrays = [batch.column(name) for name in self.schema.names[:-1]]
+        return pa.RecordBatch.from_arrays([*arrays, found], schema=self.schema)
 
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
-                keys: Keys | None = None) -> RowHistory:
+                keys: Keys | None = None, *, places: bool = False, statements: bool = False) -> RowHistory:
     """Plan how the table's changes are applied, which are to be complete ones; of all rows, or of those with these
     keys. Raises what a feed of them raises."""
     log, task = changes.applied(table, columns, keys)
@@ -96,10 +136,13 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
             raise UnsupportedEvent("a system-versioned table keeps its past rows itself",
                                    table=version.definition.full_name, hint="replay these logs for the rows")
     fields = [field for field in log.schema if field.name not in OF_CHANGES.names]
-    if taken := [field.name for field in fields if field.name in OF_VERSIONS.names]:
+    own = [*OF_VERSIONS, *(OF_PLACES if places or statements else ()), *([STATEMENT] if statements else ())]
+    if taken := [field.name for field in fields if field.name in pa.schema(own).names]:
         raise UsageError(f"the table has a column {taken[0]}, as the history has", hint="ask for its other columns")
-    schema = pa.schema([*fields, *OF_VERSIONS])
-    return RowHistory(changes.notes, changes.stored_as(table, log, schema), schema, log, task, changes.begins_at)
+    schema = pa.schema([*fields, *(field for field in own if field != STATEMENT)])
+    with_statements = {file.name: file for file in log.files.values() if file.has_statements}
+    return RowHistory(changes.notes, changes.stored_as(table, log, schema), schema, log, task, changes.begins_at,
+                      RowStatements(with_statements) if statements else None)
 
 
 class _Walk:
@@ -135,7 +178,7 @@ class _Walk:
     def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
               causes: Causes) -> None:
         for unit in units:
-            unit.take(batch, causes, self._read.groups(self._file))
+            unit.take(batch, causes, self._file, self._read.groups(self._file))
 
     def _finish(self, position: Position | None) -> None:
         """Versions of the table that end by a position (None: all) have had all their changes."""
@@ -149,7 +192,7 @@ class _Walk:
 
     def _first(self, version: TableVersion) -> Edge:
         if version.sources:
-            return Edge(self._commit(version.start), ALTER)
+            return self._edge(version.start, ALTER)
         if version.in_base is None or self._base is None:
             return Edge(NEVER, BASE)  # it begins without rows
         return Edge(self._commits.of_base(self._base.file, self._base.offset), BASE)
@@ -159,12 +202,13 @@ class _Walk:
             return Edge(NEVER, NOTHING)
         goes_on = any(source.version == version.id for other in self._log.versions.values()
                       for source in other.sources)
-        return Edge(self._commit(version.end), ALTER if goes_on else TRUNCATE)
+        return self._edge(version.end, ALTER if goes_on else TRUNCATE)
 
-    def _commit(self, position: Position) -> int:
-        """The commit of the statement that ends there."""
+    def _edge(self, position: Position, kind: int) -> Edge:
+        """The statement that ends there."""
         file, end = position
-        return int(self._commits.of(self._read.groups(file), np.array([end - 1]))[0])
+        groups, last = self._read.groups(file), np.array([end - 1])
+        return Edge(int(self._commits.of(groups, last)[0]), kind, int(place_of(file, groups.starts(last))[0]))
 
     def _batches(self, found: Sequence[tuple[int, Versions]]) -> Iterator[pa.RecordBatch]:
         """The versions of units over all versions of the table, in order."""
@@ -176,10 +220,21 @@ class _Walk:
             parts.append(OfVersion(definition, names, versions))
         for chunk in in_key_order(parts):
             begun, ended = (self._commits.columns(chunk.numbers(name)) for name in ("begins", "ends"))
-            arrays = [chunk.column(field) for field in self._schema if field.name not in OF_VERSIONS.names]
+            arrays = [chunk.column(field) for field in self._schema
+                      if field.name not in OF_VERSIONS.names and field.name not in OF_PLACES.names]
             arrays += [begun[0], ended[0], begun[1], ended[1], _kinds(chunk.numbers("begun_by")),
                        _kinds(chunk.numbers("ended_by")), begun[2], ended[2]]
+            if OF_PLACES.names[0] in self._schema.names:
+                arrays += [*self._places(chunk.numbers("begun_at")), *self._places(chunk.numbers("ended_at"))]
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _places(self, places: np.ndarray) -> tuple[pa.Array, pa.Array]:
+        """Files by name, and offsets; null for NOWHERE."""
+        files, offsets = files_and_offsets(places)
+        names = pa.array([self._log.files[number].name for number in sorted(self._log.files)])
+        numbers = np.searchsorted(sorted(self._log.files), files).astype(np.int32)
+        return (pa.DictionaryArray.from_arrays(pa.array(numbers, mask=places == NOWHERE), names),
+                pa.array(offsets, mask=places == NOWHERE))
 
     def _of_chosen(self, number: int, versions: Versions) -> Versions:
         """The versions of rows with the keys that are asked for."""

@@ -22,32 +22,50 @@ NOTHING = -1
 """In place of a kind: the version has not ended."""
 
 
+NOWHERE = -1
+_FILE_BITS = 40
+
+
+def place_of(file: int, offsets: np.ndarray) -> np.ndarray:
+    """One number for the file, by its own, and offsets in it."""
+    return file << _FILE_BITS | offsets
+
+
+def files_and_offsets(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What `place_of` was given."""
+    return places >> _FILE_BITS, places & (1 << _FILE_BITS) - 1
+
+
 @dataclass(frozen=True)
 class Edge:
-    """Where all versions of a unit begin that were there at first, or end that are there at last: the commit, and what
-    happened then."""
+    """Where all versions of a unit begin that were there at first, or end that are there at last: the commit, what
+    happened then, and its place (`place_of`)."""
 
     commit: int
     kind: int
+    place: int = NOWHERE
 
 
 @dataclass(frozen=True)
 class Versions:
-    """Arrays of n, in no order: commits at which they begin and end, what happened then, the place among the steps, and
-    pointers to the rows in `values`."""
+    """Arrays of n, in no order: commits at which they begin and end, what happened then, and its places (`place_of`);
+    their order among the steps, and pointers to the rows in `values`."""
 
     begins: np.ndarray
     ends: np.ndarray
     begun_by: np.ndarray
     ended_by: np.ndarray
+    begun_at: np.ndarray
+    ended_at: np.ndarray
     order: np.ndarray
     pointers: np.ndarray
     values: TracedRows
 
     def part(self, which: np.ndarray) -> Versions:
         """Some of them."""
-        begins, ends, begun_by, ended_by, order, pointers = (array[which] for array in list(vars(self).values())[:-1])
-        return Versions(begins, ends, begun_by, ended_by, order, pointers, self.values)
+        begins, ends, begun_by, ended_by, begun_at, ended_at, order, pointers = (
+            array[which] for array in list(vars(self).values())[:-1])
+        return Versions(begins, ends, begun_by, ended_by, begun_at, ended_at, order, pointers, self.values)
 
     def rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Some columns of the rows, in the order of the versions, some thousand at a time."""
@@ -61,26 +79,36 @@ class UnitSteps:
         self.unit, self._commits = unit, commits
         self._parts: list[tuple[np.ndarray, ...]] = []
 
-    def take(self, batch: ChangeBatch | None, causes: Causes, groups: FileGroups) -> None:
+    def take(self, batch: ChangeBatch | None, causes: Causes, file: int, groups: FileGroups) -> None:
         """Take the steps of a batch; `groups` are those of its file."""
         if len(steps := take_steps([self.unit], batch, causes)):
-            self._parts.append((steps.old, steps.new, steps.is_update, self._commits.of(groups, steps.places)))
+            self._parts.append((steps.old, steps.new, steps.is_update, self._commits.of(groups, steps.places),
+                                place_of(file, steps.places)))
 
     def versions(self, first: Edge, last: Edge) -> Versions:
         """All versions. Those that were there before the first change begin at `first`, those that are there after the
         last one end at `last`."""
         nothing, values = np.empty(0, np.int64), self.unit.traced_rows()
-        old, new, is_update, commits = (np.concatenate([nothing.astype(kind), *parts]) for kind, *parts in zip(
-            (np.int64, np.int64, np.bool_, np.int64), *self._parts, strict=True))
+        old, new, is_update, commits, places = (np.concatenate([nothing.astype(kind), *parts]) for kind, *parts in zip(
+            (np.int64, np.int64, np.bool_, np.int64, np.int64), *self._parts, strict=True))
         n_first, made, gone = values.at_first, np.flatnonzero(new >= 0), np.flatnonzero(old >= 0)
         pointers = np.concatenate([np.arange(n_first), new[made]])
         order = np.argsort(pointers, kind="stable")
         pointers = pointers[order]
-        begins = np.concatenate([np.full(n_first, first.commit), commits[made]])[order]
-        begun_by = np.concatenate([np.full(n_first, first.kind), np.where(is_update[made], UPDATED, INSERT)])[order]
-        steps = np.concatenate([np.full(n_first, -1), made])[order]
-        ends, ended_by = np.full(len(pointers), last.commit), np.full(len(pointers), last.kind)
+
+        def begun(edge: int, of_steps: np.ndarray) -> np.ndarray:
+            return np.concatenate([np.full(n_first, edge), of_steps])[order]
+
         ended = np.searchsorted(pointers, old[gone])
         assert ended.max(initial=-1) < len(pointers) and (pointers[ended] == old[gone]).all(), "an end without a begin"
-        ends[ended], ended_by[ended] = commits[gone], np.where(is_update[gone], UPDATED, DELETE)
-        return Versions(begins, ends, begun_by, ended_by, steps, pointers, values)
+
+        def closed(edge: int, of_steps: np.ndarray) -> np.ndarray:
+            found = np.full(len(pointers), edge)
+            found[ended] = of_steps
+            return found
+
+        return Versions(
+            begun(first.commit, commits[made]), closed(last.commit, commits[gone]),
+            begun(first.kind, np.where(is_update[made], UPDATED, INSERT)),
+            closed(last.kind, np.where(is_update[gone], UPDATED, DELETE)),
+            begun(first.place, places[made]), closed(last.place, places[gone]), begun(-1, made), pointers, values)

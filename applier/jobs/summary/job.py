@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 
 from applier.binlog.archive.archive import open_archive
+from applier.binlog.locating.sessions import session_of
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
 from applier.engine.threads import map_on_threads
 from applier.io.progress import Progress, Silent
 from applier.jobs.replay.outlining import Outlining
 from applier.jobs.summary.counting import Counted, CountTask, count_split
-from applier.jobs.summary.details import session_of
 from applier.jobs.summary.result import LargeTransaction, Summary, TableRows
 from applier.jobs.summary.statements import MOST_CHARACTERS, Statements
 from applier.jobs.summary.totals import MOST_THREADS, Totals, by_rows, kinds

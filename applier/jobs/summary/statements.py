@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from applier.binlog.locating.sessions import session_of
 from applier.binlog.outline.outline import Outline, Statement
 from applier.jobs.show.tables import is_about
-from applier.jobs.summary.details import session_of
 from applier.jobs.summary.result import LoggedAsStatements, SummaryStatement
 from applier.schema.history.relevance import Relevance
 from applier.schema.table_filter import EVERYTHING, TableFilter

@@ -205,3 +205,18 @@ def test_unsigned_bigints(tmp_path):
     assert cli.main(["history", "--binlogs", str(binlogs), "--table", "d.t", "--unsigned-bigint", "uint64", "--output",
                      out]) == 0
     assert pq.read_schema(out).field("big").type == pa.uint64()
+
+
+@pytest.mark.parametrize("name", ["mariadb-row-image-full", "row-metadata-full", "groups-mariadb"])
+def test_the_statements_that_began_versions(name):
+    """They are those of the changes, also where the log has none; of a base's rows and of DDL it knows none."""
+    case, table = Case(name), {"row-metadata-full": "md.t", "groups-mariadb": "g.al"}.get(name, "img.auto_inc")
+    options = {"statements": True, "columns": None}
+    changes = applier.changes(case.binlogs, table, complete=True, **options).to_arrow().to_pylist()
+    history = applier.history(case.binlogs, table, **options).to_arrow()
+    assert history.schema.names[-1] == "_statement"
+    began = [(row["_from_seq"], row["_statement"]) for row in history.to_pylist()
+             if row["_change_type"] in ("insert", "update")]
+    told = [(row["_commit_version"], row["_statement"]) for row in changes
+            if row["_change_type"] in ("insert", "update_postimage")]
+    assert began and set(began) <= set(told)

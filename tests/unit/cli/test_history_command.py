@@ -4,10 +4,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import applier
 from applier import cli
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
+from tests.support.folders import CASES
 
 pytestmark = pytest.mark.slow
 
@@ -42,9 +44,23 @@ def log(tmp_path):
 def test_one_row(log, capsys):
     """Values change from what to what; a row that is gone, and one that comes again."""
     assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--key", "a,1"]) == 0
-    lines = [line.split(maxsplit=3)[3].strip() for line in capsys.readouterr().out.splitlines() if "Z " in line]
+    lines = [line.split(maxsplit=5)[5].strip() for line in capsys.readouterr().out.splitlines() if "Z " in line]
     assert [" ".join(line.split()) for line in lines] == [
         "insert id=1, name='a', v=7", "update v: 7 → 8", "delete", "insert id=1, name='a', v=9"]
+
+
+@pytest.mark.parametrize("name, thread, statement", [
+    ("row-image-minimal", "10", None),
+    ("mariadb-row-image-full", "", "INSERT INTO auto_inc (v) VALUES ('a'), ('b'), ('c')")])
+def test_by_whom_a_row_was_changed(name, thread, statement, capsys):
+    """The event, the thread that MySQL's BEGIN has, and the statement where the log has it."""
+    files = sorted(map(str, (CASES / name).glob("binlog.0*")))
+    assert cli.main(["history", "--binlogs", *files, "--table", "img.auto_inc", "--key", "1"]) == 0
+    [change] = applier.changes(files, "img.auto_inc", statements=True, key=1).to_arrow().to_pylist()
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    [line] = [number for number, line in enumerate(lines) if f"{change['_file']}:{change['_pos']} " in line]
+    assert lines[line].split(f":{change['_pos']}")[1].split("insert")[0].strip() == thread
+    assert lines[line + 1].strip() == (statement or "") == (change["_statement"] or "")
 
 
 def test_some_columns_of_one_row(log, capsys):
