@@ -6,7 +6,7 @@ read when it is wanted, some steps at a time, so that not all rows of a batch ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -126,7 +126,8 @@ class StepReader:
     def read(self, steps: Steps) -> Iterator[ReadSteps]:
         """The steps in their order. Raises ApplierError for a JSON diff that does not fit, and where a column's values
         are numbers that nobody has yet."""
-        units, first = [unit.traced_rows() for unit in self._units], 0
+        units = {number: self._units[number].traced_rows() for number in np.unique(steps.units).tolist()}
+        first = 0
         while first < len(steps):
             end = first + self._n
             if end < len(steps) and steps.changes[end] == steps.changes[end - 1] and steps.is_update[end] \
@@ -141,7 +142,7 @@ class StepReader:
             a_row = max(1, read.values.nbytes // max(1, read.values.num_rows))
             self._n = max(1, min(2 * self._n, WINDOW_BYTES // a_row, _MOST_STEPS))
 
-    def _read(self, steps: Steps, units: Sequence[Rows]) -> ReadSteps | None:
+    def _read(self, steps: Steps, units: Mapping[int, Rows]) -> ReadSteps | None:
         """Steps with their rows, each read once, though it is what one step made and what the next one began with; None
         where there are too many to be read at once."""
         before, after = np.full(len(steps), NO_ROW), np.full(len(steps), NO_ROW)

@@ -88,3 +88,15 @@ def test_steps_of_several_units_are_in_commit_order():
     steps = take_steps([other, one], Batch, NO_CAUSES)
     assert list(zip(steps.changes, steps.units, steps.places, steps.is_update, strict=True)) == [
         (0, 0, 10, False), (1, 1, 20, True), (1, 0, 20, True), (2, 1, 30, False)]
+
+
+def test_units_without_steps_are_not_asked():
+    """They would read their rows of a base."""
+    class Untouched(Unit):
+        def traced_rows(self):
+            raise AssertionError("it has no steps")
+
+    units = [Untouched([], []), Unit([8], [(-1, NO_ROW, 0)])]
+    steps = take_steps(units, None, Causes(np.array([10]), np.array([0], np.int32)))
+    [read] = StepReader(units, ["row"]).read(steps)
+    assert (read.before.tolist(), read.after.tolist()) == ([NO_ROW], [0])
