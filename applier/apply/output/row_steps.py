@@ -145,16 +145,17 @@ class StepReader:
     def _read(self, steps: Steps, units: Mapping[int, Rows]) -> ReadSteps | None:
         """Steps with their rows, each read once, though it is what one step made and what the next one began with; None
         where there are too many to be read at once."""
-        before, after = np.full(len(steps), NO_ROW), np.full(len(steps), NO_ROW)
+        before, after = np.empty(len(steps), np.int64), np.empty(len(steps), np.int64)
         parts, n = list[pa.Table](), 0
-        for number in np.unique(steps.units).tolist():
-            own = np.flatnonzero(steps.units == number)
-            distinct, which = np.unique(np.concatenate([steps.old[own], steps.new[own]]), return_inverse=True)
+        for number, rows_of in units.items():
+            own = slice(None) if len(units) == 1 else np.flatnonzero(steps.units == number)
+            old, new = steps.old[own], steps.new[own]
+            distinct, which = np.unique(np.concatenate([old, new]), return_inverse=True)
             none = int(np.searchsorted(distinct, 0))
             which = np.where(which < none, NO_ROW, which.reshape(-1) - none + n)
-            before[own], after[own] = which[:len(own)], which[len(own):]
+            before[own], after[own] = which[:len(old)], which[len(old):]
             n += len(distinct) - none
-            for rows in units[number].at(distinct[none:], self._columns):
+            for rows in rows_of.at(distinct[none:], self._columns):
                 parts.append(rows)
                 if len(steps) > 1 and rows.num_rows < len(distinct) - none:
                     return None

@@ -98,11 +98,12 @@ class WholeRows:
         which = np.repeat(np.arange(len(counts)), counts)
         is_before = np.zeros(len(which), np.bool_)
         is_before[(np.cumsum(counts) - counts)[before]] = True
-        steps = read.steps.part(which)
-        kinds = np.where(steps.is_update, np.where(is_before, PREIMAGE, POSTIMAGE),
+        steps = read.steps
+        kinds = np.where(steps.is_update[which], np.where(is_before, PREIMAGE, POSTIMAGE),
                          np.where(is_before, DELETE, INSERT)).astype(np.int8)
         rows = np.where(is_before, read.before[which], read.after[which])
-        return self._batch(version, read.values, rows, kinds, groups, steps.places, steps.rows, steps.by_foreign_keys)
+        return self._batch(version, read.values, rows, kinds, groups, steps.places[which], steps.rows[which],
+                           steps.by_foreign_keys[which])
 
     def _below(self, statement: Statement, log: ReadLog, walks: dict[int, TableWalk]) -> Iterator[pa.RecordBatch]:
         """What a statement does."""

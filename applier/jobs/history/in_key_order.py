@@ -20,8 +20,8 @@ from keysearch.keybytes import KeyBytes
 
 @dataclass(frozen=True)
 class OfVersion:
-    """one version of the table: its definition, the names in the history of the columns that are
-    wanted, by their own names, and the versions of its rows."""
+    """One version of the table: its definition, the names in the history of the columns that are wanted, by their own
+    names, and the versions of its rows."""
 
     definition: TableDefinition
     names: dict[str, str]
@@ -55,14 +55,14 @@ class Chunk:
 
 def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
     """The versions by key, and of a row in the order of their beginning; without a key as they began."""
-    chains = np.concatenate([np.full(len(part.rows.order), number) for number, part in enumerate(parts)])
+    chains = np.concatenate([np.full(len(part.rows), number) for number, part in enumerate(parts)])
     order = _order(parts, chains)
     which = chains[order]  # of the table's versions, in the order in which rows are wanted
-    starts = np.cumsum([0, *(len(part.rows.order) for part in parts)])
+    starts = np.cumsum([0, *(len(part.rows) for part in parts)])
     sources = []
     for number, part in enumerate(parts):
         places = np.flatnonzero(which == number)
-        sources.append(_Source(part, part.rows.part(order[places] - starts[number]), places))
+        sources.append(_Source(part, order[places] - starts[number], places))
     done = 0
     while done < len(order):
         for source in sources:
@@ -77,13 +77,13 @@ def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
 
 
 class _Source:
-    """The rows of one version of the table, in order; they are wanted at ascending `places`."""
+    """The rows of one version of the table, in this order; they are wanted at ascending `places`."""
 
-    def __init__(self, part: OfVersion, versions: Versions, places: np.ndarray) -> None:
+    def __init__(self, part: OfVersion, order: np.ndarray, places: np.ndarray) -> None:
         self.part, self.taken = part, places[:0]
-        self._versions, self._places, self._done = versions, places, 0
+        self._order, self._places, self._done = order, places, 0
         columns = [*part.names] or [part.definition.stored_columns[0].name]  # one at least: its rows are counted
-        self._chunks, self._rows = versions.rows(columns), pa.table({})
+        self._chunks, self._rows = part.rows.values.at(part.rows.pointers[order], columns), pa.table({})
 
     def fill(self) -> None:
         """Have rows at hand, if there are any left."""
@@ -102,15 +102,15 @@ class _Source:
     def take(self, end: int) -> tuple[Versions, pa.Table]:
         """The versions before a place; `taken` are their places."""
         last = int(np.searchsorted(self._places, end))
-        n, some = last - self._done, np.arange(self._done, last)
+        some, n = slice(self._done, last), last - self._done
         rows, self._rows, self._done = self._rows.slice(0, n), self._rows.slice(n), last
         self.taken = self._places[some]
-        return self._versions.part(some), rows
+        return self.part.rows.part(self._order[some]), rows
 
 
 def _order(parts: Sequence[OfVersion], chains: np.ndarray) -> np.ndarray:
     """The order of all versions, over the versions of the table; by their keys where these compare."""
-    places = np.concatenate([part.rows.order for part in parts])
+    places = np.concatenate([part.rows.begun for part in parts])
     keys = [table_key(part.definition) for part in parts]
     known = [key for key in keys if key is not None]
     if len(known) < len(parts) or len({(key.form, key.rules, key.bias if isinstance(key, IntKey) else 0)
@@ -119,7 +119,8 @@ def _order(parts: Sequence[OfVersion], chains: np.ndarray) -> np.ndarray:
     found = [key.of_rows(rows, part.definition.full_name) for key, part in zip(known, parts, strict=True)
              for rows in part.rows.rows(key.names)]
     if all(isinstance(keys, np.ndarray) for keys in found):
-        return np.lexsort((places, chains, np.concatenate([np.empty(0, np.int64), *found])))
+        by = (places, chains) if len(parts) > 1 else (places,)
+        return np.lexsort((*by, np.concatenate([np.empty(0, np.int64), *found])))
     texts = pa.chunked_array([keys.to_arrow() for keys in found if isinstance(keys, KeyBytes)], pa.large_binary())
     rows = pa.table({"key": texts, "chain": chains, "place": places})
     order: np.ndarray = pc.sort_indices(rows, [(name, "ascending") for name in rows.column_names]).to_numpy()

@@ -22,7 +22,7 @@ NOTHING = -1
 """In place of a kind: the version has not ended."""
 
 
-NOWHERE = -1
+NOWHERE = NO_STEP = -1
 _FILE_BITS = 40
 
 
@@ -47,29 +47,72 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Versions:
-    """Arrays of n, in no order: commits at which they begin and end, what happened then, and its places (`place_of`);
-    their order among the steps, and pointers to the rows in `values`."""
+class StepsOfUnit:
+    """All steps of a unit, in order: whether each is part of an update, the commit it is in, and its place. The last
+    entry stands for what was there `first`; `last` is how versions end that are there at last."""
 
-    begins: np.ndarray
-    ends: np.ndarray
-    begun_by: np.ndarray
-    ended_by: np.ndarray
-    begun_at: np.ndarray
-    ended_at: np.ndarray
-    order: np.ndarray
+    is_update: np.ndarray
+    commits: np.ndarray
+    places: np.ndarray
+    first: Edge
+    last: Edge
+
+
+@dataclass(frozen=True)
+class Versions:
+    """Versions of rows, in no order: the numbers of the steps that began and ended them (int64[n], NO_STEP: they were
+    there at first, they are there at last), and pointers to the rows in `values`."""
+
+    begun: np.ndarray
+    ended: np.ndarray
     pointers: np.ndarray
     values: TracedRows
+    steps: StepsOfUnit
+
+    def __len__(self) -> int:
+        return len(self.pointers)
 
     def part(self, which: np.ndarray) -> Versions:
         """Some of them."""
-        begins, ends, begun_by, ended_by, begun_at, ended_at, order, pointers = (
-            array[which] for array in list(vars(self).values())[:-1])
-        return Versions(begins, ends, begun_by, ended_by, begun_at, ended_at, order, pointers, self.values)
+        return Versions(self.begun[which], self.ended[which], self.pointers[which], self.values, self.steps)
 
     def rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Some columns of the rows, in the order of the versions, some thousand at a time."""
         return self.values.at(self.pointers, columns)
+
+    @property
+    def begins(self) -> np.ndarray:
+        """The commits that they begin with."""
+        begins: np.ndarray = self.steps.commits[self.begun]
+        return begins
+
+    @property
+    def ends(self) -> np.ndarray:
+        """The commits that they end with; NEVER for those that are still there."""
+        return np.where(self.ended == NO_STEP, self.steps.last.commit, self.steps.commits[self.ended])
+
+    @property
+    def begun_by(self) -> np.ndarray:
+        """What began them: one of KINDS."""
+        return np.where(self.begun == NO_STEP, self.steps.first.kind,
+                        np.where(self.steps.is_update[self.begun], UPDATED, INSERT))
+
+    @property
+    def ended_by(self) -> np.ndarray:
+        """What ended them: one of KINDS, or NOTHING."""
+        return np.where(self.ended == NO_STEP, self.steps.last.kind,
+                        np.where(self.steps.is_update[self.ended], UPDATED, DELETE))
+
+    @property
+    def begun_at(self) -> np.ndarray:
+        """Where they were begun (`place_of`)."""
+        places: np.ndarray = self.steps.places[self.begun]
+        return places
+
+    @property
+    def ended_at(self) -> np.ndarray:
+        """Where they were ended (`place_of`)."""
+        return np.where(self.ended == NO_STEP, self.steps.last.place, self.steps.places[self.ended])
 
 
 class UnitSteps:
@@ -88,27 +131,17 @@ class UnitSteps:
     def versions(self, first: Edge, last: Edge) -> Versions:
         """All versions. Those that were there before the first change begin at `first`, those that are there after the
         last one end at `last`."""
-        nothing, values = np.empty(0, np.int64), self.unit.traced_rows()
-        old, new, is_update, commits, places = (np.concatenate([nothing.astype(kind), *parts]) for kind, *parts in zip(
-            (np.int64, np.int64, np.bool_, np.int64, np.int64), *self._parts, strict=True))
-        n_first, made, gone = values.at_first, np.flatnonzero(new >= 0), np.flatnonzero(old >= 0)
-        pointers = np.concatenate([np.arange(n_first), new[made]])
+        values = self.unit.traced_rows()
+        behind = (np.empty(0, np.int64), np.empty(0, np.int64), np.array([False]), np.array([first.commit]),
+                  np.array([first.place]))  # so that NO_STEP, the last one, is `first`
+        old, new, is_update, commits, places = map(np.concatenate, zip(*self._parts, behind, strict=True))
+        made, gone = np.flatnonzero(new >= 0), np.flatnonzero(old >= 0)
+        pointers = np.concatenate([np.arange(values.at_first), new[made]])
         order = np.argsort(pointers, kind="stable")
         pointers = pointers[order]
-
-        def begun(edge: int, of_steps: np.ndarray) -> np.ndarray:
-            return np.concatenate([np.full(n_first, edge), of_steps])[order]
-
-        ended = np.searchsorted(pointers, old[gone])
-        assert ended.max(initial=-1) < len(pointers) and (pointers[ended] == old[gone]).all(), "an end without a begin"
-
-        def closed(edge: int, of_steps: np.ndarray) -> np.ndarray:
-            found = np.full(len(pointers), edge)
-            found[ended] = of_steps
-            return found
-
-        return Versions(
-            begun(first.commit, commits[made]), closed(last.commit, commits[gone]),
-            begun(first.kind, np.where(is_update[made], UPDATED, INSERT)),
-            closed(last.kind, np.where(is_update[gone], UPDATED, DELETE)),
-            begun(first.place, places[made]), closed(last.place, places[gone]), begun(-1, made), pointers, values)
+        ended = np.full(len(pointers), NO_STEP)
+        ends = np.searchsorted(pointers, old[gone])
+        assert ends.max(initial=-1) < len(pointers) and (pointers[ends] == old[gone]).all(), "an end without a begin"
+        ended[ends] = gone
+        return Versions(np.concatenate([np.full(values.at_first, NO_STEP), made])[order], ended, pointers, values,
+                        StepsOfUnit(is_update, commits, places, first, last))
