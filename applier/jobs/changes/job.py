@@ -23,7 +23,7 @@ from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.keys import as_planned, chosen_keys, key_columns
+from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
 from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.single_images import SingleImages
@@ -77,8 +77,10 @@ class ChangeFeed:
 
     @property
     def chosen_by(self) -> tuple[Column, ...]:
-        """The columns of the key by which rows are chosen, as they are now, with their names in the feed."""
-        return key_columns(self._log.versions, self._log.names)
+        """The columns of the key by which rows can always be chosen, as they are now, with their names in the feed;
+        none where a version of the table has another key, whose images may lack them."""
+        versions, names = self._log.versions, self._log.names
+        return key_columns(versions, names) if always_keyed(versions, names) else ()
 
     @property
     def uris(self) -> dict[str, str]:

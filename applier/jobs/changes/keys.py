@@ -69,6 +69,14 @@ def key_columns(versions: Mapping[int, TableVersion], names: Mapping[int, Mappin
                                         for column in key.columns)
 
 
+def always_keyed(versions: Mapping[int, TableVersion], names: Mapping[int, Mapping[int, str]]) -> bool:
+    """Whether all versions of a table have the columns of its last key as their key, in any order, so that each image
+    before a change has them."""
+    keys = {id: table_key(version.definition) for id, version in versions.items()}
+    return len({None if key is None else frozenset(names[id][column] for column in key.columns)
+                for id, key in keys.items()}) == 1
+
+
 def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mapping[int, str]],
                 keys: Keys) -> dict[int, ChosenKeys]:
     """What is chosen of each version of a table (by its id) by values of its last key; nothing of versions that lack a

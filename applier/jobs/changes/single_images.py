@@ -18,6 +18,9 @@ from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.statements import Statement
 
+MOST_INFLATED = 64 << 20
+"""Bytes of compressed events that are kept for the changes of a batch, and what was inflated last."""
+
 
 class SingleImages:
     """Reads the changes of a table in segments of the log."""
@@ -71,6 +74,8 @@ class SingleImages:
         reader = segment_reader(segment, file, tables, None if log.chosen is None else inflated.append)
         for start, end in groups.wanted_parts(segment.start, segment.end):
             for _ in outlined.steps(reader, segment.split, start, end):
+                if sum(memory.size for memory in inflated) > MOST_INFLATED:
+                    reader.flush()
                 yield from made
                 made.clear()
         reader.flush()

@@ -73,11 +73,11 @@ def _of_tables(asked: SourceOptions, names: set[str]) -> SourceOptions:
     return replace(asked, named=frozenset(names if asked.named is None else asked.named & names))
 
 
-def _of_transactions(asked: SourceOptions, gtids: Iterable[str]) -> SourceOptions:
+def _of_transactions(asked: SourceOptions, gtids: Iterable[str | None]) -> SourceOptions:
     if asked.changes.gtids is not None:  # some are chosen already
         return asked
     try:
-        GtidChoice(text := ",".join(gtids))
+        GtidChoice(text := ",".join(gtid for gtid in gtids if gtid is not None))
     except UsageError:  # no transaction has such a one
         return asked
     return replace(asked, changes=replace(asked.changes, gtids=text))

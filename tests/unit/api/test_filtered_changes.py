@@ -14,7 +14,8 @@ from applier.apply.output import row_steps
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.cli import app
-from applier.jobs.changes import whole_rows
+from applier.jobs.changes import single_images, whole_rows
+from applier.jobs.changes.chosen_rows import ChosenRows
 from applier.mysql.types import arrow_type
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
@@ -256,6 +257,20 @@ def test_rows_in_compressed_events(tmp_path, flavour):
         assert [row[:2] for row in some[:3]] == [("insert", 0), ("insert", 4242), ("insert", 8999)]
         assert len(some) == 9
         assert all(row[2] == f"{row[1]} {'new' if row[0] == 'update_postimage' else 'old'} " * 120 for row in some)
+
+
+def test_what_is_kept_of_compressed_events_is_bounded(tmp_path, monkeypatch):
+    """A batch that is not full is read where events that it has images of come to more."""
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v MEDIUMBLOB)", compress=True)
+    long = pa.array([b"x" * 400_000] * 4, pa.binary())
+    for first in range(0, 40, 4):
+        log.write((None, {"id": ints(*range(first, first + 4)), "v": long}))
+    kept, real = [], ChosenRows.read
+    monkeypatch.setattr(ChosenRows, "read", lambda self, *batch: kept.append(
+        sum(memory.size for memory in self._inflated)) or real(self, *batch))
+    monkeypatch.setattr(single_images, "MOST_INFLATED", 4_000_000)
+    assert log.changes("id", "v", key=[1, 38]) == [("insert", 1, b"x" * 400_000), ("insert", 38, b"x" * 400_000)]
+    assert len(kept) > 1 and max(kept) <= 8 << 20
 
 
 def test_of_a_base_only_files_with_these_keys_are_read(tmp_path):

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import pyarrow as pa
 import pytest
 from pyspark.sql.datasource import (
     EqualTo,
@@ -17,6 +18,9 @@ from pyspark.sql.datasource import (
 from applier.errors import UsageError
 from applier.jobs.spark_source.options import parse
 from applier.jobs.spark_source.source import BinlogReader
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
 from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.support.real_server import Case
 
@@ -57,6 +61,7 @@ EXACT = [
     [In(("_table",), ("shop.stock", "shop.nothing"))],
     [In(("_table",), ("shop.stock", "shop.orders")), EqualTo(("_table",), "shop.orders")],
     [EqualTo(("_gtid",), f"{GTID}:14")],
+    [In(("_gtid",), (f"{GTID}:14", None))],
     [In(("_gtid",), (f"{GTID}:14", f"{GTID}:2400")), EqualTo(("_table",), "shop.orders")],
     [GreaterThan(VERSIONS, VERSION)], [GreaterThanOrEqual(VERSIONS, VERSION)],
     [LessThan(VERSIONS, VERSION)], [LessThanOrEqual(VERSIONS, VERSION)], [EqualTo(VERSIONS, VERSION)],
@@ -75,7 +80,7 @@ def test_what_is_read_is_what_passes(all_rows, filters):
 @pytest.mark.parametrize("filters", [
     [Not(EqualTo(("_table",), "shop.stock"))], [EqualTo(("_gtid",), "no GTID")], [StringStartsWith(("_table",), "s")],
     [LessThan(TIMES, TIME.replace(tzinfo=None))], [EqualTo(("before",), "{}")],
-    [EqualTo(("_table", "x"), "shop.stock")],
+    [EqualTo(("_table", "x"), "shop.stock")], [In(("_gtid",), (None,))],
 ], ids=str)
 def test_other_filters_are_left_to_spark(all_rows, filters):
     assert rows(filters) == all_rows
@@ -99,6 +104,21 @@ def test_keys_of_a_table_choose_rows(table, filters):
     [EqualTo(("units",), 3)], [EqualTo(("sku",), 4), EqualTo(("warehouse",), 3)]], ids=str)
 def test_what_is_not_the_whole_key_or_no_value_of_it_chooses_none(filters):
     assert rows(filters, table="shop.stock") == rows([], table="shop.stock")
+
+
+def test_a_key_that_is_another_than_it_was_chooses_none(tmp_path):
+    """Minimal images from before the ALTER do not have it."""
+    made = "CREATE TABLE d.t (a INT PRIMARY KEY, b INT NOT NULL, v INT)"
+    one, ten = pa.array([1], pa.int32()), pa.array([10], pa.int32())
+    with BinlogWriter(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query(made)
+        table = parse_statement(made, default_database="d", flavour="mysql")[0].definition
+        log.transactions([RowChanges(table, after={"a": one, "b": ten, "v": one}),
+                          RowChanges(table, before={"a": one}, after={"v": ten})])
+        log.query("ALTER TABLE d.t DROP PRIMARY KEY, ADD PRIMARY KEY (b)")
+    found = rows([EqualTo(("b",), 10)], tmp_path, table="d.t")
+    assert found == rows([], tmp_path, table="d.t") and len(found) == 3
 
 
 @pytest.mark.parametrize("options, says", [
