@@ -91,8 +91,9 @@ def changes(
     changes go on with all its rows, as inserts).
 
     There are the columns of all of the table's versions. One that was renamed has its last name, and one whose type was
-    changed has a type with the values of both (INT and BIGINT: int64); where there is none, as of INT and VARCHAR, the
-    earlier one is a column of its own, NAME__1 (the next one NAME__2). A column that a version lacks is null in it.
+    changed has a type with the values of both (INT and BIGINT: int64). Where there is none, as of INT and VARCHAR, or
+    they are of another kind, as DECIMAL and INT, the earlier one is a column of its own, NAME__1 (the next one
+    NAME__2). A column that a version lacks is null in it.
 
     Raises ApplierError as `replay` does before it applies anything; ArchiveError for damage while it is read, and, of
     complete changes, ReplayStopped for one that a replica would stop at.

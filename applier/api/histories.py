@@ -14,7 +14,8 @@ from applier.schema.table_filter import one_table
 
 
 class History(Stream):
-    """The versions of a table's rows by key, and of each row in the order of time.
+    """The versions of a table's rows by key, and of each row in the order of time; where DDL gave the table a key that
+    does not compare with the one before, first those under that one.
 
     Record batches for whatever takes Arrow streams: DuckDB, Polars, pandas, pyarrow. The table's rows, and where its
     versions are, are in memory.

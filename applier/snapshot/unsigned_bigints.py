@@ -26,7 +26,7 @@ OPTION = "unsigned_bigint"
 _, AS_LONG, AS_UINT64 = UNSIGNED_BIGINTS
 _EXACT = pa.decimal128(20, 0)
 _STORED = {AS_DECIMAL: _EXACT, AS_LONG: pa.int64(), AS_UINT64: pa.uint64()}
-_MOST = 2**63 - 1
+_RANGES = {AS_LONG: (-2**63, 2**63 - 1), AS_UINT64: (0, 2**64 - 1)}
 _PLACE = {"file": "file", "position": "pos", "row": "row", "gtid": "gtid"}
 """The parts of an error's place that rows of a change feed have."""
 
@@ -50,23 +50,26 @@ class UnsignedBigints:
             return rows
         for name in self.names:
             place = rows.schema.get_field_index(name)
-            if choice == AS_LONG:
-                self._check(rows, name)
+            self._check(rows, name, choice)
             rows = rows.set_column(place, rows.schema.field(place).with_type(_STORED[choice]),
                                    rows.column(place).cast(_STORED[choice]))
         return rows
 
-    def _check(self, rows: pa.Table, name: str) -> None:
-        most = pc.max(rows.column(name)).as_py()
-        if most is None or most <= _MOST:
+    def _check(self, rows: pa.Table, name: str, choice: str) -> None:
+        low, high = _RANGES[choice]
+        least, most = pc.min_max(rows.column(name)).as_py().values()
+        if most is None or (low <= least and most <= high):
             return
-        row = pc.index(pc.greater(rows.column(name), pa.scalar(_MOST, _EXACT)), True).as_py()
+        beyond = pc.greater(rows.column(name), pa.scalar(high, _EXACT)) if most > high else \
+            pc.less(rows.column(name), pa.scalar(low, _EXACT))  # of an earlier definition
+        row = pc.index(beyond, True).as_py()
         key = ", ".join(f"{column} = {rows.column(column)[row]}" for column in self.key)
         place = {name: rows.column(f"_{short}")[row].as_py() for name, short in _PLACE.items()
                  if f"_{short}" in rows.column_names}
-        raise ReplayStopped(f"the value {rows.column(name)[row]} of column {name} does not fit into a signed BIGINT",
-                            table=self.table, key=key or None, **place,
-                            hint="choose --unsigned-bigint uint64, or decimal, which every reader has")
+        raise ReplayStopped(f"the value {rows.column(name)[row]} of column {name} does not fit into "
+                            f"{'a signed' if choice == AS_LONG else 'an unsigned'} BIGINT",
+                            table=self.table, key=key or None, **place, hint="choose --unsigned-bigint "
+                            f"{'uint64, or ' if choice == AS_LONG else ''}decimal, which every reader has")
 
 
 NONE = UnsignedBigints("", ())

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from applier.mysql.types import arrow_type
+from applier.mysql.type_registry import Family
+from applier.mysql.types import ColumnType, arrow_type
 from applier.schema.history.table_versions import TableVersion
 
 _MOST_DIGITS = 38
@@ -15,12 +16,22 @@ _DIGITS = {1: 3, 2: 5, 4: 10, 8: 20}
 """Of integers of so many bytes."""
 
 
+_LABELS = {Family.MEMBERS: Family.TEXT}
+"""Families that are told as another one is."""
+
+
 @dataclass
 class Line:
-    """A column over all versions that it is in: the last of its names, and a type that has all of its values."""
+    """A column over all versions that it is in: the last of its names, the family of its types, and a type that has all
+    of its values."""
 
     name: str
+    family: Family
     type: pa.DataType
+
+    def with_values(self, kind: ColumnType) -> pa.DataType | None:
+        """A type that also has the values of a column; None where there is none, or they are told in another way."""
+        return wider(self.type, arrow_type(kind)) if _family(kind) == self.family else None
 
 
 def feed_columns(versions: Sequence[TableVersion]) -> tuple[dict[int, dict[int, str]], dict[str, pa.DataType]]:
@@ -29,7 +40,8 @@ def feed_columns(versions: Sequence[TableVersion]) -> tuple[dict[int, dict[int, 
 
     A column that an ALTER moves or renames stays the same one, and has its last name. One that is added, or is of a
     table that was made anew, goes on with an earlier one of its name. Where no type has the values of both, as after
-    INT became VARCHAR, these are two columns: the earlier one is NAME__1, a later one NAME__2.
+    INT became VARCHAR, or they are told in other ways, as those of BIT and INT, these are two columns: the earlier one
+    is NAME__1, a later one NAME__2.
     """
     lines: list[Line] = []
     places: dict[int, dict[int, int]] = {}
@@ -39,16 +51,15 @@ def feed_columns(versions: Sequence[TableVersion]) -> tuple[dict[int, dict[int, 
             if column.generated == "virtual":
                 own.pop(number, None)
                 continue
-            type_ = arrow_type(column.type)
-            if number not in own or wider(lines[own[number]].type, type_) is None:
+            if number not in own or lines[own[number]].with_values(column.type) is None:
                 others = {place for other, place in own.items() if other != number}
                 earlier = (place for place, line in reversed([*enumerate(lines)]) if line.name == column.name
-                           and place not in others and wider(line.type, type_) is not None)
+                           and place not in others and line.with_values(column.type) is not None)
                 own[number] = next(earlier, len(lines))
             if own[number] == len(lines):
-                lines.append(Line(column.name, type_))
+                lines.append(Line(column.name, _family(column.type), arrow_type(column.type)))
             line = lines[own[number]]
-            line.name, line.type = column.name, wider(line.type, type_) or type_
+            line.name, line.type = column.name, line.with_values(column.type) or line.type
     order = [place for _, own in sorted(places.items(), reverse=True) for _, place in sorted(own.items())]
     named = _distinct([lines[place].name for place in range(len(lines))], list(dict.fromkeys(order)))
     names = {version: {number: named[place] for number, place in sorted(own.items())}
@@ -56,23 +67,25 @@ def feed_columns(versions: Sequence[TableVersion]) -> tuple[dict[int, dict[int, 
     return names, {named[place]: lines[place].type for place in dict.fromkeys(order)}
 
 
+def _family(kind: ColumnType) -> Family:
+    return _LABELS.get(kind.entry.family, kind.entry.family)
+
+
 def wider(a: pa.DataType, b: pa.DataType) -> pa.DataType | None:
     """The type that has all values of both, as numbers are read; None if there is none."""
     if a == b:
         return a
-    numbers = [type_ for type_ in (a, b) if pa.types.is_integer(type_) or pa.types.is_decimal(type_)]
-    if len(numbers) == 2:
-        if all(pa.types.is_signed_integer(type_) for type_ in numbers):
-            return max(numbers, key=lambda type_: type_.bit_width)
-        if all(pa.types.is_unsigned_integer(type_) for type_ in numbers):
-            return max(numbers, key=lambda type_: type_.bit_width)
-        if all(pa.types.is_integer(type_) for type_ in numbers):
-            signed, unsigned = sorted(numbers, key=pa.types.is_unsigned_integer)
-            return next((type_ for type_ in (pa.int16(), pa.int32(), pa.int64()) if type_.bit_width >= signed.bit_width
-                         and type_.bit_width > unsigned.bit_width), pa.decimal128(20, 0))
-        scale = max(_scale(type_) for type_ in numbers)
+    if pa.types.is_decimal(a) or pa.types.is_decimal(b):  # BIGINT UNSIGNED is one
+        numbers = [type_ for type_ in (a, b) if pa.types.is_integer(type_) or pa.types.is_decimal(type_)]
+        scale = max(map(_scale, numbers))
         digits = max(_digits(type_) - _scale(type_) for type_ in numbers) + scale
-        return pa.decimal128(digits, scale) if digits <= _MOST_DIGITS else None
+        return pa.decimal128(digits, scale) if len(numbers) == 2 and digits <= _MOST_DIGITS else None
+    if pa.types.is_integer(a) and pa.types.is_integer(b):
+        if pa.types.is_signed_integer(a) == pa.types.is_signed_integer(b):
+            return max(a, b, key=lambda type_: type_.bit_width)
+        signed, unsigned = sorted((a, b), key=pa.types.is_unsigned_integer)
+        return next((type_ for type_ in (pa.int16(), pa.int32(), pa.int64()) if type_.bit_width >= signed.bit_width
+                     and type_.bit_width > unsigned.bit_width), pa.decimal128(20, 0))
     if pa.types.is_floating(a) and pa.types.is_floating(b):
         return pa.float64()
     return None

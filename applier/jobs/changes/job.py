@@ -29,7 +29,7 @@ from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
 from applier.jobs.changes.stored import Part, StoredAs
-from applier.jobs.changes.wanted import may_be_wanted, wanted_groups
+from applier.jobs.changes.wanted import may_be_wanted, place_in, wanted_groups
 from applier.jobs.changes.whole_rows import WholeRows
 from applier.jobs.exporting.statements import schema_sql
 from applier.jobs.replay.outlining import Outlining
@@ -222,7 +222,8 @@ class ChangeLog:
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names, types = feed_columns(list(versions.values()))
         schema = _schema(types, columns)
-        files = {number: LogFile(outline.uri, outline.name, outline.start, outline.end, outline.has_row_statements)
+        files = {number: LogFile(outline.uri, outline.name, outline.start, outline.end, place_in(self._span, number),
+                                 outline.has_row_statements)
                  for number, outline in enumerate(self._span.outlines)}
         return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))

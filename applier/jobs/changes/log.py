@@ -20,13 +20,15 @@ from applier.schema.history.table_versions import Position, TableVersion
 
 @dataclass(frozen=True)
 class LogFile:
-    """The part [start, end) of a file, between event groups; whether there are statements behind rows in it."""
+    """The part [start, end) of a file, between event groups; its place among the files of the span, from 0; whether
+    there are statements behind rows in it."""
 
     uri: str
     name: str
     start: int
     end: int
-    has_statements: bool = False
+    place: int
+    has_statements: bool
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ class ReadLog:
 
     def _groups(self, file: int) -> FileGroups:
         part = self._log.files[file]
-        return FileGroups(part.uri, part.name, file, part.start, part.end, self._log.wanted)
+        return FileGroups(part.uri, part.name, part.place, part.start, part.end, self._log.wanted)
 
     def statements_until(self, position: Position | None) -> list[Statement]:
         """The statements that are next, up to a position (None: all that are left)."""

@@ -19,19 +19,25 @@ def wanted_groups(span: LogSpan, gtids: GtidChoice | None, start_time: float | N
     return WantedGroups(gtids, -1 if start_time is None else _version_before(span, start_time), within)
 
 
+def place_in(span: LogSpan, number: int) -> int:
+    """The place among the span's files, from 0, of an outline by its number; of a group before them that of the
+    first."""
+    return max(0, number - span.n_before)
+
+
 def _version_before(span: LogSpan, time: float) -> int:
     """The commit version after which the first event group of a time or later comes."""
     for number, outline in enumerate(span.outlines[span.n_before:], span.n_before):
         groups = GroupPass(outline.uri).groups(outline.start, outline.end)
         if (late := groups.times >= time).any():
-            return version_at(outline.name, number, int(groups.starts[np.argmax(late)]))
+            return version_at(outline.name, place_in(span, number), int(groups.starts[np.argmax(late)]))
     return int(np.iinfo(np.int64).max)
 
 
 def may_be_wanted(log: FeedLog, span: LogSpan, file: int) -> bool:
     """Whether a file may have wanted groups, as far as its outline says it."""
-    wanted, outline = log.wanted, span.outlines[file]
+    wanted, outline, place = log.wanted, span.outlines[file], place_in(span, file)
     first = max(wanted.after + 1, wanted.within.first_version)
     return (wanted.gtids is None or wanted.gtids.may_be_in(outline.gtids)) and (
-        file in log.commits or version_at(outline.name, file, outline.end) >= first) and (
-        version_at(outline.name, file, outline.start) < wanted.within.last_version)
+        file in log.commits or version_at(outline.name, place, outline.end) >= first) and (
+        version_at(outline.name, place, outline.start) < wanted.within.last_version)

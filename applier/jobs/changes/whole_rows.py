@@ -111,13 +111,15 @@ class WholeRows:
         if statement.kind != ALTER or statement.made not in walks or not log.is_wanted(statement) \
                 or not self._log.has_rows_of(statement.made):
             return
-        file, end = statement.end
+        (file, end), known = statement.end, 1  # the marker has 0
         for unit in walks[statement.made].units:
             rows = unit.rows_at_first
-            numbers = np.arange(1, rows.num_rows + 1, dtype=np.int32)  # the marker has 0
+            numbers = np.arange(known, known + rows.num_rows, dtype=np.int32)
+            known += rows.num_rows
             if (chosen := self._log.chosen_of(statement.made)) is not None:
-                numbers = numbers[chosen.of_table(rows)]
-                rows = rows.take(pa.array(numbers - 1))
+                of_keys = chosen.of_table(rows)
+                numbers = numbers[of_keys]
+                rows = rows.filter(pa.array(of_keys))
             for start in range(0, rows.num_rows, _CHUNK_ROWS):
                 n = min(_CHUNK_ROWS, rows.num_rows - start)
                 groups = log.groups(file)
@@ -162,7 +164,8 @@ class _TracedVersion:
         for made in self._taken:
             if self._of_pairs and (np.unique(made.changes[made.halves], return_counts=True)[1] == 1).any():
                 raise _OtherRow
-            yield from self._reader.read(self._of_chosen(made.part(groups.are_wanted(made.places))))
+            wanted = groups.are_wanted(made.places)
+            yield from self._reader.read(self._of_chosen(made if wanted.all() else made.part(wanted)))
             give_back(self._units, made)
         self._taken.clear()
 

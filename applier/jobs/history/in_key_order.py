@@ -54,7 +54,8 @@ class Chunk:
 
 
 def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
-    """The versions by key, and of a row in the order of their beginning; without a key as they began."""
+    """The versions by key, and of a row in the order of their beginning. Without a key, or where keys of the table's
+    versions do not compare, those of one version of the table after the other, as they began."""
     chains = np.concatenate([np.full(len(part.rows), number) for number, part in enumerate(parts)])
     order = _order(parts, chains)
     which = chains[order]  # of the table's versions, in the order in which rows are wanted

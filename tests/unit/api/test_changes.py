@@ -165,27 +165,6 @@ def test_values_that_an_alter_converts_are_told(tmp_path):
     assert changes.schema.names[:3] == ["id", "w", "v"]
 
 
-def test_a_column_whose_type_gets_wider_is_one(tmp_path):
-    log = Log(tmp_path).create("CREATE TABLE t (id INT PRIMARY KEY, v INT)").insert(1, v=pa.array([7], pa.int32()))
-    log.ddl("ALTER TABLE t MODIFY v BIGINT").as_of("CREATE TABLE t (id INT PRIMARY KEY, v BIGINT)")
-    log.insert(2, v=pa.array([1 << 40]))
-    changes = applier.changes(log.close(), "d.t")
-    assert changes.schema.field("v").type == pa.int64()
-    assert [row["v"] for row in changes.to_arrow().to_pylist() if row["_change_type"] == "insert"] == [7, 1 << 40]
-
-
-@pytest.mark.parametrize("complete", [False, True])
-def test_a_column_with_two_types_is_two(tmp_path, complete):
-    log = Log(tmp_path).create("CREATE TABLE t (id INT PRIMARY KEY, v INT)").insert(1, v=pa.array([7], pa.int32()))
-    log.ddl("ALTER TABLE t MODIFY v VARCHAR(10)").as_of("CREATE TABLE t (id INT PRIMARY KEY, v VARCHAR(10))")
-    log.insert(2, v=pa.array(["x"]))
-    changes = applier.changes(log.close(), "d.t", complete=complete)
-    assert changes.schema.names[:3] == ["id", "v", "v__1"]
-    converted = [("insert", 1, "7", None)] if complete else []
-    assert [tuple(row[name] for name in ("_change_type", "id", "v", "v__1")) for row in changes.to_arrow().to_pylist()
-            ] == [("insert", 1, None, 7), ("alter", None, None, None), *converted, ("insert", 2, "x", None)]
-
-
 def test_json_diffs_are_refused_only_where_their_column_is_asked_for():
     """JD-TYPE: an after-image with a diff does not have the document."""
     case = Case("json-partial-full")

@@ -9,6 +9,8 @@ from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source.options import parse
 from applier.jobs.spark_source.source import BinlogReader
 from applier.jobs.spark_source.streaming import BinlogStream
+from applier.options import ChangesOptions
+from applier.schema.table_filter import EVERYTHING
 from tests.support.real_server import Case
 
 
@@ -35,3 +37,20 @@ def test_xa_transactions_may_be_open_where_batches_end(name, restarts):
         stream, offset = BinlogStream(options, []) if restarts else stream, end
     assert in_order(found) == in_order(rows_of(reader, reader.partitions()))
     assert open_ends
+
+
+@pytest.mark.slow
+def test_the_commit_versions_of_a_file_without_a_number(tmp_path):
+    """They go by its place among the files, whatever was prepared before a batch."""
+    case = Case("transactions-mariadb")
+    schema = tmp_path / "schema.sql"
+    before = ChangeLog(ChangesOptions(tuple(map(str, case.binlogs[:2])), ignore_foreign_keys=True))
+    schema.write_text(before.definitions(None, EVERYTHING))
+    file = tmp_path / "current"
+    file.write_bytes(case.binlogs[2].read_bytes())
+    options = parse({"path": str(file), "schema": str(schema), "ignoreForeignKeys": "true"})
+    reader, stream = BinlogReader(options), BinlogStream(options, [])
+    found, offset = [], stream.initialOffset()
+    while (end := stream.latestOffset(offset, ReadMaxBytes(1))) != offset:
+        found, offset = found + rows_of(stream, stream.partitions(offset, end)), end
+    assert found and in_order(found) == in_order(rows_of(reader, reader.partitions()))
