@@ -1,6 +1,5 @@
 """What a replay is asked to do, as one value that the command line, tests and Python callers all make."""
 
-import csv
 import re
 from dataclasses import dataclass
 from datetime import date, time, timedelta
@@ -23,6 +22,7 @@ MOST_LARGEST = 1000
 _DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
 _SIZE = re.compile(r"([0-9]{1,6})\s*([MG])i?B?", re.IGNORECASE)
 _POSITION = re.compile(r".+\.\d{6,}:\d+")
+_KEY_VALUE = re.compile(r'(?:\s*"((?:[^"]|"")*)"\s*|(?!\s*")([^,]*))(,|\Z)')
 _REWRITE = re.compile(rf"\s*({_DATABASE})\s*=\s*({_DATABASE})\s*(?:,|$)")
 
 Place = tuple[str, int] | str
@@ -328,9 +328,18 @@ def parse_conversions(texts: list[str]) -> frozenset[str]:
 
 
 def parse_key(text: str) -> tuple[str, ...]:
-    """Parse the values of a key, with commas between; one in double quotes may have commas itself."""
-    [values] = csv.reader([text], skipinitialspace=True) if text else [[""]]
-    return tuple(value.strip() for value in values)
+    """Parse the values of a key, with commas between; one in double quotes may have commas itself, spaces at its ends,
+    and quotes, each written as two."""
+    found, at, comma = [], 0, ","
+    while comma:
+        match = _KEY_VALUE.match(text, at)
+        if match is None:
+            raise UsageError(f"{text!r} is not a key: a quote does not end, or something is behind it",
+                             hint='write a value that begins with a quote as """value"')
+        quoted, plain, comma = match.groups()
+        found.append(plain.strip() if quoted is None else quoted.replace('""', '"'))
+        at = match.end()
+    return tuple(found)
 
 
 def parse_stop_position(text: str) -> tuple[str, int]:

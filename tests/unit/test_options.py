@@ -2,7 +2,14 @@ import pytest
 
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime
-from applier.options import ReplayOptions, parse_conversions, parse_rewrites, parse_size, parse_stop_position
+from applier.options import (
+    ReplayOptions,
+    parse_conversions,
+    parse_key,
+    parse_rewrites,
+    parse_size,
+    parse_stop_position,
+)
 from applier.schema.table_filter import TableFilter
 
 
@@ -60,6 +67,20 @@ def test_datetime_with_and_without_offset(monkeypatch):
 def test_no_datetime(text):
     with pytest.raises(UsageError, match="not a date and time"):
         parse_datetime(text)
+
+
+@pytest.mark.parametrize(("text", "values"), [
+    ("", ("",)), (" 7 ", ("7",)), ('"a,b", 3', ("a,b", "3")), ('" a"', (" a",)), ("a,", ("a", "")),
+    ("a\nb", ("a\nb",)), ("a\rb", ("a\rb",)), ('"a\nb"', ("a\nb",)), ('"""a"', ('"a',)), ('a"b', ('a"b',)),
+    ("it's", ("it's",))])
+def test_keys(text, values):
+    assert parse_key(text) == values
+
+
+@pytest.mark.parametrize("text", ['"a', '"a"b', '1, "', ' "'])
+def test_no_key(text):
+    with pytest.raises(UsageError, match="is not a key"):
+        parse_key(text)
 
 
 def test_options_that_exclude_each_other():

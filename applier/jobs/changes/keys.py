@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,9 @@ import pyarrow.compute as pc
 from applier.apply.search.keyed_changes import KeyColumns
 from applier.columns.table_key import BytesKey, IntKey, TableKey, Values, key_over, table_key
 from applier.errors import ApplierError, UsageError
-from applier.mysql.types import arrow_type
+from applier.mysql.type_registry import Family
+from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.zero_dates import DAY
 from applier.options import Keys, KeyValue
 from applier.plan.units import ChosenOf
 from applier.schema.definition import Column
@@ -95,7 +98,8 @@ def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mappin
         numbers = {name: number for number, name in names[version.id].items()}
         if all(name in numbers for name in of_key):
             columns = tuple(numbers[name] for name in of_key)
-            own = key_over(version.definition, replace(key.choice, columns=columns))
+            whole = replace(key.choice, columns=columns, prefixes=(None,) * len(columns))  # a longer value is another
+            own = key_over(version.definition, whole)
             readings[version.id] = _KeyReading(own, [version.definition.columns[number] for number in columns],
                                                version.definition.flavour)
     for values in keys:
@@ -144,7 +148,9 @@ class _KeyReading:
     def _read(self, values: Sequence[KeyValue]) -> list[pa.Scalar] | str:
         try:
             return [_scalar(value, column, self._flavour) for value, column in zip(values, self._columns, strict=True)]
-        except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
+        except InvalidOperation:
+            return "it is not a number, or has too many digits"
+        except (ValueError, OverflowError, pa.ArrowException) as error:
             return str(error)
         except ApplierError as error:
             return error.message
@@ -154,13 +160,35 @@ def _scalar(value: KeyValue, column: Column, flavour: str) -> pa.Scalar:
     """A value as the column has it. Raises ValueError, and more, for one that it cannot have."""
     literal = Decimal(value) if column.type.base == "bit" and isinstance(value, str) else _literal(value)
     found = literals.convert(literal, column.type, flavour)
-    if isinstance(found, Decimal) and not isinstance(literal, bytearray) and Decimal(str(literal)) != found:
-        raise ValueError(f"{value!r} is none of {column.type.column_type}")
+    if not _is_exact(found, literal, column.type, flavour):
+        raise ValueError(f"{_shown([value])} is none of {column.type.column_type}")
     return pa.scalar(found, arrow_type(column.type))
 
 
-def _literal(value: KeyValue) -> literals.Value:
+def _is_exact(found: Any, literal: literals.Value, column_type: ColumnType, flavour: str) -> bool:
+    """Whether a value of the column is the literal, not one that it was rounded to."""
+    match column_type.entry.family:
+        case Family.INTEGER | Family.DECIMAL | Family.BIT | Family.YEAR if not isinstance(literal, str | bytearray):
+            of_two_digits = column_type.base == "year" and literal == found % 100
+            return of_two_digits or Decimal(str(literal)) == Decimal(found)
+        case Family.INTEGER | Family.DECIMAL if isinstance(literal, str):
+            return Decimal(literal) == Decimal(found)
+        case Family.DATE | Family.DATETIME | Family.TIME:
+            base = "datetime" if column_type.base == "date" else column_type.base
+            exact = literals.convert(literal, replace(column_type, base=base, fsp=6), flavour)
+            if column_type.base != "date":
+                return bool(exact == found)
+            return exact % DAY == 0 if isinstance(exact, int) else exact.time() == datetime.time()
+    return True
+
+
+def _literal(value: object) -> literals.Value:
+    """A value as a literal. Raises UsageError for what is none."""
     match value:
+        case str() | Decimal():
+            return value
+        case bytes() | bytearray():
+            return bytearray(value)
         case datetime.datetime():
             instant = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
             return instant.isoformat(" ")
@@ -170,13 +198,22 @@ def _literal(value: KeyValue) -> literals.Value:
             seconds, micros = divmod(abs(value) // datetime.timedelta(microseconds=1), 1_000_000)
             sign = "-" if value < datetime.timedelta() else ""
             return f"{sign}{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}.{micros:06}"
-        case bytes():
-            return bytearray(value)
-        case int():
-            return Decimal(value)
-        case _:
-            return value
+        case np.timedelta64():  # which calls itself an integer
+            pass
+        case int() | np.integer() | np.bool_():
+            return Decimal(int(value))
+        case float() | np.floating():
+            return float(value)
+    raise UsageError(f"a key has no value of type {type(value).__name__}",
+                     hint="give a number, a text, bytes, a UUID, or a date or time of datetime")
 
 
 def _shown(values: Sequence[KeyValue]) -> str:
-    return ", ".join(map(repr, values))
+    return ", ".join(map(_as_written, values))
+
+
+def _as_written(value: KeyValue) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return "a number that long"

@@ -5,6 +5,7 @@ import json
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
@@ -175,7 +176,9 @@ def test_only_these_rows(tmp_path, complete):
     ("TIMESTAMP", datetime(2026, 3, 14, 10, 30, tzinfo=UTC), [
         datetime(2026, 3, 14, 11, 30, tzinfo=timezone(timedelta(hours=1))), "2026-03-14 10:30:00"]),
     ("TIME", timedelta(hours=-30, minutes=-5), ["-30:05:00"]), ("VARCHAR(20)", "Straße", ["STRASE "]),
-    ("VARBINARY(20)", b"a\xff", []), ("ENUM('new','paid')", "paid", ["2"]), ("BIT(10)", 513, ["513"])])
+    ("VARBINARY(20)", b"a\xff", []), ("YEAR", 2026, [26, "26", np.int16(2026)]), ("DOUBLE", 1.5, [np.float32(1.5)]),
+    ("DECIMAL(50,2)", "7.50", [Decimal("7.5"), np.float64(7.5)]), ("BIGINT", 1, [np.int64(1), True]),
+    ("ENUM('new','paid')", "paid", ["2"]), ("BIT(10)", 513, ["513"])])
 def test_values_of_keys(tmp_path, kind, value, same):
     """As a literal of the server is read, and as its collation compares them."""
     log = Rows(tmp_path, f"CREATE TABLE t (k {kind} COLLATE utf8mb4_general_ci NOT NULL, PRIMARY KEY (k))"
@@ -203,10 +206,37 @@ def test_keys_of_several_columns(tmp_path):
     ("CREATE TABLE t (id TINYINT PRIMARY KEY)", 300, "300 is not a key of the table: 300 is out of the range"),
     ("CREATE TABLE t (id INT PRIMARY KEY)", "1.5", "'1.5' is none of int"),
     ("CREATE TABLE t (id INT PRIMARY KEY)", "one", "'one' is not a key of the table"),
-    ("CREATE TABLE t (id DATE PRIMARY KEY)", "2026-02-31", "2026-02-31")])
+    ("CREATE TABLE t (id DATE PRIMARY KEY)", "2026-02-31", "2026-02-31"),
+    ("CREATE TABLE t (id DATE PRIMARY KEY)", "2026-02-01 00:00:00.6", "is none of date"),
+    ("CREATE TABLE t (id DATE PRIMARY KEY)", datetime(2026, 2, 1, 1), "is none of date"),
+    ("CREATE TABLE t (id DATETIME PRIMARY KEY)", "2026-02-01 00:00:00.6", "is none of datetime"),
+    ("CREATE TABLE t (id TIMESTAMP(2) PRIMARY KEY)", datetime(2026, 2, 1, 0, 0, 0, 123000), "is none of timestamp"),
+    ("CREATE TABLE t (id TIME PRIMARY KEY)", timedelta(seconds=1.5), "is none of time"),
+    ("CREATE TABLE t (id YEAR PRIMARY KEY)", 2026.4, "2026.4 is none of year"),
+    ("CREATE TABLE t (id DECIMAL(50,2) PRIMARY KEY)", "7.505", "'7.505' is none of decimal"),
+    ("CREATE TABLE t (id VARCHAR(9) PRIMARY KEY)", (None,), "None is not a key .* no value of type NoneType"),
+    ("CREATE TABLE t (id VARCHAR(9) PRIMARY KEY)", [[1]], r"\[1\] is not a key .* no value of type list"),
+    ("CREATE TABLE t (id VARCHAR(99) PRIMARY KEY)", object(), "no value of type object"),
+    ("CREATE TABLE t (id INT PRIMARY KEY)", np.timedelta64(1), "no value of type timedelta64"),
+    ("CREATE TABLE t (id INT PRIMARY KEY)", [10 ** 5000], "a number that long is not a key"),
+    ("CREATE TABLE t (id INT PRIMARY KEY)", float("nan"), "nan is not a key")])
 def test_what_is_no_key(tmp_path, sql, key, message):
     with pytest.raises(applier.UsageError, match=message):
         Rows(tmp_path, sql).changes(key=key)
+
+
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("collation", ["utf8mb4_general_ci", "utf8mb4_bin"])
+def test_a_key_of_the_beginning_of_a_column(tmp_path, collation, complete):
+    """As `=` of the whole column: a value that only begins alike is another."""
+    log = Rows(tmp_path, f"CREATE TABLE t (k VARCHAR(9) COLLATE {collation} NOT NULL, v INT, PRIMARY KEY (k(3)))")
+    log.write((None, {"k": pa.array(["abcq", "xyz"]), "v": ints(1, 2)}),
+              ({"k": pa.array(["abcq"])}, {"k": pa.array(["abcr"])}))
+    assert log.changes("v", key="abcdef", complete=complete) == []
+    assert log.changes("v", key="abc", complete=complete) == []
+    assert log.changes("k", key="abcr", complete=complete) == [
+        ("update_preimage", "abcq"), ("update_postimage", "abcr")]
+    assert len(log.changes("k", key="abcq", complete=complete)) == 3
 
 
 def test_rows_of_earlier_versions_of_a_table(tmp_path):
