@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.index.unit_index import UnitIndex
+from applier.apply.output.base_rows import BaseRows
 from applier.apply.output.rows import CHUNK_ROWS
 from applier.apply.tables.unit_memory import UnitMemory
 from applier.errors import UnsupportedEvent
@@ -35,8 +36,9 @@ class TracedRows:
         """Some stored columns of the rows that pointers lead to, in their order, some thousand at a time. Raises
         ApplierError for a JSON diff that does not fit, and where a column's values are numbers that nobody has yet."""
         if self._index is None:
-            rows = self._memory.base.select(columns).take(pa.array(pointers))
-            yield from (pa.Table.from_batches([batch]) for batch in rows.to_batches(CHUNK_ROWS))
+            base = BaseRows(self._memory.base.select(columns))
+            for start in range(0, len(pointers), CHUNK_ROWS):
+                yield base.take(pointers[start:start + CHUNK_ROWS])
             return
         unnumbered = self._definition.columns[self._memory.n_logged:]
         if any(column.auto_increment for column in unnumbered):
