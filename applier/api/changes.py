@@ -70,14 +70,17 @@ def changes(
         first transaction of this time or later.
     stop: a position or a GTID set to stop after, or a time to stop before.
     gtids: only the changes of these transactions: a set as MySQL writes it, or MariaDB's GTIDs one by one
-        ("0-1-5,0-1-7"). Of others, nothing is decoded.
+        ("0-1-5,0-1-7"). Of others, nothing is decoded, but for `complete`.
     key: only the changes of the row with this value of the primary key, or of the first unique key without NULLs; a
         tuple for a key of several columns, a list for several rows. Values compare as on the server. An update that
-        gives a row another key is a change of both. Of other rows, only the key is decoded.
+        gives a row another key is a change of both. Of other rows, only the key is decoded, but for `complete`. What
+        rows were while the table lacked a column of its last key, or had it with a type that made it a column of its
+        own (NAME__1), is left out, and `notes` say so.
     define_from_log: whether the log's metadata define the table if nothing else does.
     ignore_foreign_keys: whether to leave out what foreign keys change below the log; else that is an error.
     complete: whether to apply the changes to what was there before, for whole rows before and after each, JSON
-        documents instead of diffs, and what foreign keys change (`_cascaded`). The table's rows are then in memory.
+        documents instead of diffs, and what foreign keys change (`_cascaded`). The table's rows are then in memory,
+        and other transactions and rows may be decoded, too.
     statements: whether to add `_statement`: the SQL behind a change where the log has it (MySQL's with
         binlog_rows_query_log_events, MariaDB's with binlog_annotate_row_events), else null. Of a compressed
         transaction all changes have one place in the log, and the same statements.

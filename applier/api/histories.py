@@ -45,8 +45,8 @@ def history(
     binlogs: the archive.
     table: its name, as "shop.orders".
     columns: only these of its columns.
-    key: only the versions of the row with this key, or of several rows, as `changes` takes it; others are not kept
-        in memory where one key finds all rows.
+    key: only the versions of the row with this key, or of several rows, as `changes` takes it and leaves out what
+        lacks the key; others are not kept in memory where one key finds all rows.
     base: a snapshot to begin with: its rows are the first versions.
     schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
     stop: a position or a GTID set to stop after, or a time to stop before.

@@ -49,7 +49,7 @@ class _Counted:
             feed = feed.with_statements()
         self.table, self.feed = table, feed
         self.rows = 0
-        self._format = options.format
+        self._format, self._of_keys = options.format, feed.notes[len(log.notes):]
         known = table, self.feed.columns, self.feed.key
         self._lines = JsonLines(*known) if options.format == "json" else DebeziumLines(
             *known, log.flavour, f"applier {__version__}", self.feed.uris)
@@ -74,9 +74,11 @@ class _Counted:
 
     def notes(self) -> list[str]:
         """What is not there."""
-        left_out = getattr(self._lines, "left_out", 0)
-        return [f"{'.'.join(self.table)}: {left_out} ALTER that converted values, of which Debezium's format has no "
-                "event"] if left_out else []
+        notes, left_out = [*self._of_keys], getattr(self._lines, "left_out", 0)
+        if left_out:
+            notes.append(f"{'.'.join(self.table)}: {left_out} ALTER that converted values, of which Debezium's format "
+                         "has no event")
+        return notes
 
 
 def write_changes(options: ChangeFilesOptions, stdout: Any, progress: Progress | None = None) -> Written:

@@ -23,7 +23,7 @@ from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns
+from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns, last_left_out
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
 from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.single_images import SingleImages
@@ -198,7 +198,14 @@ class ChangeLog:
         return self._feed(table, log, SingleImages(log, segments))
 
     def _feed(self, table: TableName, log: FeedLog, source: SingleImages | WholeRows) -> ChangeFeed:
-        return ChangeFeed(self.notes, self.stored_as(table, log, log.schema), log, source)
+        return ChangeFeed(self.notes_on(table, log), self.stored_as(table, log, log.schema), log, source)
+
+    def notes_on(self, table: TableName, log: FeedLog) -> tuple[str, ...]:
+        """The log's notes, and what keys do not choose of a table."""
+        end = None if log.chosen is None else last_left_out(log.chosen, log.versions)
+        return self.notes if end is None or end[0] not in log.files else (
+            *self.notes, f"{'.'.join(table)} before {log.files[end[0]].name}:{end[1]} lacks columns of its last key: "
+                         "rows that it had then are not chosen")
 
     def stored_as(self, table: TableName, log: FeedLog, schema: pa.Schema) -> StoredAs:
         """How rows of a table's log with this schema are given, as the options say."""

@@ -26,7 +26,7 @@ from applier.mysql.zero_dates import DAY
 from applier.options import Keys, KeyValue
 from applier.plan.units import ChosenOf
 from applier.schema.definition import Column
-from applier.schema.history.table_versions import TableVersion
+from applier.schema.history.table_versions import Position, TableVersion
 from applier.sql import literals
 
 
@@ -107,6 +107,12 @@ def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mappin
             raise UsageError(f"{_shown(values)} is not a key of the table: {readings[last].why_not(values)}",
                              hint=f"its key is {', '.join(key.names)}")
     return {id: reading.chosen(keys) for id, reading in readings.items()}
+
+
+def last_left_out(chosen: Mapping[int, ChosenKeys], versions: Mapping[int, TableVersion]) -> Position | None:
+    """Where the last version ends of which nothing is chosen, as it lacks a column of the key; None without one."""
+    return max((version.end for id, version in versions.items() if id not in chosen and version.end is not None),
+               default=None)
 
 
 def as_planned(chosen: Mapping[int, ChosenKeys], versions: Mapping[int, TableVersion]) -> ChosenOf:

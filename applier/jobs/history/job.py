@@ -141,8 +141,8 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
         raise UsageError(f"the table has a column {taken[0]}, as the history has", hint="ask for its other columns")
     schema = pa.schema([*fields, *(field for field in own if field != STATEMENT)])
     with_statements = {file.name: file for file in log.files.values() if file.has_statements}
-    return RowHistory(changes.notes, changes.stored_as(table, log, schema), schema, log, task, changes.begins_at,
-                      RowStatements(with_statements) if statements else None)
+    return RowHistory(changes.notes_on(table, log), changes.stored_as(table, log, schema), schema, log, task,
+                      changes.begins_at, RowStatements(with_statements) if statements else None)
 
 
 class _Walk:

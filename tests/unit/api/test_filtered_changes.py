@@ -260,6 +260,24 @@ def test_rows_of_earlier_versions_of_a_table(tmp_path):
     assert log.changes("id", key=3) == [("alter", None)]
 
 
+def test_rows_that_lacked_the_key_are_left_out_and_a_note_says_so(tmp_path):
+    """INT and VARCHAR are two columns."""
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    log.write((None, {"id": ints(5), "v": ints(1)})).ddl("ALTER TABLE t MODIFY id VARCHAR(10)")
+    note = (f"d.t before binlog.000001:{log.log.position} lacks columns of its last key: rows that it had then are not "
+            "chosen")
+    assert log.changes("id", key="5") == [("alter", None)]
+    assert log.changes("id", key="5", complete=True) == [("alter", None), ("insert", "5")]
+    for read in (applier.changes, applier.history):
+        assert read(log.log.path, "d.t", key="5").notes == (note,)
+        assert read(log.log.path, "d.t").notes == ()
+    told = CliRunner().invoke(app, ["changes", "--binlogs", log.log.path, "--table", "d.t", "--key", "5"])
+    assert note in told.stderr.replace("\n", " ")
+    log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    log.ddl("ALTER TABLE t MODIFY id BIGINT").log.close()
+    assert applier.changes(log.log.path, "d.t", key=5).notes == ()
+
+
 def test_of_other_rows_only_the_key_is_decoded(tmp_path):
     """A value that is none stops only who wants its row."""
     log = Rows(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, v JSON)", checksum=False)
