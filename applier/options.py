@@ -289,7 +289,7 @@ class SummaryOptions:
 class ChangeFilesOptions:
     """Where to write changes, and in which of CHANGE_FORMATS: those of the log of `changes` to the tables of `filter`,
     all columns or these, all rows or those with these keys. `output` is a directory to make, or "-" for stdout.
-    `statements`: with the column `_statement`; JSON has statements wherever the log has some."""
+    `statements`: with the statements behind changes, where the log has them."""
 
     changes: ChangesOptions
     output: str

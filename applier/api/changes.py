@@ -82,8 +82,8 @@ def changes(
         documents instead of diffs, and what foreign keys change (`_cascaded`). The table's rows are then in memory,
         and other transactions and rows may be decoded, too.
     statements: whether to add `_statement`: the SQL behind a change where the log has it (MySQL's with
-        binlog_rows_query_log_events, MariaDB's with binlog_annotate_row_events), else null. Of a compressed
-        transaction all changes have one place in the log, and the same statements.
+        binlog_rows_query_log_events, MariaDB's with binlog_annotate_row_events), else null. Changes of a
+        compressed transaction have one place in the log: with several statements it has none.
     unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
     progress: called with each Step.
 

@@ -71,8 +71,8 @@ def changes(
         "--complete", help="Apply the changes to what was there before, for whole rows before and after each, and what "
                            "foreign keys change. A table's rows are then in memory.")] = False,
     statements: Annotated[bool, typer.Option(
-        "--statements", help="As csv, parquet or arrow: with a column of the statements behind changes, where the log "
-                             "has them. JSON has them without this.")] = False,
+        "--statements", help="With the statements behind changes, where the log has them: a column, in JSON a member. "
+                             "Each line of JSON or CSV has the whole statement.")] = False,
     unsigned_bigint: Annotated[UnsignedBigint, typer.Option(
         help="What BIGINT UNSIGNED is in Arrow and Parquet: decimal, of 20 digits; long, where a value from 2^63 on is "
              "an error; uint64.")] = UnsignedBigint.decimal,

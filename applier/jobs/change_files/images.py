@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import pyarrow as pa
 
+from applier.jobs.change_files.dividing import divided
 from applier.jobs.change_files.lines import OPERATIONS, JsonLines
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.json_lines.steps import AFTER, BEFORE, Cells, Steps
@@ -32,7 +33,7 @@ class JsonImages(JsonLines):
 
     def rows(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Rows of SCHEMA for a batch, in parts of bounded size."""
-        for part in self.divided(batch):
+        for part in divided(batch):
             lines, cells = self._divided(part), self._of_table(part)
             images = [self._images(lines, Steps().image(which, self._members([cell.mode for cell in cells])), cells,
                                    lines[name] >= 0) for which, name in ((BEFORE, "before"), (AFTER, "after"))]

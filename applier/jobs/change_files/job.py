@@ -45,7 +45,7 @@ class _Counted:
 
     def __init__(self, log: ChangeLog, table: TableName, options: ChangeFilesOptions) -> None:
         feed = log.feed(table, options.columns, options.keys)
-        if options.statements or (options.format in _AS_LINES and feed.has_statements):
+        if options.statements:
             feed = feed.with_statements()
         self.table, self.feed = table, feed
         self.rows = 0

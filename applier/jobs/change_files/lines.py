@@ -6,7 +6,7 @@
 
 (Without spaces between members.) Images hold the columns that the log has, so null is NULL and a column that is left
 out is not in the log. `op` is insert, update, delete, truncate or alter; the image that a change does not have is null,
-and so is the key of a table that has none. `"statement"` follows `cascaded` where the log has it.
+and so is the key of a table that has none. `"statement"` follows `cascaded` where it was asked for and the log has it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.jobs.change_files.dividing import divided
 from applier.jobs.change_files.values import AS_JSON, Writers, datetime_texts, texts_of
 from applier.jobs.changes.groups import version_at
 from applier.jobs.changes.row_statements import STATEMENT
@@ -28,8 +29,6 @@ OPERATIONS = ("insert", "update", "update", "delete", "truncate", "alter")
 """By the number of a feed's change type; the row before and the row after an update are one line."""
 _DELETE = OPERATIONS.index("delete")
 _PREIMAGE, _POSTIMAGE = 1, 2
-_MOST_BYTES = 256 << 20
-"""Room for the lines of a batch; one that could need more is divided."""
 _OF_CHANGE = ("ts", "gtid", "file", "pos", "row", "cascaded")
 _NO_PLACE = "\0"  # in no column's name
 
@@ -57,7 +56,7 @@ class JsonLines:
 
     def lines(self, batch: pa.RecordBatch) -> Iterator[Lines]:
         """The lines of a batch, in parts of bounded size."""
-        for part in self.divided(batch):
+        for part in divided(batch):
             lines = self._divided(part)
             if not len(lines):
                 continue
@@ -68,16 +67,6 @@ class JsonLines:
             starts = np.array([version_at(name, 0, 0) for name in files.dictionary.to_pylist()], np.int64)
             places = starts[files.indices.to_numpy()] | part.column("_pos").to_numpy()
             yield Lines(text, ends, np.maximum.accumulate(places[lines["row"]]))
-
-    def divided(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """A batch in parts whose lines take bounded memory."""
-        if batch.num_rows <= 2 or 8 * batch.nbytes <= _MOST_BYTES:
-            yield batch
-            return
-        middle = batch.num_rows // 2
-        middle += _types(batch)[middle] == _POSTIMAGE
-        for part in (batch.slice(0, middle), batch.slice(middle)):
-            yield from self.divided(part)
 
     def _divided(self, batch: pa.RecordBatch) -> np.ndarray:
         """The batch's rows as lines."""

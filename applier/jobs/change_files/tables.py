@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,9 @@ import pyarrow.csv as csv
 import pyarrow.parquet as pq
 
 from applier.jobs.change_files.described import DescribedTable
+from applier.jobs.change_files.dividing import divided
 from applier.jobs.change_files.values import AS_JSON, datetime_texts, texts_of
+from applier.jobs.changes.row_statements import STATEMENT
 from applier.jobs.json_lines.steps import PLAIN
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
@@ -22,10 +24,11 @@ _TIME = pa.duration("us")
 class RowFile:
     """A file of a feed's rows in a stream that it does not close. A context manager, which ends the file."""
 
-    def __init__(self, sink: Any, schema: pa.Schema, convert: Callable[[pa.RecordBatch], pa.RecordBatch],
+    def __init__(self, sink: Any, schema: pa.Schema, convert: Callable[[pa.RecordBatch], Iterable[pa.RecordBatch]],
                  open_writer: Callable[[Any, pa.Schema], Any]) -> None:
         self._convert = convert
-        self._writer = open_writer(sink, convert(pa.RecordBatch.from_pylist([], schema)).schema)
+        [empty] = convert(pa.RecordBatch.from_pylist([], schema))
+        self._writer = open_writer(sink, empty.schema)
 
     def __enter__(self) -> RowFile:
         return self
@@ -36,18 +39,20 @@ class RowFile:
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Write a batch of the feed."""
-        self._writer.write_batch(self._convert(batch))
+        for part in self._convert(batch):
+            self._writer.write_batch(part)
 
 
 def row_file(format: str, sink: Any, schema: pa.Schema, columns: Mapping[str, Column], table: TableName) -> RowFile:
     """A file of a format, "csv", "parquet" or "arrow", for a feed of this schema and these columns of a table."""
     if format == "csv":
-        return RowFile(sink, schema, lambda batch: _as_texts(batch, columns),
+        return RowFile(sink, schema, lambda batch: (_as_texts(part, columns) for part in divided(batch)),
                        lambda sink, schema: csv.CSVWriter(sink, schema))
     if format == "parquet":
         described = DescribedTable.of(table, columns)
-        return RowFile(sink, schema, _for_parquet, lambda sink, schema: _parquet_writer(sink, schema, described))
-    return RowFile(sink, schema, lambda batch: batch, pa.ipc.new_stream)
+        return RowFile(sink, schema, lambda batch: [_for_parquet(batch)],
+                       lambda sink, schema: _parquet_writer(sink, schema, described))
+    return RowFile(sink, schema, lambda batch: [batch], pa.ipc.new_stream)
 
 
 def _parquet_writer(sink: Any, schema: pa.Schema, described: DescribedTable) -> pq.ParquetWriter:
@@ -79,7 +84,9 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def _for_parquet(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """As a snapshot's files have it: TIME is a number of microseconds."""
+    """As a snapshot's files have it: TIME is a number of microseconds. Of statements a dictionary is written, with each
+    text once."""
     made = [values.cast(pa.int64()) if values.type == _TIME else
-            values.cast(pa.string()) if pa.types.is_dictionary(values.type) else values for values in batch.columns]
+            values.cast(pa.string()) if pa.types.is_dictionary(values.type) and name != STATEMENT.name else values
+            for name, values in zip(batch.schema.names, batch.columns, strict=True)]
     return pa.RecordBatch.from_arrays(made, batch.schema.names)

@@ -1,3 +1,3 @@
 """The change feed: the row changes of a table, as columns, in commit order."""
 
-__all__ = ["columns", "feed", "groups", "job", "log", "row_statements", "stored", "whole_rows"]
+__all__ = ["columns", "feed", "groups", "job", "log", "log_files", "row_statements", "stored", "whole_rows"]

@@ -58,12 +58,13 @@ class ChangeFeed:
     _stored: StoredAs
     _log: FeedLog
     _source: SingleImages | WholeRows
-    _statements: RowStatements | None = None
+    _statements: RowStatements
+    _has_statements: bool = False
 
     @property
     def schema(self) -> pa.Schema:
         """That of `batches`."""
-        return self._stored.schema if self._statements is None else self._stored.schema.append(STATEMENT)
+        return self._stored.schema.append(STATEMENT) if self._has_statements else self._stored.schema
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -90,13 +91,10 @@ class ChangeFeed:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
         outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
-        batches, statements = self._stored.part(self._source).batches(), self._statements
-        return batches if statements is None else (statements.added(batch, self.schema) for batch in batches)
-
-    @property
-    def has_statements(self) -> bool:
-        """Whether the log has statements behind rows."""
-        return any(file.has_statements for file in self._log.files.values())
+        batches = self._stored.part(self._source).batches()
+        if not self._has_statements:
+            return batches
+        return (more for batch in batches for more in self._statements.added(batch, self.schema))
 
     def with_statements(self) -> ChangeFeed:
         """The same changes, with a last column `_statement`: what the log has behind each, null where it has nothing.
@@ -104,8 +102,7 @@ class ChangeFeed:
         if STATEMENT.name in self.schema.names:
             raise UsageError(f"the table has a column {STATEMENT.name}, as the feed has",
                              hint="ask for its other columns")
-        return replace(self, _statements=RowStatements(
-            {file.name: file for file in self._log.files.values() if file.has_statements}))
+        return replace(self, _has_statements=True)
 
     def parts(self, size: int) -> Sequence[Part]:
         """What has the batches of parts of the log, each of about so many bytes, for tasks. Whole rows are one part."""
@@ -146,6 +143,17 @@ class ChangeLog:
     def pending(self) -> tuple[PreparedTransaction, ...]:
         """The XA transactions that are prepared where it ends."""
         return self._span.pending
+
+    @cached_property
+    def row_statements(self) -> RowStatements:
+        """What finds the statements behind changes of all tables."""
+        return RowStatements(self._files.values())
+
+    @cached_property
+    def _files(self) -> dict[int, LogFile]:
+        return {number: LogFile(outline.uri, outline.name, outline.start, outline.end, place_in(self._span, number),
+                                outline.has_row_statements)
+                for number, outline in enumerate(self._span.outlines)}
 
     def tables(self, filter: TableFilter) -> list[TableName]:
         """The names of the tables that have changes, of those that are wanted, in order."""
@@ -198,7 +206,8 @@ class ChangeLog:
         return self._feed(table, log, SingleImages(log, segments))
 
     def _feed(self, table: TableName, log: FeedLog, source: SingleImages | WholeRows) -> ChangeFeed:
-        return ChangeFeed(self.notes_on(table, log), self.stored_as(table, log, log.schema), log, source)
+        return ChangeFeed(self.notes_on(table, log), self.stored_as(table, log, log.schema), log, source,
+                          self.row_statements)
 
     def notes_on(self, table: TableName, log: FeedLog) -> tuple[str, ...]:
         """The log's notes, and what keys do not choose of a table."""
@@ -229,10 +238,7 @@ class ChangeLog:
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names, types = feed_columns(list(versions.values()))
         schema = _schema(types, columns)
-        files = {number: LogFile(outline.uri, outline.name, outline.start, outline.end, place_in(self._span, number),
-                                 outline.has_row_statements)
-                 for number, outline in enumerate(self._span.outlines)}
-        return FeedLog(files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
+        return FeedLog(self._files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))
 
     def _plan(self, history: SchemaHistory, table: TableName, wanted: Wanted, chosen: ChosenOf) -> ApplyTask:

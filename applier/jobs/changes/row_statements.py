@@ -2,82 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from applier.binlog.locating.groups import GroupPass
 from applier.jobs.changes.log import LogFile
+from applier.jobs.changes.log_files import LogFiles
 
 STATEMENT = pa.field("_statement", pa.dictionary(pa.int32(), pa.string()))
 """What a feed has of them, behind its other columns."""
-_NEXT = ";\n"
+MOST_BYTES = 256 << 20
+"""Of the statements of a batch, and of those of files that are in memory; those of one event, or file, may be more."""
 
 
 class RowStatements:
-    """Finds the statements behind changes by their places; these `files`, by their names, have some."""
+    """Finds the statements behind changes by their places; some of these `files` may have none. A log has one of these,
+    since it keeps what it read last."""
 
-    def __init__(self, files: Mapping[str, LogFile]) -> None:
-        self._files = {name: _FileStatements(file) for name, file in files.items()}
+    def __init__(self, files: Iterable[LogFile]) -> None:
+        self._files = LogFiles(file for file in files if file.has_statements)
+        self._kept = dict[LogFile, _FileStatements]()  # in the order in which they were used
 
-    def added(self, batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-        """A batch of a feed, of this schema, with STATEMENT."""
-        found = self.behind(batch.column("_file"), batch.column("_pos"))
-        return pa.RecordBatch.from_arrays([*batch.columns, found], schema=schema)
+    def at(self, file: str, offset: int) -> str | None:
+        """The statement behind a rows event; None without one."""
+        files = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array([file]))
+        found = self._behind(files, np.array([offset]), None)
+        return None if found is None else found[0].as_py()
 
-    def behind(self, files: pa.DictionaryArray, places: pa.Int64Array) -> pa.DictionaryArray:
-        """The statements behind changes, by the names of their files and the offsets of their events; null where there
-        is none."""
-        numbers, offsets = (np.asarray(array.fill_null(-1)) for array in (files.indices, places))
-        found = pa.nulls(len(files), STATEMENT.type)
+    def added(self, batch: pa.RecordBatch, schema: pa.Schema, file: str = "_file",
+              offset: str = "_pos") -> Iterator[pa.RecordBatch]:
+        """A batch with this schema's columns, the last of which is STATEMENT. It becomes several, divided between
+        events, where the statements are more than MOST_BYTES. `file` and `offset` are columns with the changes' places;
+        without a place there is no statement."""
+        offsets = np.asarray(batch.column(offset).fill_null(-1))
+        ends = 1 + np.flatnonzero(np.diff(offsets))
+        found = self._behind(batch.column(file), offsets, MOST_BYTES if len(ends) else None)
+        if found is None:
+            middle = int(ends[np.argmin(np.abs(ends - batch.num_rows // 2))])
+            for part in (batch.slice(0, middle), batch.slice(middle)):
+                yield from self.added(part, schema, file, offset)
+        else:
+            yield pa.RecordBatch.from_arrays([*map(batch.column, schema.names[:-1]), found], schema=schema)
+
+    def _behind(self, files: pa.DictionaryArray, offsets: np.ndarray, most: int | None) -> pa.DictionaryArray | None:
+        """The statements behind changes, by the names of their files and the offsets of their events; None where they
+        are more than so many bytes."""
+        numbers = np.asarray(files.indices.fill_null(-1))
+        indices, texts, n, size = np.full(len(files), -1, np.int32), [pa.array([], pa.large_string())], 0, 0
         for number, name in enumerate(files.dictionary.to_pylist()):
-            if name in self._files:
-                here = np.flatnonzero(numbers == number)
-                values = self._files[name].at(offsets[here])
-                found = values if len(here) == len(files) else pc.replace_with_mask(
-                    found.cast(pa.string()), pa.array(numbers == number), values.cast(pa.string())).dictionary_encode()
+            here = np.flatnonzero(numbers == number)
+            for file, inside in self._files.having(name, offsets[here]):
+                found, values = self._of(file).at(offsets[here[inside]])
+                indices[here[inside]] = np.where(found >= 0, found + n, -1)
+                texts.append(values)
+                n, size = n + len(values), size + values.nbytes
+                if most is not None and size > most:
+                    return None
+        return pa.DictionaryArray.from_arrays(pa.array(indices, mask=indices < 0),
+                                              pa.concat_arrays(texts).cast(pa.string()))
+
+    def _of(self, file: LogFile) -> _FileStatements:
+        found = self._kept.pop(file, None)
+        if found is None:
+            found = _FileStatements.read(file)
+            while self._kept and found.nbytes + sum(kept.nbytes for kept in self._kept.values()) > MOST_BYTES:
+                del self._kept[next(iter(self._kept))]
+        self._kept[file] = found
         return found
 
 
+@dataclass(frozen=True)
 class _FileStatements:
-    """Those of a file, which is read when one of it is wanted."""
+    """Those of a part of a file, in its order: text texts[numbers[i]] is behind rows events in [starts[i], ends[i])."""
 
-    def __init__(self, file: LogFile) -> None:
-        self._file = file
+    starts: np.ndarray
+    ends: np.ndarray
+    numbers: np.ndarray
+    texts: pa.LargeBinaryArray
 
-    def at(self, places: np.ndarray) -> pa.Array:
-        """The statements behind rows events at these offsets; null where there is none."""
-        starts, ends, first, texts = self._found
-        numbers = np.searchsorted(starts, places, side="right") - 1
-        known = numbers >= 0
-        known[known] = places[known] < ends[numbers[known]]
-        is_next = np.diff(numbers[known], prepend=-1) != 0
-        distinct, indices = numbers[known][is_next], np.zeros(len(places), np.int32)
-        indices[known] = np.cumsum(is_next) - 1
-        counts = first[distinct + 1] - first[distinct]
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        taken = texts.take(pa.array(np.repeat(first[distinct] - offsets[:-1], counts) + np.arange(offsets[-1])))
-        joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), taken.cast(pa.string())), _NEXT)
-        return pa.DictionaryArray.from_arrays(pa.array(indices, mask=~known), joined)
-
-    @cached_property
-    def _found(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, pa.Array]:
-        """Where statements begin and end, the number of the first text of each and how many there are, and the texts.
-        Those of a compressed transaction have one place."""
-        file = self._file
+    @classmethod
+    def read(cls, file: LogFile) -> _FileStatements:
+        """Read them. Those of a compressed transaction have one place, as its changes have: of several it is not known
+        which one is behind a change, so they are left out."""
         found = GroupPass(file.uri).row_statements(file.start, file.end)
-        starts, first = np.unique(found.starts, return_index=True)
-        first = np.append(first, len(found.starts))
-        return starts, found.ends[first[1:] - 1], first, _texts(found.offsets, found.data)
+        starts, first, counts = np.unique(found.starts, return_index=True, return_counts=True)
+        known = counts == 1
+        buffers = [None, pa.py_buffer(found.offsets), pa.py_buffer(found.data)]
+        texts = pa.Array.from_buffers(pa.large_binary(), len(found.starts), buffers)
+        return cls(starts[known], found.ends[first[known]], first[known], texts)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that they take."""
+        return int(self.texts.nbytes + self.starts.nbytes + self.ends.nbytes + self.numbers.nbytes)
+
+    def at(self, offsets: np.ndarray) -> tuple[np.ndarray, pa.LargeStringArray]:
+        """The numbers of the statements behind rows events at these offsets, in those that are given; -1 without one.
+        """
+        places = np.searchsorted(self.starts, offsets, side="right") - 1
+        known = places >= 0
+        known[known] = offsets[known] < self.ends[places[known]]
+        distinct, inverse = np.unique(places[known], return_inverse=True)
+        numbers = np.full(len(offsets), -1, np.int64)
+        numbers[known] = inverse
+        return numbers, _as_text(self.texts.take(pa.array(self.numbers[distinct], pa.int64())))
 
 
-def _texts(offsets: np.ndarray, data: np.ndarray) -> pa.Array:
+def _as_text(values: pa.LargeBinaryArray) -> pa.LargeStringArray:
     """Statements as text; of bytes that are none in UTF-8, what can be read."""
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    values = pa.Array.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid:

@@ -79,7 +79,7 @@ OF_PLACES = pa.schema([
 
 @dataclass(frozen=True)
 class RowHistory:
-    """The versions of a table's rows; `notes` are lines for people. With `statements` batches have `_statement`, the
+    """The versions of a table's rows; `notes` are lines for people. With statements batches have `_statement`, the
     SQL that began a version where the log has it; else they may have OF_PLACES."""
 
     notes: tuple[str, ...]
@@ -88,20 +88,21 @@ class RowHistory:
     _log: FeedLog
     _task: ApplyTask
     _base: BinlogPosition | None
-    _statements: RowStatements | None = None
+    _statements: RowStatements
+    _has_statements: bool
 
     @property
     def schema(self) -> pa.Schema:
         """That of the batches."""
         stored = self._stored.schema
-        if self._statements is None:
+        if not self._has_statements:
             return stored
         return pa.schema([*(field for field in stored if field.name not in OF_PLACES.names), STATEMENT])
 
     @property
     def origins(self) -> Origins:
         """What finds who made changes, by their places."""
-        return Origins({file.name: file for file in self._log.files.values()})
+        return Origins(self._log.files.values(), self._statements)
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -117,13 +118,10 @@ class RowHistory:
         """The versions by key, and of a row in the order of their beginning; those of a table without a key as they
         began. Raises ArchiveError for damage, and ReplayStopped where a replica would stop."""
         batches = self._stored.part(_Walk(self._log, self._task, self._base, self._schema)).batches()
-        return batches if self._statements is None else map(self._with_statements, batches)
-
-    def _with_statements(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        assert self._statements is not None
-        found = self._statements.behind(batch.column("_from_file"), batch.column("_from_pos"))
-        arrays = [batch.column(name) for name in self.schema.names[:-1]]
-        return pa.RecordBatch.from_arrays([*arrays, found], schema=self.schema)
+        if not self._has_statements:
+            return batches
+        return (more for batch in batches
+                for more in self._statements.added(batch, self.schema, "_from_file", "_from_pos"))
 
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
@@ -140,9 +138,8 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
     if taken := [field.name for field in fields if field.name in pa.schema(own).names]:
         raise UsageError(f"the table has a column {taken[0]}, as the history has", hint="ask for its other columns")
     schema = pa.schema([*fields, *(field for field in own if field != STATEMENT)])
-    with_statements = {file.name: file for file in log.files.values() if file.has_statements}
     return RowHistory(changes.notes_on(table, log), changes.stored_as(table, log, schema), schema, log, task,
-                      changes.begins_at, RowStatements(with_statements) if statements else None)
+                      changes.begins_at, changes.row_statements, statements)
 
 
 class _Walk:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
-import pyarrow as pa
 
 from applier.binlog.locating.groups import GroupPass, Groups
 from applier.binlog.locating.sessions import session_of
 from applier.jobs.changes.log import LogFile
+from applier.jobs.changes.log_files import LogFiles
 from applier.jobs.changes.row_statements import RowStatements
+
+_KEPT_FILES = 4
+"""The files whose groups are in memory; versions of a row are in the order of the log."""
 
 
 @dataclass(frozen=True)
@@ -24,21 +27,22 @@ class Origin:
 
 
 class Origins:
-    """Finds the origins of changes by the names of files and the offsets of events."""
+    """Finds the origins of changes in these files by the names of files and the offsets of events."""
 
-    def __init__(self, files: Mapping[str, LogFile]) -> None:
-        self._files = files
-        self._statements = RowStatements({name: file for name, file in files.items() if file.has_statements})
-        self._groups = cache(self._groups_of)
+    def __init__(self, files: Iterable[LogFile], statements: RowStatements) -> None:
+        self._files, self._statements = LogFiles(files), statements
+        self._groups = lru_cache(_KEPT_FILES)(_groups_of)
 
     def of(self, file: str, offset: int) -> Origin:
         """The origin of a change. Raises ArchiveError for an event that is malformed."""
-        groups = self._groups(file)
-        group = groups[int(np.searchsorted(groups.starts, offset, side="right")) - 1]
-        files = pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), pa.array([file]))
-        [statement] = self._statements.behind(files, pa.array([offset])).to_pylist()
-        return Origin(session_of(self._files[file].uri, group.start, group.end).thread_id, statement)
+        threads = [self._thread(part, offset) for part, _ in self._files.having(file, np.array([offset]))]
+        return Origin(threads[0] if threads else None, self._statements.at(file, offset))
 
-    def _groups_of(self, file: str) -> Groups:
-        known = self._files[file]
-        return GroupPass(known.uri).groups(known.start, known.end)
+    def _thread(self, part: LogFile, offset: int) -> int | None:
+        groups = self._groups(part)
+        group = groups[int(np.searchsorted(groups.ends, offset, side="right"))]
+        return session_of(part.uri, group.start, group.end).thread_id
+
+
+def _groups_of(part: LogFile) -> Groups:
+    return GroupPass(part.uri).groups(part.start, part.end)

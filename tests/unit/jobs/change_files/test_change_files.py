@@ -15,6 +15,8 @@ import pytest
 
 import applier
 from applier import cli
+from applier.jobs.change_files import dividing, tables
+from applier.jobs.json_lines.steps import Steps
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -134,6 +136,43 @@ def test_who_closes_the_pipe_ends_it_quietly(format):
     program = f"{sys.executable} -m applier changes --binlogs {ARCHIVE} --table shop.orders --format {format}"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {program} | head -c 9"], capture_output=True, timeout=120)
     assert (done.returncode, done.stderr, len(done.stdout)) == (0, b"", 9)
+
+
+@pytest.mark.parametrize("format", ["json", "debezium", "csv", "parquet", "arrow"])
+def test_the_statement_of_many_rows_is_asked_for_and_written_in_parts(tmp_path, capfdbinary, monkeypatch, format):
+    """Lines have it as often as rows do: what they take at once is bounded. Parquet and Arrow have it once."""
+    log, n = Log(tmp_path, "mariadb"), 200
+    table = log.create("CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    statement = f"UPDATE t SET v = v + 1 /* {'x' * 100_000} */"
+    with log.log.transaction():
+        log.log.event(160, statement.encode())  # ANNOTATE_ROWS
+        log.log.rows(RowChanges(table, before={"id": ints(*range(n)), "v": ints(*[1] * n)},
+                                after={"id": ints(*range(n)), "v": ints(*[2] * n)}))
+    path, sizes = log.close(), []
+    monkeypatch.setattr(dividing, "MOST_BYTES", 1 << 20)
+    write = Steps.write
+    monkeypatch.setattr(Steps, "write", lambda *args: sizes.append(len((made := write(*args))[0])) or made)
+    times = tables.datetime_texts  # of the rows that become texts together
+    monkeypatch.setattr(tables, "datetime_texts", lambda values, unit: sizes.append(
+        len(values) * len(statement)) or times(values, unit))
+    argv = "--binlogs", path, "--table", "d.t", "--format", format, "--output"
+    run(capfdbinary, *argv, tmp_path / "without")
+    [without] = tmp_path.glob("without/d/t/changes.*")
+    assert b"x" * 1000 not in without.read_bytes()
+    sizes.clear()
+    run(capfdbinary, *argv, tmp_path / "with", "--statements")
+    [file] = tmp_path.glob("with/d/t/changes.*")
+    if format in ("json", "debezium"):
+        found = [json.loads(line) for line in file.read_bytes().splitlines()]
+        assert [line["after"]["id"] for line in found] == [*range(n)]
+        assert {line["statement"] if format == "json" else line["source"]["query"] for line in found} == {statement}
+        assert max(sizes) < 1 << 20
+        return
+    read = {"csv": csv.read_csv, "parquet": pq.read_table,
+            "arrow": lambda path: pa.ipc.open_stream(path).read_all()}[format](str(file))
+    assert read["_statement"].to_pylist() == [statement] * 2 * n
+    assert read["id"].to_pylist() == [id for id in range(n) for _ in range(2)]
+    assert max(sizes) < 1 << 20 if format == "csv" else file.stat().st_size < 1 << 20
 
 
 TEXTS = ["", "plain", 'a "quoted" \\ text', "tab\tline\nreturn\r", "\x00\x01\x1f\x7f", "żółć 🐍", "x" * 1000 + '"',
