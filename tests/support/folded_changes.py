@@ -93,7 +93,10 @@ def folded(snapshot: applier.Snapshot, name: str, changes: pa.Table, *, complete
             raise CannotFold("rows of the base lack columns")
         begun = rows_of(known, columns)
     rows = Counter(rows_of(table.to_arrow(), columns))
-    return fold(changes, columns, table.key, begun, complete=complete) == rows
+    found = fold(changes, columns, table.key, begun, complete=complete)
+    if found != rows and any("None" in row for row in rows_of(table.to_arrow(), list(table.key))):
+        raise CannotFold("several keys have invalid dates, which are null")
+    return found == rows
 
 
 def _cells(column: pa.ChunkedArray) -> list[str]:

@@ -1,6 +1,7 @@
-"""Complete changes of each table of each recorded case add up to its rows, and its history as of each mark is the rows
-that a server held there."""
+"""Complete changes of each table of each recorded case add up to its rows at each mark, and its history as of each mark
+is the rows that a server held there."""
 
+import re
 from collections import Counter
 from contextlib import suppress
 
@@ -36,11 +37,20 @@ COMPLETE = {
 """How many tables of a case are judged so: all but those with system versioning, and keys that show null."""
 
 
+NOT_FOLDED = {name: {"zd.only_unique", "zd.pk"} for name in ("zero-dates-mariadb", "zero-dates-mysql")}
+"""Tables whose rows no key in Parquet tells from each other."""
+OF_CHANGES = ("_change_type", "_commit_version", "_present")
+
+
 def as_of(history, position):
     """The versions that are valid at a position."""
-    sequence = int(position.file.rpartition(".")[2]) << 40 | position.offset
-    return history.filter((pc.field("_from_seq") <= sequence)
-                          & (pc.field("_to_seq").is_null() | (pc.field("_to_seq") > sequence)))
+    at = sequence(position)
+    return history.filter((pc.field("_from_seq") <= at) & (pc.field("_to_seq").is_null() | (pc.field("_to_seq") > at)))
+
+
+def sequence(position):
+    """The commit version of what ends at a position."""
+    return int(position.file.rpartition(".")[2]) << 40 | position.offset
 
 
 def names_at(log, table, position):
@@ -51,6 +61,17 @@ def names_at(log, table, position):
     return [names[name] for name in table.schema.names]
 
 
+def named(changes, columns, names):
+    """Changes whose columns of these names in the feed have those of the table; what they held as other types, too."""
+    arrays = {name: changes[name] for name in OF_CHANGES}
+    for column, name in zip(columns, names, strict=True):
+        stem = re.sub("__[0-9]+$", "", name)
+        others = [other for other in changes.column_names if re.fullmatch(rf"{re.escape(stem)}(__[0-9]+)?", other)]
+        for number, other in enumerate(sorted(others, key=lambda other: other != name)):
+            arrays[f"{column}__{number}" if number else column] = changes[other]
+    return pa.table(arrays)
+
+
 def test_each_case_is_here_that_can_be_judged():
     assert set(COMPLETE) <= {folder.name for folder in CASES.iterdir()} and sum(COMPLETE.values()) == 606
 
@@ -59,7 +80,7 @@ def test_each_case_is_here_that_can_be_judged():
 def test_whole_rows_add_up_and_histories_hold(name, tmp_path):
     """DEF-R2, JD-*, AP-FK: whole rows of partial images, documents of diffs, rows that foreign keys change; from the
     beginning, and from a snapshot at the first mark. AP-SNAP: XA transactions hold from their commit on."""
-    case, judged = Case(name), 0
+    case, judged, not_folded = Case(name), 0, set()
     marks = [*case.marks, None] if (case.folder / "case.json").exists() else [None]
     for number, mark in enumerate(marks):
         replayed(case, tmp_path / f"{number}", mark=mark)
@@ -74,20 +95,26 @@ def test_whole_rows_add_up_and_histories_hold(name, tmp_path):
             changes, history = log.feed(name_of), row_history(log, name_of)
         except applier.UnsupportedEvent:  # system versioning
             continue
-        versions, (of_table, _) = read(history), log.applied(name_of)
+        versions, told, (of_table, _) = read(history), read(changes), log.applied(name_of)
         for snapshot in snapshots:
             if (known := snapshot.tables.get(table.full_name)) is not None:
-                found = rows_of(as_of(versions, snapshot.position), names_at(of_table, known, snapshot.position))
+                names = names_at(of_table, known, snapshot.position)
+                found = rows_of(as_of(versions, snapshot.position), names)
                 assert Counter(found) == Counter(rows_of(known.to_arrow(), known.schema.names)), (table, snapshot)
+                until = told.filter(pc.field("_commit_version") <= sequence(snapshot.position))
+                try:
+                    assert folded(snapshot, table.full_name, named(until, known.schema.names, names), complete=True)
+                except CannotFold:
+                    not_folded.add(table.full_name)
         if name_here not in snapshots[-1].tables:  # it has another name since, or was dropped
             continue
         with suppress(CannotFold):
-            assert folded(snapshots[-1], table.full_name, read(changes), complete=True), table
+            assert folded(snapshots[-1], table.full_name, told, complete=True), table
             judged += 1
             if after_first is not None:
                 later = read(after_first.feed(name_of))
                 assert folded(snapshots[-1], table.full_name, later, complete=True, base=snapshots[0]), table
-    assert judged == COMPLETE[name]
+    assert judged == COMPLETE[name] and not_folded == NOT_FOLDED.get(name, set())
 
 
 def read(feed):
