@@ -16,8 +16,8 @@ _DIGITS = {1: 3, 2: 5, 4: 10, 8: 20}
 """Of integers of so many bytes."""
 
 
-_LABELS = {Family.MEMBERS: Family.TEXT}
-"""Families that are told as another one is."""
+_LABELS = {Family.MEMBERS: Family.TEXT, Family.DOCUMENT: Family.TEXT}
+"""Families that are told as another one is, or beside it: text from before a column was JSON stays text."""
 
 
 @dataclass
