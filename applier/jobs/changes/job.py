@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,6 +25,7 @@ from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns, last_left_out
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of
+from applier.jobs.changes.related_tables import closure, only, parents, related, sources, versions_of
 from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
@@ -42,7 +43,6 @@ from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
 from applier.schema.history.history import SchemaHistory
-from applier.schema.history.table_versions import TableVersion
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
 from applier.snapshot.manifest import DatabaseEntry, PreparedTransaction
@@ -161,7 +161,7 @@ class ChangeLog:
         found = {(version.definition.database, version.definition.name)
                  for table in used_tables(self._span, history, filter.wanted) for version in table.versions}
         for name in {(version.definition.database, version.definition.name) for version in history.versions()}:
-            versions = {version.id: version for version in _versions_of(history, name)}
+            versions = {version.id: version for version in versions_of(history, name)}
             if filter.wanted(*name) and statements_below_the_log(versions):
                 found.add(name)
         return sorted(found | self._changed_by_foreign_keys(history, filter))
@@ -200,7 +200,7 @@ class ChangeLog:
         if not self._options.ignore_foreign_keys:
             _check_foreign_keys(self._span, history, table)
         log = self._feed_log(history, table, columns, keys)
-        changed = changed_versions(used_tables(self._span, history, _only(table)), history)
+        changed = changed_versions(used_tables(self._span, history, only(table)), history)
         read = {file for file in log.files if may_be_wanted(log, self._span, file)}
         segments = [segment for segment in log_segments(self._span, changed) if segment.file in read]
         return self._feed(table, log, SingleImages(log, segments))
@@ -226,13 +226,13 @@ class ChangeLog:
         rows, to what was there before: to rows with these keys, where others do not matter to them."""
         history = self._history(table)
         log = self._feed_log(history, table, columns, keys)
-        wanted = _closure(history, table, _sources if self._options.ignore_foreign_keys else _related)
+        wanted = closure(history, table, sources if self._options.ignore_foreign_keys else related)
         chosen = NOT_CHOSEN if log.chosen is None else as_planned(log.chosen, log.versions)
-        return log, self._plan(history, table, _only(*wanted), chosen)
+        return log, self._plan(history, table, only(*wanted), chosen)
 
     def _feed_log(self, history: SchemaHistory, table: TableName, columns: tuple[str, ...] | None,
                   keys: Keys | None) -> FeedLog:
-        versions = {version.id: version for version in _versions_of(history, table)}
+        versions = {version.id: version for version in versions_of(history, table)}
         if not versions:
             raise SchemaError("nothing defines this table", table=".".join(table), errno=NO_SUCH_TABLE,
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
@@ -253,15 +253,15 @@ class ChangeLog:
     def _history(self, table: TableName) -> SchemaHistory:
         """What the table was, and those were that its foreign keys refer to, or that its rows come from."""
         names = {table}
-        while not (more := _related(history := self._history_of(names), names)) <= names:
+        while not (more := related(history := self._history_of(names), names)) <= names:
             names |= more
         return history
 
     def _history_of(self, names: set[TableName]) -> SchemaHistory:
         """What these tables were. Of the others no statement has to be understood, unless rows come from them."""
         if self._everything is not None and all(EVERYTHING.wanted(*name) for name in names):
-            return self._everything.of(_only(*names))
-        return self._read(_only(*names))
+            return self._everything.of(only(*names))
+        return self._read(only(*names))
 
     @cached_property
     def _everything(self) -> SchemaHistory | None:
@@ -286,59 +286,15 @@ class ChangeLog:
 
 def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName) -> None:
     """Raise SchemaError where foreign keys change rows of the table, and the log does not have it (AP-FK)."""
-    names = _closure(history, table, _parents)
-    if names == {table} and not _parents(history, names):
+    names = closure(history, table, parents)
+    if names == {table} and not parents(history, names):
         return
-    cascades = cascades_of(history, used_tables(span, history, _only(*names)), idempotent=False,
+    cascades = cascades_of(history, used_tables(span, history, only(*names)), idempotent=False,
                            compressed=span.has_compressed_rows)
-    if any(version.id in cascades for version in _versions_of(history, table)):
+    if any(version.id in cascades for version in versions_of(history, table)):
         raise SchemaError("foreign keys change rows of this table, and the log does not have these changes",
                           table=".".join(table),
                           hint="replay these logs for the rows; for the changes that the log has, ignore foreign keys")
-
-
-def _closure(history: SchemaHistory, table: TableName,
-             step: Callable[[SchemaHistory, set[TableName]], set[TableName]]) -> set[TableName]:
-    """A table, and those that come to it in any number of steps."""
-    names = {table}
-    while not (more := step(history, names)) <= names:
-        names |= more
-    return names
-
-
-def _related(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
-    """The tables whose changes may change rows of these tables, or that rows of theirs come from or go to."""
-    return _parents(history, names) | _sources(history, names) | _successors(history, names)
-
-
-def _sources(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
-    """The tables that DDL gave these tables rows of."""
-    versions = {version.id: version.definition for version in history.versions()}
-    found = (versions[source.version] for name in names for version in _versions_of(history, name)
-             for source in version.sources)
-    return {(definition.database, definition.name) for definition in found}
-
-
-def _successors(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
-    """The tables that DDL gave rows of these tables."""
-    own = {version.id for name in names for version in _versions_of(history, name)}
-    return {(version.definition.database, version.definition.name) for version in history.versions()
-            if any(source.version in own for source in version.sources)}
-
-
-def _parents(history: SchemaHistory, names: set[TableName]) -> set[TableName]:
-    """The tables that cascading foreign keys of these tables refer to."""
-    return {(key.database, key.table) for name in names for version in _versions_of(history, name)
-            for key in version.definition.foreign_keys if key.cascades}
-
-
-def _versions_of(history: SchemaHistory, table: TableName) -> list[TableVersion]:
-    return [version for version in history.versions()
-            if (version.definition.database, version.definition.name) == table]
-
-
-def _only(*names: TableName) -> Wanted:
-    return lambda database, table: (database, table) in names
 
 
 def _schema(types: dict[str, pa.DataType], columns: tuple[str, ...] | None) -> pa.Schema:
