@@ -13,6 +13,7 @@ from applier.jobs import warm
 from benchmarks import (
     cascades,
     changes,
+    cores,
     definitions,
     documents,
     dumps,
@@ -53,6 +54,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "files": many_files.many_files,
     "scale": scale.scale,
     "large": large.large,
+    "cores": cores.second_core,
     "dumps": dumps.dumps,
     "sizes": sizes.sizes,
 }
