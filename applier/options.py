@@ -303,6 +303,25 @@ class ChangeFilesOptions:
         _one_of("--format", self.format, CHANGE_FORMATS)
 
 
+@dataclass(frozen=True)
+class HistoryFilesOptions:
+    """Where to write all versions of a table's rows, and where tasks run; `engine` and `master` are as in
+    ReplayOptions, `inputs` what is read."""
+
+    inputs: tuple[str, ...]
+    output: str
+    engine: str = "auto"
+    master: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_engine(self.engine, self.master)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What is read and written."""
+        return *self.inputs, self.output
+
+
 def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:
     """Parse comma-separated OLD=NEW pairs of databases, in any number of texts; names may be in backticks."""
     found: dict[str, str] = {}

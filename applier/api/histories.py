@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from applier.api.arguments import Key, PathLike, Paths, Place, Watcher, keys, path, paths, stop_at, watcher
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.options import ChangesOptions
 from applier.schema.table_filter import one_table
+
+if TYPE_CHECKING:
+    from applier.jobs.history.job import RowHistory
+    from applier.jobs.history.listing import HistoryFiles
 
 
 class History(Stream):
@@ -20,6 +24,29 @@ class History(Stream):
     Record batches for whatever takes Arrow streams: DuckDB, Polars, pandas, pyarrow. The table's rows, and where its
     versions are, are in memory.
     """
+
+    def __init__(self, versions: RowHistory) -> None:
+        super().__init__(versions)
+        self._versions = versions
+
+    def write(self, output: PathLike, *, engine: Literal["local", "auto", "spark"] = "local",
+              master: str | None = None, progress: Watcher | None = None) -> HistoryFiles:
+        """Write all versions as Parquet: files of those that have ended, and files of those that are still valid, by
+        ranges of the key, which all cores work on.
+
+        output: the directory to make, which is complete or not there.
+        engine: threads of this process, Spark, or what suits the work; a master means Spark.
+        master: Spark's, as for `replay`.
+        progress: called with each Step.
+
+        Raises ApplierError; then there is no output.
+        """
+        from applier.jobs.on_engine import histories
+        from applier.options import HistoryFilesOptions
+
+        options = HistoryFilesOptions(self._versions.places, path(output),
+                                      "spark" if master is not None and engine == "local" else engine, master)
+        return histories.write(self._versions, options, watcher(progress))
 
 
 def history(
@@ -41,6 +68,9 @@ def history(
     >>> history = applier.history("backup", "shop.orders", columns=["id", "status"]).to_arrow()
     >>> [(row["status"], row["_change_type"], row["_ended_by"]) for row in history.to_pylist() if row["id"] == 5]
     [('new', 'insert', 'update'), ('cancelled', 'update', None)]
+    >>> made = applier.history("backup", "shop.orders").write("lake/orders")
+    >>> made.rows, made.position
+    (3643, 'binlog.000003:176495')
 
     binlogs: the archive.
     table: its name, as "shop.orders".

@@ -1,11 +1,14 @@
 """`applier history`: the versions of rows, of one on the terminal, or of all in a file."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from applier.cli.application import (
     DefineFromLogOption,
+    Engine,
+    EngineOption,
+    MasterOption,
     StopDatetimeOption,
     StopGtidOption,
     StopPositionOption,
@@ -14,10 +17,7 @@ from applier.cli.application import (
 )
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime
-from applier.options import ChangesOptions, parse_key, parse_stop_position
-
-if TYPE_CHECKING:
-    from applier.jobs.history.job import RowHistory
+from applier.options import ChangesOptions, HistoryFilesOptions, parse_key, parse_stop_position
 
 
 @app.command()
@@ -29,7 +29,7 @@ def history(
         metavar="VALUE,...", help="Show the versions of the row with this primary key, which may be gone: its columns' "
                                   "values, in the key's order.")] = None,
     output: Annotated[str | None, typer.Option(
-        metavar="FILE", help="A Parquet file to make, with all versions of all rows.")] = None,
+        metavar="DIR", help="A directory to make, with Parquet files of all versions of all rows.")] = None,
     columns: Annotated[str | None, typer.Option(metavar="NAME,...", help="Only these columns.")] = None,
     base: Annotated[str | None, typer.Option(
         metavar="SNAPSHOT", help="A snapshot to begin with: its rows are the first versions.")] = None,
@@ -43,61 +43,40 @@ def history(
         "--statements", help="With --output: with a column of the statements that began versions, where the log has "
                              "them.")] = False,
     unsigned_bigint: Annotated[UnsignedBigint, typer.Option(
-        help="What BIGINT UNSIGNED is in the file: decimal, of 20 digits; long, where a value from 2^63 on is an "
+        help="What BIGINT UNSIGNED is in files: decimal, of 20 digits; long, where a value from 2^63 on is an "
              "error; uint64.")] = UnsignedBigint.decimal,
+    engine: EngineOption = Engine.auto,
+    master: MasterOption = None,
 ) -> None:
     """Show what a row was, when, and by which transaction; or write all versions of a table's rows.
 
         applier history --binlogs /backup --table shop.orders --key 9499
-        applier history --binlogs /backup --table shop.orders --output orders.parquet
+        applier history --binlogs /backup --table shop.orders --output /lake/orders
     """
     from applier.cli.terminal import print_note, progress
     from applier.cli.versions import print_versions
     from applier.jobs.changes.job import ChangeLog
     from applier.jobs.history.job import row_history
+    from applier.jobs.on_engine import histories
     from applier.schema.table_filter import one_table
 
     if (key is None) == (output is None):
-        raise UsageError("what to show is not said", hint="give --key for one row, or --output for a file of all")
+        raise UsageError("what to show is not said", hint="give --key for one row, or --output for all of them")
     options = ChangesOptions(
         tuple(binlogs), base, schema, None, None if stop_position is None else parse_stop_position(stop_position),
         stop_gtid, None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, complete=True,
         unsigned_bigint=unsigned_bigint.value)
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))
     with progress() as watcher:
-        found = row_history(ChangeLog(options, watcher), name := one_table(table), names,
+        found = row_history(ChangeLog(options, watcher), one_table(table), names,
                             None if key is None else (parse_key(key),), places=key is not None,
                             statements=statements and key is None)
         if output is not None:
-            rows = _write(found, name, output)
+            to = HistoryFilesOptions(found.places, output, engine.value, master)
+            made = histories.write(found, to, watcher)
     if output is not None:
-        print(f"{output}: {rows:,} versions")
+        print(f"{output}: {made.rows:,} versions until {made.position}")
     else:
         print_versions(found, f"no version of a row with the key {key}")
     for note in found.notes:
         print_note(note)
-
-
-def _write(found: "RowHistory", table: tuple[str, str], output: str) -> int:
-    """Write all versions to a file, which is complete or not there; how many. Raises UsageError if it is there."""
-    import os
-
-    from applier.io.durable import sync
-    from applier.jobs.change_files.tables import row_file
-
-    if os.path.exists(output):
-        raise UsageError("the output exists already", file=output, hint="name a file that does not exist")
-    rows, partial = 0, f"{output}.partial.{os.getpid()}"
-    sink = open(partial, "xb")
-    try:
-        with sink, row_file("parquet", sink, found.schema, found.columns, table) as file:
-            for batch in found.batches():
-                file.add(batch)
-                rows += batch.num_rows
-        sync([partial])
-        os.rename(partial, output)
-    except BaseException:
-        if os.path.exists(partial):
-            os.unlink(partial)
-        raise
-    return rows

@@ -5,14 +5,25 @@ one or at a time, and waited for the interpreter's lock for 1 to 5 % of that. So
 What it has is that a process which dies costs a task and not the run: worth Spark's start where more would be lost.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from applier.io.resolver import is_far
-from applier.options import ExportOptions, ReplayOptions
 
 SPARK_STARTS_SECONDS = 6.0
 """CPU that Spark takes besides the work, from its start to its end: 5.5 to 6 s, measured in local[2] with nothing to
 do."""
+
+
+class Places(Protocol):
+    """The options of a job that decide where it runs: the engine that is asked for, Spark's master, and what is read
+    and written."""
+
+    @property
+    def engine(self) -> str: ...
+    @property
+    def master(self) -> str | None: ...
+    @property
+    def places(self) -> tuple[str, ...]: ...
 
 
 class Choice(NamedTuple):
@@ -26,7 +37,7 @@ class Choice(NamedTuple):
         return f"engine: {self.engine}, as {self.why}"
 
 
-def choose(options: ReplayOptions | ExportOptions) -> Choice:
+def choose(options: Places) -> Choice:
     """Choose by what is asked for: an engine, a Spark master, and places that are read and written."""
     if options.engine != "auto":
         return Choice(options.engine)

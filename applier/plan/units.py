@@ -84,15 +84,15 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory, cascades: Ca
     return sorted(planned, key=lambda item: item.version.id)
 
 
-def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging | None, cores: int, *,
+def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging | None, cores: int | None, *,
            idempotent: bool, moving: Collection[str] = (), allowed: TypeConversions = NONE_ALLOWED,
            cascades: Cascades = NO_CASCADES, chosen: ChosenOf = NOT_CHOSEN) -> None:
     """Give each version its units. Numbers of units that may be applied by the shuffle route come before the others.
-    `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` nothing will be
-    written, but the steps of rows are traced: units have no place, and are as few as the base's files allow. Of tables
-    with `chosen` keys, units have the rows with these, if ranges of it can be applied by themselves."""
+    `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` rows have no
+    place, but their steps are traced. Without `cores` units are as few as the base's files allow. Of tables with
+    `chosen` keys, units have the rows with these, if ranges of it can be applied by themselves."""
     total, number = sum(version.bytes for version in planned), 0
-    unit_bytes = min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores))) if staging is not None else total + 1
+    unit_bytes = total + 1 if cores is None else min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
     grouped, searches = cascades.grouped, _Searches()
     for item in planned:
         member = grouped.get(item.version.id)

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from applier.apply.tasks import ApplyTask
+from applier.apply.tasks import ApplyTask, ApplyTasks
 from applier.binlog.archive.archive import open_archive
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.engine import compiling
@@ -37,15 +37,16 @@ from applier.jobs.replay.outlining import Outlining
 from applier.options import ChangesOptions, Keys
 from applier.plan.cascades import Cascades, cascades_of
 from applier.plan.log import LogSpan, Wanted, read_history
-from applier.plan.tasks import log_segments
-from applier.plan.units import NO_CASCADES, NOT_CHOSEN, ChosenOf, changed_versions, divide
+from applier.plan.planned import PlannedVersion
+from applier.plan.tasks import core_seconds, log_segments, walking_tasks
+from applier.plan.units import NO_CASCADES, NOT_CHOSEN, changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
 from applier.schema.history.history import SchemaHistory
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
-from applier.snapshot.manifest import DatabaseEntry, PreparedTransaction
+from applier.snapshot.manifest import BinlogPosition, DatabaseEntry, PreparedTransaction
 
 _WHOLE = 1 << 62
 
@@ -140,6 +141,16 @@ class ChangeLog:
         return self._span.flavour
 
     @property
+    def places(self) -> tuple[str, ...]:
+        """What is read."""
+        return *self._options.binlogs, *([] if self._options.base is None else [self._options.base])
+
+    @property
+    def ends_at(self) -> BinlogPosition:
+        """Where it ends."""
+        return self._span.end_position(self._base)
+
+    @property
     def pending(self) -> tuple[PreparedTransaction, ...]:
         """The XA transactions that are prepared where it ends."""
         return self._span.pending
@@ -185,7 +196,7 @@ class ChangeLog:
         history = self._wanted(filter) if table is None else self._history(table)
         databases = [DatabaseEntry(name, charset.charset, charset.collation)
                      for name, charset in sorted(history.databases().items())]
-        return schema_sql(self._span.end_position(self._base), databases, history.definitions())
+        return schema_sql(self.ends_at, databases, history.definitions())
 
     def feed(self, table: TableName, columns: tuple[str, ...] | None = None, keys: Keys | None = None) -> ChangeFeed:
         """The changes of a table, with all of its columns or these; of all rows, or of those with one of these values
@@ -226,9 +237,16 @@ class ChangeLog:
         rows, to what was there before: to rows with these keys, where others do not matter to them."""
         history = self._history(table)
         log = self._feed_log(history, table, columns, keys)
-        wanted = closure(history, table, sources if self._options.ignore_foreign_keys else related)
-        chosen = NOT_CHOSEN if log.chosen is None else as_planned(log.chosen, log.versions)
-        return log, self._plan(history, table, only(*wanted), chosen)
+        planned = self._plan(history, table, log, None)
+        return log, ApplyTask({item.version.id: tuple(item.units) for item in planned},
+                              tuple(log_segments(self._span, planned)))
+
+    def applied_in_parts(self, table: TableName, log: FeedLog, cores: int) -> tuple[ApplyTasks, float]:
+        """Tasks that apply the changes of a table by ranges of its key, as many as a replay on so many cores has, and
+        how many core seconds that takes; `log` is the table's."""
+        planned = self._plan(self._history(table), table, log, cores)
+        tasks = walking_tasks(log_segments(self._span, planned), planned, cores)
+        return tasks, core_seconds(tasks, planned, "walk", on_one_disk=True)
 
     def _feed_log(self, history: SchemaHistory, table: TableName, columns: tuple[str, ...] | None,
                   keys: Keys | None) -> FeedLog:
@@ -241,14 +259,15 @@ class ChangeLog:
         return FeedLog(self._files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))
 
-    def _plan(self, history: SchemaHistory, table: TableName, wanted: Wanted, chosen: ChosenOf) -> ApplyTask:
-        """One task that applies these tables, to trace the rows of one."""
+    def _plan(self, history: SchemaHistory, table: TableName, log: FeedLog, cores: int | None) -> list[PlannedVersion]:
+        """The units of the tables that a table's rows depend on, to trace the rows of this one."""
+        wanted = only(*closure(history, table, sources if self._options.ignore_foreign_keys else related))
         used = used_tables(self._span, history, wanted)
         cascades = self._cascades(history, used)
         planned = changed_versions(used, history, cascades, table)
-        divide(planned, self._base, None, 1, idempotent=False, cascades=cascades, chosen=chosen)
-        return ApplyTask({item.version.id: tuple(item.units) for item in planned},
-                         tuple(log_segments(self._span, planned)))
+        chosen = NOT_CHOSEN if log.chosen is None else as_planned(log.chosen, log.versions)
+        divide(planned, self._base, None, cores, idempotent=False, cascades=cascades, chosen=chosen)
+        return planned
 
     def _history(self, table: TableName) -> SchemaHistory:
         """What the table was, and those were that its foreign keys refer to, or that its rows come from."""

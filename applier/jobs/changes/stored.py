@@ -21,6 +21,17 @@ class Part(Protocol):
 
 
 @dataclass(frozen=True)
+class Batches:
+    """Batches that are there once."""
+
+    once: Iterator[pa.RecordBatch]
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """These."""
+        return self.once
+
+
+@dataclass(frozen=True)
 class StoredAs:
     """How batches of this schema have BIGINT UNSIGNED: `choice` is as people ask for it."""
 

@@ -1,80 +1,64 @@
-"""The job: every version of every row of a table, in the order of its key.
-
-    archive → complete changes as steps of rows (jobs.changes) → versions, when the log is through → record batches
-
-A step ends a version and begins the next one. While the log is walked these are pointers; a version's row is read once,
-when it is its turn. Rows of a base begin with it; where DDL makes another version of the table, all rows end, and go on
-as new ones.
-"""
+"""The job: every version of every row of a table, in the order of its key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
-from applier.apply.output.row_steps import Causes
-from applier.apply.routes.task import steps, table_walks
-from applier.apply.tables.unit import UnitApplier
-from applier.apply.tasks import ApplyTask
-from applier.binlog.rows.changes import ChangeBatch
-from applier.binlog.rows.same_bytes import SameBytes
+from applier.apply.tasks import ApplyTask, ApplyTasks
 from applier.errors import UnsupportedEvent, UsageError
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.job import ChangeLog
-from applier.jobs.changes.log import FeedLog, ReadLog
+from applier.jobs.changes.log import FeedLog
 from applier.jobs.changes.row_statements import STATEMENT, RowStatements
-from applier.jobs.changes.stored import StoredAs
-from applier.jobs.changes.whole_rows import check
-from applier.jobs.history.commits import NEVER, Commits
-from applier.jobs.history.in_key_order import OfVersion, in_key_order
+from applier.jobs.changes.stored import Batches, StoredAs
 from applier.jobs.history.origins import Origins
-from applier.jobs.history.versions import (
-    ALTER,
-    BASE,
-    KINDS,
-    NOTHING,
-    NOWHERE,
-    TRUNCATE,
-    Edge,
-    UnitSteps,
-    Versions,
-    files_and_offsets,
-    place_of,
-)
+from applier.jobs.history.walk import OF_PLACES, OF_VERSIONS, HistoryWalk
 from applier.options import Keys
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
-from applier.schema.history.table_versions import Position, TableVersion
 from applier.snapshot.manifest import BinlogPosition
 
-_KIND = pa.dictionary(pa.int8(), pa.string())
-OF_VERSIONS = pa.schema([
-    pa.field("_valid_from", pa.timestamp("us", tz="UTC")),
-    pa.field("_valid_to", pa.timestamp("us", tz="UTC")),
-    pa.field("_from_seq", pa.int64(), nullable=False),
-    pa.field("_to_seq", pa.int64()),
-    pa.field("_change_type", _KIND, nullable=False),
-    pa.field("_ended_by", _KIND),
-    pa.field("_from_gtid", pa.string()),
-    pa.field("_to_gtid", pa.string()),
-])
-"""What a history says of a version: from when to before when, by the clock and by commit versions of the change feed
-(null: still valid; of a base's rows it is not known since when), what began it (insert, update, alter, base) and what
-ended it (update, delete, truncate, alter), and the transactions."""
 
+@dataclass(frozen=True)
+class Histories:
+    """What the histories of all ranges of a table's keys have in common; picklable. `walked` is the schema of what a
+    walk tells; with statements, batches have `_statement` in place of OF_PLACES."""
 
-OF_PLACES = pa.schema([
-    pa.field("_from_file", pa.dictionary(pa.int32(), pa.string())),
-    pa.field("_from_pos", pa.int64()),
-    pa.field("_to_file", pa.dictionary(pa.int32(), pa.string())),
-    pa.field("_to_pos", pa.int64()),
-])
-"""The events that began and ended versions: files, and offsets; of DDL its event group."""
+    log: FeedLog
+    stored: StoredAs
+    walked: pa.Schema
+    base: BinlogPosition | None
+    has_statements: bool
+
+    @property
+    def schema(self) -> pa.Schema:
+        """That of batches."""
+        stored = self.stored.schema
+        if not self.has_statements:
+            return stored
+        return pa.schema([*(field for field in stored if field.name not in OF_PLACES.names), STATEMENT])
+
+    def batches(self, task: ApplyTask) -> Iterator[pa.RecordBatch]:
+        """The versions of the rows that a task has, as HistoryWalk.batches."""
+        return self._given(HistoryWalk(self.log, self.base, self.walked, task).batches(), self._statements())
+
+    def by_range(self, task: ApplyTask) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:
+        """The same by range of keys, as HistoryWalk.by_range."""
+        statements = self._statements()
+        for number, batches in HistoryWalk(self.log, self.base, self.walked, task).by_range():
+            yield number, self._given(batches, statements)
+
+    def _statements(self) -> RowStatements | None:
+        return RowStatements(self.log.files.values()) if self.has_statements else None
+
+    def _given(self, batches: Iterator[pa.RecordBatch], statements: RowStatements | None) -> Iterator[pa.RecordBatch]:
+        stored = self.stored.part(Batches(batches)).batches()
+        if statements is None:
+            return stored
+        return (more for batch in stored for more in statements.added(batch, self.schema, "_from_file", "_from_pos"))
 
 
 @dataclass(frozen=True)
@@ -83,45 +67,50 @@ class RowHistory:
     SQL that began a version where the log has it; else they may have OF_PLACES."""
 
     notes: tuple[str, ...]
-    _stored: StoredAs
-    _schema: pa.Schema
-    _log: FeedLog
+    table: TableName
+    _changes: ChangeLog
+    _common: Histories
     _task: ApplyTask
-    _base: BinlogPosition | None
-    _statements: RowStatements
-    _has_statements: bool
 
     @property
     def schema(self) -> pa.Schema:
         """That of the batches."""
-        stored = self._stored.schema
-        if not self._has_statements:
-            return stored
-        return pa.schema([*(field for field in stored if field.name not in OF_PLACES.names), STATEMENT])
+        return self._common.schema
 
     @property
     def origins(self) -> Origins:
         """What finds who made changes, by their places."""
-        return Origins(self._log.files.values(), self._statements)
+        return Origins(self._common.log.files.values(), self._changes.row_statements)
 
     @property
     def columns(self) -> dict[str, Column]:
         """The table's columns in the history, by name."""
-        return self._log.columns
+        return self._common.log.columns
 
     @property
     def key(self) -> tuple[str, ...]:
         """The names of the columns of the table's key, where it has one."""
-        return self._log.key
+        return self._common.log.key
+
+    @property
+    def ends_at(self) -> BinlogPosition:
+        """Where the log ends: the versions without an end are those of the rows there."""
+        return self._changes.ends_at
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The versions by key, and of a row in the order of their beginning; those of a table without a key as they
         began. Raises ArchiveError for damage, and ReplayStopped where a replica would stop."""
-        batches = self._stored.part(_Walk(self._log, self._task, self._base, self._schema)).batches()
-        if not self._has_statements:
-            return batches
-        return (more for batch in batches
-                for more in self._statements.added(batch, self.schema, "_from_file", "_from_pos"))
+        return self._common.batches(self._task)
+
+    def in_parts(self, cores: int) -> tuple[Histories, ApplyTasks, float]:
+        """The same by ranges of keys, for tasks on so many cores: what they have in common, what each one's own is, and
+        how many core seconds it takes to apply the changes."""
+        return self._common, *self._changes.applied_in_parts(self.table, self._common.log, cores)
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """What is read."""
+        return self._changes.places
 
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
@@ -138,110 +127,5 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
     if taken := [field.name for field in fields if field.name in pa.schema(own).names]:
         raise UsageError(f"the table has a column {taken[0]}, as the history has", hint="ask for its other columns")
     schema = pa.schema([*fields, *(field for field in own if field != STATEMENT)])
-    return RowHistory(changes.notes_on(table, log), changes.stored_as(table, log, schema), schema, log, task,
-                      changes.begins_at, changes.row_statements, statements)
-
-
-class _Walk:
-    """One way through the log."""
-
-    def __init__(self, log: FeedLog, task: ApplyTask, base: BinlogPosition | None, schema: pa.Schema) -> None:
-        self._log, self._task, self._base, self._schema = log, task, base, schema
-        self._commits, self._read = Commits(), ReadLog(log)
-        self._walks = table_walks(task, {})
-        self._units = {version: [UnitSteps(unit, self._commits) for unit in self._walks[version].units]
-                       for version in sorted(log.versions.keys() & self._walks.keys())}
-        self._found: dict[int, list[Versions]] = {}
-        self._file = 0
-
-    def batches(self) -> Iterator[pa.RecordBatch]:
-        """The versions, a unit at a time in the order of their keys."""
-        for version, units in self._units.items():
-            self._walks[version].trace(partial(self._take, units))
-        with SameBytes() as outlined:
-            for segment in steps(self._task, self._walks, outlined):
-                check(self._walks)
-                self._finish((segment.file, segment.start))
-                self._file = segment.file
-        check(self._walks)
-        self._finish(None)
-        ranges = {len(found) for found in self._found.values()}
-        if len(ranges) == 1:
-            for unit in range(*ranges):
-                yield from self._batches([(version, found[unit]) for version, found in self._found.items()])
-        elif ranges:  # a table was made anew: its units have other ranges
-            yield from self._batches([(version, part) for version, found in self._found.items() for part in found])
-
-    def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
-              causes: Causes) -> None:
-        for unit in units:
-            unit.take(batch, causes, self._file, self._read.groups(self._file))
-
-    def _finish(self, position: Position | None) -> None:
-        """Versions of the table that end by a position (None: all) have had all their changes."""
-        for number, units in self._units.items():
-            version = self._log.versions[number]
-            if number in self._found or (position is not None and (version.end is None or version.end > position)):
-                continue
-            first, last = self._first(version), self._last(version)
-            self._found[number] = [unit.versions(first, last) for unit in units]
-            check(self._walks)
-
-    def _first(self, version: TableVersion) -> Edge:
-        if version.sources:
-            return self._edge(version.start, ALTER)
-        if version.in_base is None or self._base is None:
-            return Edge(NEVER, BASE)  # it begins without rows
-        return Edge(self._commits.of_base(self._base.file, self._base.offset), BASE)
-
-    def _last(self, version: TableVersion) -> Edge:
-        if version.end is None:
-            return Edge(NEVER, NOTHING)
-        goes_on = any(source.version == version.id for other in self._log.versions.values()
-                      for source in other.sources)
-        return self._edge(version.end, ALTER if goes_on else TRUNCATE)
-
-    def _edge(self, position: Position, kind: int) -> Edge:
-        """The statement that ends there."""
-        file, end = position
-        groups, last = self._read.groups(file), np.array([end - 1])
-        return Edge(int(self._commits.of(groups, last)[0]), kind, int(place_of(file, groups.starts(last))[0]))
-
-    def _batches(self, found: Sequence[tuple[int, Versions]]) -> Iterator[pa.RecordBatch]:
-        """The versions of units over all versions of the table, in order."""
-        parts = []
-        for number, versions in [(number, self._of_chosen(number, versions)) for number, versions in found]:
-            definition = self._log.versions[number].definition
-            names = {definition.columns[column].name: name for column, name in self._log.names[number].items()
-                     if name in self._log.columns}
-            parts.append(OfVersion(definition, names, versions))
-        for chunk in in_key_order(parts):
-            begun, ended = (self._commits.columns(chunk.numbers(name)) for name in ("begins", "ends"))
-            arrays = [chunk.column(field) for field in self._schema
-                      if field.name not in OF_VERSIONS.names and field.name not in OF_PLACES.names]
-            arrays += [begun[0], ended[0], begun[1], ended[1], _kinds(chunk.numbers("begun_by")),
-                       _kinds(chunk.numbers("ended_by")), begun[2], ended[2]]
-            if OF_PLACES.names[0] in self._schema.names:
-                arrays += [*self._places(chunk.numbers("begun_at")), *self._places(chunk.numbers("ended_at"))]
-            yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
-
-    def _places(self, places: np.ndarray) -> tuple[pa.Array, pa.Array]:
-        """Files by name, and offsets; null for NOWHERE."""
-        files, offsets = files_and_offsets(places)
-        names = pa.array([self._log.files[number].name for number in sorted(self._log.files)])
-        numbers = np.searchsorted(sorted(self._log.files), files).astype(np.int32)
-        return (pa.DictionaryArray.from_arrays(pa.array(numbers, mask=places == NOWHERE), names),
-                pa.array(offsets, mask=places == NOWHERE))
-
-    def _of_chosen(self, number: int, versions: Versions) -> Versions:
-        """The versions of rows with the keys that are asked for."""
-        if not self._log.has_rows_of(number):
-            return versions.part(np.empty(0, np.int64))
-        if (chosen := self._log.chosen_of(number)) is None:
-            return versions
-        found = [chosen.of_table(rows) for rows in versions.rows(chosen.key.names)]
-        return versions.part(np.flatnonzero(np.concatenate([np.empty(0, np.bool_), *found])))
-
-
-def _kinds(numbers: np.ndarray) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int8(), mask=numbers == NOTHING), pa.array(KINDS))
+    common = Histories(log, changes.stored_as(table, log, schema), schema, changes.begins_at, statements)
+    return RowHistory(changes.notes_on(table, log), table, changes, common, task)

@@ -10,8 +10,9 @@ from applier.errors import UsageError
 from applier.io.printable import printable
 from applier.io.resolver import resolve
 from applier.jobs.change_files.described import MANIFEST
+from applier.jobs.history import listing as history
 from applier.jobs.views.dialects import DIALECTS
-from applier.jobs.views.sources import of_changes, of_file, of_snapshot
+from applier.jobs.views.sources import of_changes, of_file, of_history, of_snapshot
 from applier.jobs.views.view import View
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
@@ -19,15 +20,13 @@ from applier.snapshot.manifest import Snapshot
 
 
 def views(place: str, dialect: str, filter: TableFilter = EVERYTHING) -> Iterator[str]:
-    """The statements for a snapshot, for a directory of changes, or for a file of these or of a history. Raises what
+    """The statements for a snapshot, for a directory of changes or a file of these, or for a history. Raises what
     `views_of` raises, UsageError for files of other kinds, and SnapshotError if nothing is there."""
     filesystem, path = resolve(place)
-    found = filesystem.get_file_info([path, f"{path}/{MANIFEST}"])
-    is_file, is_changes = (info.type == FileType.File for info in found)
-    if is_file:
-        return _statements(place, of_file(place, filter), dialect)
-    if is_changes:
-        return _statements(place, of_changes(place, filter), dialect)
+    sources = {path: of_file, f"{path}/{MANIFEST}": of_changes, f"{path}/{history.MANIFEST}": of_history}
+    for info, views_in in zip(filesystem.get_file_info([*sources]), sources.values(), strict=True):
+        if info.type == FileType.File:
+            return _statements(place, views_in(place, filter), dialect)
     return views_of(manifest.load(place), dialect, filter)
 
 

@@ -12,6 +12,8 @@ from applier.errors import UsageError
 from applier.io.resolver import absolute, join, read_text, resolve
 from applier.io.typed_json import Mismatch, build, loads
 from applier.jobs.change_files.described import MANIFEST, DescribedTable
+from applier.jobs.history import listing as history
+from applier.jobs.history.listing import HistoryFiles
 from applier.jobs.views.view import AsOf, View, ViewColumn
 from applier.mysql.type_registry import TYPES, Family
 from applier.schema.definition import Column, TableDefinition
@@ -68,26 +70,44 @@ def of_changes(folder: str, filter: TableFilter) -> Iterator[View]:
         yield from of_file(join(absolute(folder), entry.file), filter)
 
 
+def of_history(folder: str, filter: TableFilter) -> Iterator[View]:
+    """The view of a directory of versions, NAME_history, which has a function besides: NAME_as_of. Raises UsageError
+    for another list of files."""
+    try:
+        listed = build(HistoryFiles, loads(read_text(join(folder, history.MANIFEST)).encode()))
+    except Mismatch as mismatch:
+        raise UsageError(f"it is not a list of versions: it {mismatch}", file=join(folder, history.MANIFEST)) from None
+    paths = tuple(join(absolute(folder), entry.file) for entry in listed.files)
+    table, columns = _described(paths[0])
+    if filter.wanted(table.database, table.name):
+        own = {column.name for column in table.columns}
+        yield View(table.database, f"{table.name}_history", columns, paths,
+                   AsOf(f"{table.name}_as_of", tuple(column for column in columns if column.name in own)))
+
+
 def of_file(path: str, filter: TableFilter) -> Iterator[View]:
-    """The view of a Parquet file of changes, NAME_changes, or of a history, NAME_history, which has a function besides:
-    NAME_as_of. Raises UsageError for another file."""
+    """The view of a Parquet file of changes, NAME_changes. Raises UsageError for another file."""
+    table, columns = _described(path)
+    own = {column.name for column in table.columns}
+    if any(column.name == _OF_HISTORIES and column.name not in own for column in columns):
+        raise UsageError("it is one of several files of a history", file=path, hint="name the directory that it is in")
+    if filter.wanted(table.database, table.name):
+        yield View(table.database, f"{table.name}_changes", columns, (absolute(path),))
+
+
+def _described(path: str) -> tuple[DescribedTable, tuple[ViewColumn, ...]]:
+    """What a Parquet file says of its table, and the columns of a view of it. Raises UsageError where it says nothing.
+    """
     filesystem, place = resolve(path)
     try:
         footer = pq.read_metadata(place, filesystem=filesystem)
         table = DescribedTable.parse(_metadata(footer))
     except (OSError, pa.ArrowInvalid, KeyError, Mismatch):
         raise UsageError("it is not Parquet that says of which table its rows are", file=path,
-                         hint="name a file that `applier history` or `applier changes` wrote") from None
-    if not filter.wanted(table.database, table.name):
-        return
+                         hint="name what `applier history` or `applier changes` wrote") from None
     known = {column.name: ViewColumn(column.name, column.comment, _is_time(column.type.partition("(")[0]))
              for column in table.columns}
-    columns = tuple(known.get(name, ViewColumn(name)) for name in footer.schema.to_arrow_schema().names)
-    if any(column.name == _OF_HISTORIES and column.name not in known for column in columns):
-        yield View(table.database, f"{table.name}_history", columns, (absolute(path),),
-                   AsOf(f"{table.name}_as_of", tuple(known.values())))
-    else:
-        yield View(table.database, f"{table.name}_changes", columns, (absolute(path),))
+    return table, tuple(known.get(name, ViewColumn(name)) for name in footer.schema.to_arrow_schema().names)
 
 
 def _metadata(footer: pq.FileMetaData) -> Mapping[bytes, bytes]:

@@ -2,7 +2,7 @@
 is the rows that a server held there."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from contextlib import suppress
 
 import pyarrow as pa
@@ -13,6 +13,7 @@ import applier
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.history.job import row_history
 from applier.options import ChangesOptions
+from applier.plan import units
 from tests.support.folded_changes import CannotFold, folded, rows_of
 from tests.support.folders import CASES
 from tests.support.real_server import Case, replayed
@@ -77,9 +78,10 @@ def test_each_case_is_here_that_can_be_judged():
 
 
 @pytest.mark.parametrize("name", sorted(COMPLETE))
-def test_whole_rows_add_up_and_histories_hold(name, tmp_path):
+def test_whole_rows_add_up_and_histories_hold(name, tmp_path, monkeypatch):
     """DEF-R2, JD-*, AP-FK: whole rows of partial images, documents of diffs, rows that foreign keys change; from the
     beginning, and from a snapshot at the first mark. AP-SNAP: XA transactions hold from their commit on."""
+    monkeypatch.setattr(units, "LEAST_UNIT_BYTES", 1)  # so that files have ranges of the key
     case, judged, not_folded = Case(name), 0, set()
     marks = [*case.marks, None] if (case.folder / "case.json").exists() else [None]
     for number, mark in enumerate(marks):
@@ -96,6 +98,7 @@ def test_whole_rows_add_up_and_histories_hold(name, tmp_path):
         except applier.UnsupportedEvent:  # system versioning
             continue
         versions, told, (of_table, _) = read(history), read(changes), log.applied(name_of)
+        assert_ranges_have(versions, history)
         for snapshot in snapshots:
             if (known := snapshot.tables.get(table.full_name)) is not None:
                 names = names_at(of_table, known, snapshot.position)
@@ -115,6 +118,20 @@ def test_whole_rows_add_up_and_histories_hold(name, tmp_path):
                 later = read(after_first.feed(name_of))
                 assert folded(snapshots[-1], table.full_name, later, complete=True, base=snapshots[0]), table
     assert judged == COMPLETE[name] and not_folded == NOT_FOLDED.get(name, set())
+
+
+def assert_ranges_have(versions, history):
+    """Tasks have the same versions by ranges of the key."""
+    common, tasks, _ = history.in_parts(4)
+    ranges = [pa.Table.from_batches(batches, common.schema) for task in tasks for _, batches in common.by_range(task)]
+    which = [*history.key, "_from_seq", "_to_seq"] if len(ranges) > 1 else []
+    places = defaultdict(deque)
+    for place, row in enumerate(rows_of(versions, which)):
+        places[row].append(place)
+    for found in ranges:
+        here = [places[row].popleft() for row in rows_of(found, which)] if which else range(versions.num_rows)
+        assert found.equals(versions.take(pa.array(here, pa.int64())))
+    assert not any(places.values())
 
 
 def read(feed):

@@ -1,5 +1,7 @@
 """`applier.history`: versions of rows, when they begin and end, and by what."""
 
+import itertools
+from collections import Counter
 from datetime import UTC, datetime
 from functools import partial
 
@@ -11,6 +13,7 @@ import pytest
 import applier
 import applier.binlog
 from applier import cli
+from applier.plan import units
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -201,10 +204,10 @@ def test_unsigned_bigints(tmp_path):
     with pytest.raises(applier.ReplayStopped, match="does not fit into a signed BIGINT") as stopped:
         applier.history(binlogs, "d.t", unsigned_bigint="long").to_arrow()
     assert (stopped.value.table, stopped.value.key) == ("d.t", "id = 1")
-    out = str(tmp_path / "h.parquet")
+    out = str(tmp_path / "h")
     assert cli.main(["history", "--binlogs", str(binlogs), "--table", "d.t", "--unsigned-bigint", "uint64", "--output",
                      out]) == 0
-    assert pq.read_schema(out).field("big").type == pa.uint64()
+    assert {pq.read_schema(file).field("big").type for file in (tmp_path / "h").rglob("*.parquet")} == {pa.uint64()}
 
 
 @pytest.mark.parametrize("name", ["mariadb-row-image-full", "row-metadata-full", "groups-mariadb"])
@@ -220,3 +223,40 @@ def test_the_statements_that_began_versions(name):
     told = [(row["_commit_version"], row["_statement"]) for row in changes
             if row["_change_type"] in ("insert", "update_postimage")]
     assert began and set(began) <= set(told)
+
+
+def test_files_by_ranges_of_the_key(log, tmp_path, monkeypatch):
+    """Each file is in the order of keys, and those of one kind have ranges of their own; rows that an update moves to
+    another range have their versions in both."""
+    monkeypatch.setattr(units, "LEAST_UNIT_BYTES", 1)
+    t = table(log, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    ids = [number * 37 % 1000 for number in range(1000)]
+    write(log, RowChanges(t, after={"id": ints(*ids), "v": ints(*ids)}))
+    write(log, RowChanges(t, before={"id": ints(*range(100)), "v": ints(*range(100))},
+                          after={"id": ints(*range(1500, 1400, -1)), "v": ints(*range(100))}))
+    write(log, RowChanges(t, before={"id": ints(*range(500, 900)), "v": ints(*range(500, 900))}))
+    log.close()
+    history = applier.history(str(log.path), "d.t")
+    made = history.write(tmp_path / "out")
+    whole, parts = history.to_arrow(), []
+    for is_open in (False, True):
+        files = [pq.read_table(tmp_path / "out" / file.file) for file in made.files if file.is_open is is_open]
+        assert [file.num_rows for file in files] == [file.rows for file in made.files if file.is_open is is_open]
+        found = [file["id"].to_pylist() for file in files]
+        assert len(found) > 2 and all(ids == sorted(ids) for ids in found)
+        ends = sorted((ids[0], ids[-1]) for ids in found if ids)
+        assert all(before[1] < after[0] for before, after in itertools.pairwise(ends))
+        assert all((file["_to_seq"].null_count == file.num_rows) is is_open for file in files if file.num_rows)
+        parts += files
+    names = ["id", "v", "_from_seq", "_to_seq"]
+    assert made.rows == 1100 and Counter(rows_of(pa.concat_tables(parts), names)) == Counter(rows_of(whole, names))
+    assert made.position == str(applier.replay(str(log.path), tmp_path / "now").snapshot.position)
+
+
+def test_files_of_a_table_without_rows(log, tmp_path):
+    """They are there, with its columns."""
+    table(log, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
+    log.close()
+    made = applier.history(str(log.path), "d.t").write(tmp_path / "out")
+    assert [(file.rows, file.is_open) for file in made.files] == [(0, False), (0, True)]
+    assert pq.read_table(tmp_path / "out" / made.files[0].file).column_names == ["id", "v", *OF_VERSIONS]

@@ -1,4 +1,6 @@
-"""`applier history`: one row's versions on the terminal, and all of them in a file."""
+"""`applier history`: one row's versions on the terminal, and all of them in files."""
+
+import json
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -82,15 +84,34 @@ def test_a_row_that_never_was(log, capsys):
     assert capsys.readouterr().out == "no version of a row with the key a,5\n"
 
 
-def test_a_file_of_all_versions(log, capsys, tmp_path):
-    output = str(tmp_path / "out.parquet")
-    assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--output", output, "--columns", "v"]) == 0
-    assert capsys.readouterr().out == f"{output}: 5 versions\n"
-    found = pq.read_table(output)
-    assert found.column_names[:2] == ["v", "_valid_from"] and found["v"].to_pylist() == [7, 8, 9, None, None]
-    assert cli.main(["history", "--binlogs", log, "--table", "d.t", "--output", output]) == 2
-    assert "the output exists already" in capsys.readouterr().err
-    assert not list(tmp_path.glob("*.partial"))
+def test_files_of_all_versions(log, capsys, tmp_path):
+    """Those that have ended apart from those that are still valid."""
+    output = tmp_path / "out"
+    argv = ["history", "--binlogs", log, "--table", "d.t", "--output", str(output), "--columns", "v"]
+    assert cli.main(argv) == 0
+    position = applier.replay(log, tmp_path / "now").snapshot.position
+    assert capsys.readouterr().out == f"{output}: 5 versions until {position}\n"
+    closed, still_valid = (pq.read_table(*output.glob(f"d/t/{kind}-*.parquet")) for kind in ("closed", "open"))
+    assert closed.column_names[:2] == ["v", "_valid_from"]
+    assert closed["v"].to_pylist() == [7, 8, None] and still_valid["v"].to_pylist() == [9, None]
+    listed = json.loads((output / "_history.json").read_text())
+    assert (listed["table"], listed["position"]) == ("d.t", str(position))
+    assert [(file["rows"], file["is_open"]) for file in listed["files"]] == [(3, False), (2, True)]
+    assert cli.main(argv) == 2 and "the output exists" in capsys.readouterr().err
+
+
+def test_no_files_are_left_where_it_stops(log, capsys, tmp_path):
+    """A log that lacks its beginning: a row to update is not there."""
+    with BinlogWriter(tmp_path / "binlog.000002") as other:
+        sql = "CREATE TABLE t (id INT PRIMARY KEY, v INT)"
+        other.query("CREATE DATABASE e")
+        other.query(sql, "e")
+        with other.transaction():
+            other.rows(RowChanges(parse_statement(sql, default_database="e")[0].definition,
+                                  before={"id": ints(1), "v": ints(2)}))
+    argv = ["history", "--binlogs", str(other.path), "--table", "e.t", "--output", str(tmp_path / "out")]
+    assert cli.main(argv) == 1 and "binlog.000002" in capsys.readouterr().err
+    assert not list(tmp_path.glob("*out*"))
 
 
 @pytest.mark.parametrize("argv, message", [

@@ -97,11 +97,12 @@ def log(tmp_path):
 def test_a_history_and_the_rows_as_of_each_commit(log, tmp_path, capsys):
     """They are those of the snapshot there."""
     duckdb = pytest.importorskip("duckdb")
-    file = str(log / "h.parquet")
+    folder = str(log / "history")
     arguments = ["--binlogs", str(log / "binlog.000001"), "--table", NAME]
-    assert cli.main(["history", *arguments, "--output", file]) == 0
-    capsys.readouterr()
-    assert cli.main(["views", file]) == 0
+    assert cli.main(["history", *arguments, "--output", folder]) == 0
+    [one, *_] = sorted(map(str, (log / "history").rglob("*.parquet")))
+    assert cli.main(["views", one]) == 2 and "name the directory" in capsys.readouterr().err
+    assert cli.main(["views", folder]) == 0
     connection = duckdb.connect()
     connection.execute(capsys.readouterr().out)
     made = applier.changes(log / "binlog.000001", NAME).to_arrow()

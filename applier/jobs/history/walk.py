@@ -1,0 +1,187 @@
+"""One way through the log, for the versions of a table's rows, or of those in some ranges of its keys.
+
+    complete changes as steps of rows (apply.output.row_steps) → versions, when the log is through → record batches
+
+A step ends a version and begins the next one. While the log is walked these are pointers; a version's row is read once,
+when it is its turn. Rows of a base begin with it; where DDL makes another version of the table, all rows end, and go on
+as new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.output.row_steps import Causes
+from applier.apply.routes.task import steps, table_walks
+from applier.apply.tables.unit import UnitApplier
+from applier.apply.tasks import ApplyTask
+from applier.binlog.rows.changes import ChangeBatch
+from applier.binlog.rows.same_bytes import SameBytes
+from applier.jobs.changes.log import FeedLog, ReadLog
+from applier.jobs.changes.whole_rows import check
+from applier.jobs.history.commits import NEVER, Commits
+from applier.jobs.history.in_key_order import OfVersion, in_key_order
+from applier.jobs.history.versions import (
+    ALTER,
+    BASE,
+    KINDS,
+    NOTHING,
+    NOWHERE,
+    TRUNCATE,
+    Edge,
+    UnitSteps,
+    Versions,
+    files_and_offsets,
+    place_of,
+)
+from applier.schema.history.table_versions import Position, TableVersion
+from applier.snapshot.manifest import BinlogPosition
+
+_KIND = pa.dictionary(pa.int8(), pa.string())
+OF_VERSIONS = pa.schema([
+    pa.field("_valid_from", pa.timestamp("us", tz="UTC")),
+    pa.field("_valid_to", pa.timestamp("us", tz="UTC")),
+    pa.field("_from_seq", pa.int64(), nullable=False),
+    pa.field("_to_seq", pa.int64()),
+    pa.field("_change_type", _KIND, nullable=False),
+    pa.field("_ended_by", _KIND),
+    pa.field("_from_gtid", pa.string()),
+    pa.field("_to_gtid", pa.string()),
+])
+"""What a history says of a version: from when to before when, by the clock and by commit versions of the change feed
+(null: still valid; of a base's rows it is not known since when), what began it (insert, update, alter, base) and what
+ended it (update, delete, truncate, alter), and the transactions."""
+
+
+OF_PLACES = pa.schema([
+    pa.field("_from_file", pa.dictionary(pa.int32(), pa.string())),
+    pa.field("_from_pos", pa.int64()),
+    pa.field("_to_file", pa.dictionary(pa.int32(), pa.string())),
+    pa.field("_to_pos", pa.int64()),
+])
+"""The events that began and ended versions: files, and offsets; of DDL its event group."""
+
+
+class HistoryWalk:
+    """Applies a task's changes, and tells the versions of rows of the log's table, with the columns of `schema`."""
+
+    def __init__(self, log: FeedLog, base: BinlogPosition | None, schema: pa.Schema, task: ApplyTask) -> None:
+        self._log, self._task, self._base, self._schema = log, task, base, schema
+        self._commits, self._read = Commits(), ReadLog(log)
+        self._walks = table_walks(task, {})
+        self._units = {version: [UnitSteps(unit, self._commits) for unit in self._walks[version].units]
+                       for version in sorted(log.versions.keys() & self._walks.keys())}
+        self._found: dict[int, list[Versions]] = {}
+        self._file = 0
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """All versions. Those of units with the same ranges come in the order of their keys, whichever version of the
+        table they are of. Raises ReplayStopped where a replica would stop."""
+        self._go()
+        ranges = {len(found) for found in self._found.values()}
+        if len(ranges) == 1:
+            for unit in range(*ranges):
+                yield from self._batches([(version, found[unit]) for version, found in self._found.items()])
+        elif ranges:  # a table was made anew: its units have other ranges
+            yield from self._batches([(version, part) for version, found in self._found.items() for part in found])
+
+    def by_range(self) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:
+        """The versions of each range of keys of which the task has units, by their number. Raises as `batches`."""
+        self._go()
+        ranges: dict[int, list[tuple[int, Versions]]] = {}
+        for version, found in self._found.items():
+            for unit, versions in zip(self._units[version], found, strict=True):
+                ranges.setdefault(unit.unit.spec.number, []).append((version, versions))
+        for number, of_versions in ranges.items():
+            yield number, self._batches(of_versions)
+
+    def _go(self) -> None:
+        """Walk the log."""
+        for version, units in self._units.items():
+            self._walks[version].trace(partial(self._take, units))
+        with SameBytes() as outlined:
+            for segment in steps(self._task, self._walks, outlined):
+                check(self._walks)
+                self._finish((segment.file, segment.start))
+                self._file = segment.file
+        check(self._walks)
+        self._finish(None)
+
+    def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
+              causes: Causes) -> None:
+        for unit in units:
+            unit.take(batch, causes, self._file, self._read.groups(self._file))
+
+    def _finish(self, position: Position | None) -> None:
+        """Versions of the table that end by a position (None: all) have had all their changes."""
+        for number, units in self._units.items():
+            version = self._log.versions[number]
+            if number in self._found or (position is not None and (version.end is None or version.end > position)):
+                continue
+            first, last = self._first(version), self._last(version)
+            self._found[number] = [unit.versions(first, last) for unit in units]
+            check(self._walks)
+
+    def _first(self, version: TableVersion) -> Edge:
+        if version.sources:
+            return self._edge(version.start, ALTER)
+        if version.in_base is None or self._base is None:
+            return Edge(NEVER, BASE)  # it begins without rows
+        return Edge(self._commits.of_base(self._base.file, self._base.offset), BASE)
+
+    def _last(self, version: TableVersion) -> Edge:
+        if version.end is None:
+            return Edge(NEVER, NOTHING)
+        goes_on = any(source.version == version.id for other in self._log.versions.values()
+                      for source in other.sources)
+        return self._edge(version.end, ALTER if goes_on else TRUNCATE)
+
+    def _edge(self, position: Position, kind: int) -> Edge:
+        """The statement that ends there."""
+        file, end = position
+        groups, last = self._read.groups(file), np.array([end - 1])
+        return Edge(int(self._commits.of(groups, last)[0]), kind, int(place_of(file, groups.starts(last))[0]))
+
+    def _batches(self, found: Sequence[tuple[int, Versions]]) -> Iterator[pa.RecordBatch]:
+        """The versions of units over all versions of the table, in order."""
+        parts = []
+        for number, versions in [(number, self._of_chosen(number, versions)) for number, versions in found]:
+            definition = self._log.versions[number].definition
+            names = {definition.columns[column].name: name for column, name in self._log.names[number].items()
+                     if name in self._log.columns}
+            parts.append(OfVersion(definition, names, versions))
+        for chunk in in_key_order(parts):
+            begun, ended = (self._commits.columns(chunk.numbers(name)) for name in ("begins", "ends"))
+            arrays = [chunk.column(field) for field in self._schema
+                      if field.name not in OF_VERSIONS.names and field.name not in OF_PLACES.names]
+            arrays += [begun[0], ended[0], begun[1], ended[1], _kinds(chunk.numbers("begun_by")),
+                       _kinds(chunk.numbers("ended_by")), begun[2], ended[2]]
+            if OF_PLACES.names[0] in self._schema.names:
+                arrays += [*self._places(chunk.numbers("begun_at")), *self._places(chunk.numbers("ended_at"))]
+            yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+
+    def _places(self, places: np.ndarray) -> tuple[pa.Array, pa.Array]:
+        """Files by name, and offsets; null for NOWHERE."""
+        files, offsets = files_and_offsets(places)
+        names = pa.array([self._log.files[number].name for number in sorted(self._log.files)])
+        numbers = np.searchsorted(sorted(self._log.files), files).astype(np.int32)
+        return (pa.DictionaryArray.from_arrays(pa.array(numbers, mask=places == NOWHERE), names),
+                pa.array(offsets, mask=places == NOWHERE))
+
+    def _of_chosen(self, number: int, versions: Versions) -> Versions:
+        """The versions of rows with the keys that are asked for."""
+        if not self._log.has_rows_of(number):
+            return versions.part(np.empty(0, np.int64))
+        if (chosen := self._log.chosen_of(number)) is None:
+            return versions
+        found = [chosen.of_table(rows) for rows in versions.rows(chosen.key.names)]
+        return versions.part(np.flatnonzero(np.concatenate([np.empty(0, np.bool_), *found])))
+
+
+def _kinds(numbers: np.ndarray) -> pa.Array:
+    return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int8(), mask=numbers == NOTHING), pa.array(KINDS))

@@ -1,0 +1,29 @@
+"""A history whose files are written in this process or by Spark's tasks."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from applier.engine.choice import choose
+from applier.io.progress import Progress
+from applier.jobs.history.files import write_history
+from applier.jobs.history.job import RowHistory
+from applier.jobs.history.listing import HistoryFiles
+from applier.jobs.on_engine import tasks
+from applier.options import HistoryFilesOptions
+
+
+def write(history: RowHistory, options: HistoryFilesOptions, progress: Progress) -> HistoryFiles:
+    """Write a directory of all versions. Raises ApplierError, and publishes nothing then."""
+    return write_history(history, options.output, _cores(options), partial(tasks.run, options, progress), progress)
+
+
+def _cores(options: HistoryFilesOptions) -> int:
+    """How many tasks run at a time, as far as it is known."""
+    if choose(options).engine != "spark":
+        return os.cpu_count() or 1
+    from applier.engine.spark import session
+    from applier.engine.spark.executor import OnSpark
+
+    return OnSpark(session.start_in_background(options.master), options.master).cores

@@ -1,0 +1,33 @@
+"""Tasks of a job that run where `--engine` says, once it is known how much work they are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from applier.engine.choice import Places, choose, choose_by_work
+from applier.engine.threads import map_on_threads
+from applier.io.progress import Progress
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def run(options: Places, progress: Progress, function: Callable[[Item], Result], items: Sequence[Item],
+        core_seconds: float, on_progress: Callable[[int, int], None]) -> list[Result]:
+    """`function` of every item, on threads of this process or as Spark's tasks; results in the order of the items.
+    Raises the ApplierError of the first item that has one."""
+    chosen = choose(options)
+    if chosen.engine == "auto":
+        chosen = choose_by_work(core_seconds)
+    if chosen.why:
+        progress.note(str(chosen))
+    if chosen.engine == "local":
+        return map_on_threads(function, items, os.cpu_count() or 1, on_progress)
+    from applier.engine.spark import running, session
+    from applier.engine.spark.stages import map_tasks
+
+    with running.explain_spark_errors():
+        return map_tasks(session.start_in_background(options.master).result(), function, items,
+                         on_progress=on_progress)
