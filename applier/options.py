@@ -9,6 +9,7 @@ from uuid import UUID
 
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
+from applier.io.packing import log_name
 from applier.schema.table_filter import EVERYTHING, TableFilter, unquoted
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, UNSIGNED_BIGINTS
 
@@ -366,7 +367,7 @@ def parse_stop_position(text: str) -> tuple[str, int]:
     name, colon, offset = text.rpartition(":")
     if not colon or not name or not (offset.isascii() and offset.isdigit()):
         raise UsageError(f"{text!r} is not a position", hint="write FILE:POS, as in binlog.000003:1234")
-    return name.rpartition("/")[2], int(offset)
+    return log_name(name), int(offset)
 
 
 def parse_size(text: str) -> int:

@@ -19,7 +19,7 @@ class Format(StrEnum):
 
 @app.command()
 def show(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Binlog files.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Binlog files, plain, .gz, .zst, .lz4 or .xz.")],
     format: Annotated[Format, typer.Option(
         help="text: as `mysqlbinlog -v` prints them; json: one object a line.")] = Format.text,
     table: Annotated[list[str] | None, typer.Option(

@@ -52,7 +52,7 @@ class OnStatement(StrEnum):
 def replay(
     binlogs: Annotated[list[str], typer.Option(
         metavar="PATH...", help="The archive: a directory, files, a glob in quotes, or an index file; local or a URI "
-                                "(s3://, gs://, hdfs://). Several may follow.")],
+                                "(s3://, gs://, hdfs://); files may be .gz, .zst, .lz4 or .xz. Several may follow.")],
     output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
     base: Annotated[str | None, typer.Option(metavar="SNAPSHOT", help="Start from this snapshot.")] = None,
     schema: Annotated[str | None, typer.Option(

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 
-from applier.engine.spill_buffer import spill_directory
+from applier.io.temporary import spill_directory
 
 LEAST_BYTES = 1 << 30
 LOG_BYTES_A_BYTE = 256

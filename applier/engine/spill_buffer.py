@@ -10,6 +10,8 @@ from typing import IO, Any, Protocol
 
 import pyarrow as pa
 
+from applier.io.temporary import spill_directory
+
 SPILL_BYTES = 64 << 20
 """What a task holds of its unit's payloads in memory before it spills them to a file."""
 _ALIGNMENT = 64  # Arrow data read in place wants its buffers aligned
@@ -120,11 +122,6 @@ class SharedArrivals:
                 with open(path, "rb") as file:
                     mappings[path] = _mapped(file)
             yield key, mappings[path].slice(at, size)
-
-
-def spill_directory() -> str | None:
-    """Where payloads are kept in files: Spark's first local directory; None for the system's."""
-    return os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0] or None
 
 
 def _append(file: IO[bytes], payload: pa.Buffer) -> int:

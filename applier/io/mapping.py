@@ -1,14 +1,17 @@
-"""A binlog file as bytes in memory: mapped read-only, whether it is local or far.
+"""A binlog file as bytes in memory: mapped read-only, whether it is local or far, plain or packed.
 
-A file on a remote filesystem is first copied to a local temporary file, which has no name any more once it is mapped,
-so nothing is left behind whatever happens to the process.
+What is far or packed is mapped as a copy of its plain bytes on this machine's disk (copies), so that positions, sizes
+and addresses are those of the log, and nothing above this module knows how the file is kept.
 """
 
+import errno
+import hashlib
 import mmap
 import os
-import tempfile
 import threading
+import weakref
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,12 +20,16 @@ from pyarrow import fs
 
 from applier.errors import ArchiveError, reason
 from applier.io import lost_pages
+from applier.io.copies import copy_of
+from applier.io.packing import is_packed
+from applier.io.plain_stream import PlainStream
 from applier.io.resolver import resolve
+from applier.io.temporary import temporary_directory
 from keysearch.addresses import address_of
 
-_COPY_BYTES = 8 << 20
 MOST_SHARED = 16
 """Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _REMEMBERED = 4096
 """Files of which it is remembered what was checked, also where they are mapped anew for every task."""
 
@@ -99,7 +106,7 @@ def map_file(uri: str) -> MappedFile:
             if key in _shared:
                 _shared.move_to_end(key)
                 return _shared[key]
-        mapped = _map_local(uri, path) if is_here else _copied(uri, filesystem, path)
+        mapped = _map_local(uri, path) if is_here and not is_packed(uri) else _map_copy(uri, key[1], filesystem, path)
     except OSError as error:
         raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
     with _lock:
@@ -114,20 +121,47 @@ def _map_local(uri: str, path: str) -> MappedFile:
         return _map_descriptor(uri, file.fileno(), path)
 
 
-def _copied(uri: str, filesystem: fs.FileSystem, path: str) -> MappedFile:
-    with tempfile.TemporaryFile(prefix="binlog-") as copy:
-        with filesystem.open_input_stream(path) as source:
-            while part := source.read(_COPY_BYTES):
-                copy.write(part)
-        copy.flush()
-        return _map_descriptor(uri, copy.fileno())
+def _map_copy(uri: str, stamp: _Stamp, filesystem: fs.FileSystem, path: str) -> MappedFile:
+    def plain() -> PlainStream:
+        return PlainStream(filesystem, path, uri)
+
+    name = hashlib.blake2b(repr((uri, stamp)).encode(), digest_size=16).hexdigest()
+    try:
+        try:
+            copy = copy_of(name, plain)
+        except OSError as error:
+            if error.errno not in _NO_ROOM:
+                raise
+            forget_copies()
+            copy = copy_of(name, plain)
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        raise ArchiveError(f"{temporary_directory()} has no room for a copy of its plain bytes", file=uri,
+                           hint="free space there, or name another directory by TMPDIR, for Spark by SPARK_LOCAL_DIRS"
+                           ) from error
+    try:
+        return _map_descriptor(uri, copy.descriptor, on_end=copy.drop)
+    except BaseException:
+        copy.drop()
+        raise
+
+
+def forget_copies() -> None:
+    """Stop sharing mappings of copies: those that no task uses go."""
+    with _lock:
+        for key in [key for key, mapped in _shared.items() if mapped.path is None]:
+            del _shared[key]
 
 
 def _stamp(status: os.stat_result) -> _Stamp:
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def _map_descriptor(uri: str, descriptor: int, path: str | None = None) -> MappedFile:
+def _map_descriptor(uri: str, descriptor: int, path: str | None = None,
+                    on_end: Callable[[], None] | None = None) -> MappedFile:
+    """Map an open file, at `path` if it is to be watched for changes; `on_end` is called once it is not mapped any
+    more."""
     status = os.fstat(descriptor)
     size = status.st_size
     if size == 0:
@@ -136,6 +170,8 @@ def _map_descriptor(uri: str, descriptor: int, path: str | None = None) -> Mappe
     memory.madvise(mmap.MADV_SEQUENTIAL)
     array = np.frombuffer(memory, np.uint8)
     lost_pages.guard(memory, address_of(array))
+    if on_end is not None:
+        weakref.finalize(memory, on_end)
     if path is None:
         return MappedFile(uri, size, array, address_of(array))
     stamp = _stamp(status)

@@ -83,8 +83,9 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
     if not position.file:
         return archive.files, None
     number = archive.index_of(position.file)
-    if position.offset > archive.files[number].size:
-        raise ArchiveError(f"the base snapshot stands at {position}, and the file ends at {archive.files[number].size}",
+    file = archive.files[number]
+    if position.offset > file.log_bytes:
+        raise ArchiveError(f"the base snapshot stands at {position}, and the file ends at {file.log_bytes}",
                            file=position.file, errno=LOG_GAP,
                            hint="the base is newer than these logs, or of another server")
     return archive.files[number:], position.offset

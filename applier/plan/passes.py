@@ -21,15 +21,22 @@ def end_of_pass(files: Sequence[ArchiveFile], start: int | None, stop: LogPlace 
     leaves goes on to `stop`, or to their end. None if it leaves nothing."""
     left, begin = n_bytes, start or 0
     for place, file in enumerate(files):
-        end = min(file.size, stop[1]) if stop is not None and stop[0] == file.name else file.size
+        last = stop[1] if stop is not None and stop[0] == file.name else None
+        end = _least(file.about_bytes, last)
         if end - begin > left:
             if place and left <= n_bytes // 2:
-                return files[place - 1].name, files[place - 1].size
-            return file.name, begin + left
-        left, begin = left - (end - begin), 0
+                return files[place - 1].name, files[place - 1].log_bytes
+            end = _least(file.log_bytes, last)
+            if end - begin > left:
+                return file.name, begin + left
+        left, begin = left - max(0, end - begin), 0
     return None
 
 
+def _least(size: int, last: int | None) -> int:
+    return size if last is None else min(size, last)
+
+
 def bytes_left(files: Sequence[ArchiveFile], start: int | None) -> int:
-    """How much of the files there is from `start` in the first of them on."""
-    return sum(file.size for file in files) - (start or 0)
+    """How much of the files there is from `start` in the first of them on; of packed ones about."""
+    return max(0, sum(file.about_bytes for file in files) - (start or 0))

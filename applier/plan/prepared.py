@@ -86,7 +86,7 @@ def _outline_of(group: PreparedTransaction, archive: Archive, outline: Outlining
 def _at_its_place(group: PreparedTransaction, archive: Archive, outline: Outlining) -> Outline:
     file = archive.files[archive.index_of(group.file)]
     task = OutlineTask(file.uri, group.start, StopCondition(position=(group.file, group.end)))
-    found = outline([task]) if group.end <= file.size else []
+    found = outline([task]) if group.end <= file.log_bytes else []
     if [(part.start, part.end, part.xid) for whole in found for part in whole.prepared] != \
             [(group.start, group.end, group.xid)]:
         raise ArchiveError(f"XA transaction {group.xid}, which was prepared before the base snapshot, is not here",

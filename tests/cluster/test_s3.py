@@ -20,6 +20,7 @@ from applier.options import ExportOptions, ReplayOptions
 from applier.plan import units
 from applier.snapshot import manifest, shards
 from tests.support.forked_runs import forked_runs
+from tests.support.packing import pack_archive
 from tests.support.small_logs import commit, insert, new_log, update
 
 ROWS = [(n, n, "x" * 20) for n in range(3000)]
@@ -123,6 +124,15 @@ def test_from_a_bucket_to_a_bucket(logs, base):
     assert result.tables[0].files_carried > 3 and result.tables[0].files_written > 3
     with pytest.raises(SnapshotError, match="there is a snapshot already"):
         replay(logs[0], "s3://lake/after", base=base)
+
+
+def test_packed_files_in_a_bucket(logs, base, tmp_path):
+    (tmp_path / "logs").mkdir()
+    fs.copy_files("lake/logs", str(tmp_path / "logs"), source_filesystem=s3())
+    pack_archive((tmp_path / "logs").iterdir(), tmp_path / "packed", ["gzip"])
+    fs.copy_files(str(tmp_path / "packed"), "lake/packed", destination_filesystem=s3())
+    replay("s3://lake/packed", "s3://lake/unpacked", base=base)
+    assert held("s3://lake/unpacked") == AFTER
 
 
 def test_shards_in_a_bucket(logs, base, monkeypatch):

@@ -1,7 +1,8 @@
 """An archive: binlog files in order, with nothing missing.
 
-Files are numbered (binlog.000001, …) and follow each other by number. Their contents must continue as well: ROTATE
-names the next file, and the head of each file says which transactions precede it.
+Files are numbered (binlog.000001, …) and follow each other by number, packed ones (binlog.000001.gz) among plain ones.
+Their contents must continue as well: ROTATE names the next file, and the head of each file says which transactions
+precede it.
 """
 
 import fnmatch
@@ -15,20 +16,35 @@ from pyarrow import fs
 
 from applier.binlog.outline.outline import Outline
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
+from applier.io.mapping import map_file
+from applier.io.packing import SUFFIXES, is_packed, log_name
 from applier.io.resolver import absolute, folder_of, is_uri, join, resolve
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
 _GLOB = re.compile(r"[*?\[]")
+_UNPACKED_BYTES = 6
+"""Of a log, about, for each byte of a packed file."""
 
 
 @dataclass(frozen=True)
 class ArchiveFile:
-    """A binlog file; `name` is its base name, `size` in bytes, `changed` its time of last change in nanoseconds."""
+    """A binlog file; `name` is the log's, without what packing adds, `size` what the file has in bytes, `changed` its
+    time of last change in nanoseconds."""
 
     uri: str
     name: str
     size: int
     changed: int = 0
+
+    @property
+    def about_bytes(self) -> int:
+        """The size of its log; of a packed one about."""
+        return self.size * (_UNPACKED_BYTES if is_packed(self.uri) else 1)
+
+    @property
+    def log_bytes(self) -> int:
+        """The size of its log, for which a packed file is unpacked. Raises ArchiveError."""
+        return map_file(self.uri).size if is_packed(self.uri) else self.size
 
 
 @dataclass(frozen=True)
@@ -88,8 +104,7 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     if not found:
         raise ArchiveError(
             f"no binlog files in {', '.join(paths) or 'nothing'}",
-            hint="binlogs have names such as binlog.000001, without .gz and the like; give the directory that holds "
-            "them",
+            hint="binlogs have names such as binlog.000001 or binlog.000001.gz; give the directory that holds them",
         )
     files = _in_order(list(found.values()))
     gap = _first_gap(files, missing)
@@ -121,7 +136,7 @@ def _first_gap(files: list[ArchiveFile], missing: list[MissingFile]) -> MissingF
 def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
     if _GLOB.search(path):
         parent, pattern = os.path.split(path)
-        return [file for file in _list(parent or ".") if fnmatch.fnmatchcase(file.name, pattern)]
+        return [file for file in _list(parent or ".") if fnmatch.fnmatchcase(os.path.basename(file.uri), pattern)]
     info = _info(path)
     if info.type == fs.FileType.Directory:
         return _list(path)
@@ -129,7 +144,7 @@ def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
         raise MissingFile("no such file or directory", file=path)
     if path.endswith(".index"):
         return _read_index(path)
-    return [ArchiveFile(absolute(path), os.path.basename(path), info.size, info.mtime_ns)]
+    return [ArchiveFile(absolute(path), log_name(path), info.size, info.mtime_ns)]
 
 
 def _list(directory: str) -> list[ArchiveFile]:
@@ -141,14 +156,15 @@ def _list(directory: str) -> list[ArchiveFile]:
         raise UsageError("a file in the directory has a name that is not UTF-8", file=directory,
                          hint="rename it, or name the binlogs") from error
     return [
-        ArchiveFile(join(absolute(directory), info.base_name), info.base_name, info.size, info.mtime_ns)
+        ArchiveFile(join(absolute(directory), info.base_name), log_name(info.base_name), info.size, info.mtime_ns)
         for info in infos
-        if info.type == fs.FileType.File and _NUMBERED.match(info.base_name)
+        if info.type == fs.FileType.File and _NUMBERED.match(log_name(info.base_name))
     ]
 
 
 def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
-    """The files that a server's index names, one a line; beside the index if they are not where it says."""
+    """The files that a server's index names, one a line; beside the index if they are not where it says, and packed if
+    there is no plain one."""
     filesystem, inner = resolve(path)
     with filesystem.open_input_stream(inner) as stream:
         lines = [line.strip() for line in stream.read().decode("utf-8", "surrogateescape").splitlines()]
@@ -156,7 +172,7 @@ def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
     for line in filter(None, lines):
         beside = join(folder_of(path), os.path.basename(line))
         places = [line, beside] if os.path.isabs(line) and not is_uri(path) else [beside]
-        for place in places:
+        for place in [place + suffix for suffix in ("", *SUFFIXES.values()) for place in places]:
             info = _info(place)
             if info.type == fs.FileType.File:
                 files.append(ArchiveFile(absolute(place), os.path.basename(line), info.size, info.mtime_ns))
@@ -183,7 +199,8 @@ def _in_order(files: list[ArchiveFile]) -> list[ArchiveFile]:
     numbered.sort(key=lambda entry: entry[0])
     for (number, file), (following, next_file) in pairwise(numbered):
         if following == number:
-            raise UsageError(f"the archive has two files {file.name}: {file.uri} and {next_file.uri}")
+            raise UsageError(f"the archive has two files {file.name}: {file.uri} and {next_file.uri}",
+                             hint="leave out one of them, or name the files to read")
     return [file for _, file in numbered]
 
 

@@ -20,13 +20,14 @@ from applier.binlog.events.events import Event, read_event_at, read_events, read
 from applier.binlog.events.format import FormatDescription
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
+from applier.io.packing import log_name
 
 
 @dataclass(frozen=True)
 class FileEvent(Event):
     """An event of a file, with these fields besides those of its header:
 
-    `file` is the file's base name, `format` what the file's first event says of all (server version, flavour).
+    `file` is the log's name, `format` what the file's first event says of all (server version, flavour).
     """
 
     mapped: MappedFile
@@ -35,7 +36,7 @@ class FileEvent(Event):
 
     @property
     def file(self) -> str:
-        return self.mapped.uri.rstrip("/").rpartition("/")[2]
+        return log_name(self.mapped.uri)
 
     @property
     def end_position(self) -> int:

@@ -13,11 +13,10 @@ from enum import IntEnum
 from struct import Struct
 
 from applier.errors import ArchiveError, EncryptedBinlog
+from applier.io.packing import SUFFIXES, packing_of
 
 MAGIC = b"\xfebin"
 ENCRYPTED_MAGIC = b"\xfdbin"
-COMPRESSED_MAGIC = {"gzip": b"\x1f\x8b", "zstd": b"\x28\xb5\x2f\xfd", "xz": b"\xfd7zX", "bzip2": b"BZh",
-                    "lz4": b"\x04\x22\x4d\x18"}
 HEADER = Struct("<IBIIIH")
 HEADER_LENGTH = HEADER.size
 CHECKSUM_LENGTH = 4
@@ -181,10 +180,16 @@ def check_magic(start: bytes) -> None:
             hint="copy it from the server with mysqlbinlog --read-from-remote-server --raw",
         )
     if start[:4] != MAGIC:
-        packed = next((name for name, head in COMPRESSED_MAGIC.items() if start.startswith(head)), None)
-        raise ArchiveError("this is no binlog: it does not start with the bytes fe 62 69 6e",
-                           hint=f"it is compressed with {packed}: decompress it first" if packed is not None else
-                           "give files as the server wrote them; SHOW BINARY LOGS names them")
+        raise ArchiveError("this is no binlog: it does not start with the bytes fe 62 69 6e", hint=_other_file(start))
+
+
+def _other_file(start: bytes) -> str:
+    """What to do about a file with these first bytes."""
+    if (packing := packing_of(start)) is not None:
+        return f"it is packed with {packing}: give it a name that says so, such as binlog.000001{SUFFIXES[packing]}"
+    if start.startswith(b"BZh"):
+        return "it is compressed with bzip2: decompress it first"
+    return "give files as the server wrote them; SHOW BINARY LOGS names them"
 
 
 def _has_checksum_algorithm(server_version: str, flavour: str) -> bool:

@@ -23,9 +23,12 @@ from applier.binlog.events.format import (
 )
 from applier.binlog.events.gtid import GtidSet, read_gtid_list
 from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.io.plain_stream import PlainStream
 from applier.io.resolver import resolve
 
 _FIRST_READ = 8192
+_LARGEST = 256 << 20
+"""What an event of a head has at most: a length beyond it is damage."""
 _FLAGS_AT = 4 + 17
 
 
@@ -85,10 +88,8 @@ class _Start:
     """The start of a file; more is read as it is needed."""
 
     def __init__(self, file: ArchiveFile) -> None:
-        filesystem, path = resolve(file.uri)
-        self._source = filesystem.open_input_file(path)
-        self.size = self._source.size()
-        self._data = self._source.read_at(_FIRST_READ, 0)
+        self._source = PlainStream(*resolve(file.uri), file.uri, _FIRST_READ)
+        self._data = b""
 
     def __enter__(self) -> _Start:
         return self
@@ -98,20 +99,20 @@ class _Start:
 
     def take(self, at: int, size: int) -> bytes:
         """`size` bytes from `at`, or as many as there are."""
-        if at + size > len(self._data) and self.size > len(self._data):
-            self._data = self._source.read_at(min(at + size, self.size), 0)
-        found: bytes = self._data[at : at + size]
-        return found
+        if at + size > len(self._data):
+            self._data += self._source.read(max(at + size - len(self._data), _FIRST_READ))
+        return self._data[at : at + size]
 
 
 def _event(start: _Start, position: int) -> bytes:
     """The whole event at a position. Raises ArchiveError if the file ends before it does."""
     header = start.take(position, HEADER_LENGTH)
     size = int.from_bytes(header[9:13], "little")
-    if len(header) < HEADER_LENGTH or size < HEADER_LENGTH or position + size > start.size:
+    event = start.take(position, size) if size <= _LARGEST else b""
+    if len(header) < HEADER_LENGTH or size < HEADER_LENGTH or len(event) < size:
         raise ArchiveError("the first events of the binlog are incomplete", errno=CORRUPT_EVENT,
                            hint="copy the file again from the server")
-    return start.take(position, size)
+    return event
 
 
 def _as_closed(head: bytes) -> bytes:

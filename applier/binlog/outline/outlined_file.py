@@ -5,7 +5,6 @@ The head is the format description and the events directly after it: the GTIDs e
 
 import ctypes
 import hashlib
-import os
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +14,7 @@ from applier.binlog.events.format import HEADER_LENGTH, IN_USE_FLAG, EventType
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import CORRUPT_EVENT, ArchiveError
 from applier.io.mapping import map_file
+from applier.io.packing import log_name
 
 _TAIL_BYTES = 64 << 10
 _HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
@@ -28,7 +28,7 @@ class OutlinedFile:
     """
 
     def __init__(self, uri: str, verify: bool) -> None:
-        self.uri, self.name, self.verify = uri, os.path.basename(uri.rstrip("/")), verify
+        self.uri, self.name, self.verify = uri, log_name(uri), verify
         self.mapped = map_file(uri)
         self.format = read_format(self.mapped)
         self.previous_gtids = GtidSet()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TextIO
 
@@ -31,13 +30,14 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
     nothing was selected, or no event of a table."""
     from applier.errors import ArchiveError
     from applier.io.mapping import map_file
+    from applier.io.packing import log_name
     from applier.jobs.show.selection import Selection
 
     selection = selection or Selection()
     tables = None if selection.tables is None else _noticed(selection.tables)
     selected = 0
     out.flush()
-    names = [os.path.basename(uri.rstrip("/")) for uri in files]
+    names = [log_name(uri) for uri in files]
     for uri, name in zip(files, names, strict=True):
         mapped = map_file(uri)
         ranges = selection.ranges(mapped, name, names)

@@ -3,7 +3,6 @@
 Positions and times, GTIDs: ranges of a file, found by its groups without reading rows. Tables: see `tables`.
 """
 
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,10 +12,11 @@ import numpy as np
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.errors import UsageError
 from applier.io.mapping import MappedFile
+from applier.io.packing import log_name
 from applier.mysql.time_zones import parse_datetime
 from applier.schema.table_filter import TableFilter
 
-_POSITION = re.compile(r"(?:(?P<file>.+\.\d{6,}):)?(?P<offset>\d+)\Z")
+_POSITION = re.compile(r"(?:(?P<file>.+\.\d{6,}(?:\.\w+)?):)?(?P<offset>\d+)\Z")
 
 
 ReadRange = tuple[int, int, int]
@@ -36,7 +36,7 @@ class Bound:
 def parse_bound(text: str) -> Bound:
     """Read FILE:POS, POS, or a date and time (local where it names no offset). Raises UsageError."""
     if match := _POSITION.match(text.strip()):
-        return Bound(int(match["offset"]), match["file"] and os.path.basename(match["file"]))
+        return Bound(int(match["offset"]), match["file"] and log_name(match["file"]))
     return Bound(time=parse_datetime(text))
 
 

@@ -20,9 +20,9 @@ def files_from(archive: Archive, start: StartPosition) -> tuple[tuple[ArchiveFil
     number = next((number for number, file in enumerate(archive.files) if file.name == name), None)
     if number is None:
         raise UsageError(f"--start-position names {name}, which is not in the archive: {archive.extent}")
-    if offset > archive.files[number].size:
+    if offset > archive.files[number].log_bytes:
         raise UsageError(f"the start position {offset} is past the end of {name}, which has "
-                         f"{archive.files[number].size} bytes")
+                         f"{archive.files[number].log_bytes} bytes")
     return archive.files[number:], offset
 
 

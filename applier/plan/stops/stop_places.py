@@ -28,9 +28,9 @@ def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> l
         archive.check_has(name)
         if name not in numbers:
             raise UsageError(f"--snapshot-at names {name}, which is not in the archive: {archive.extent}")
-        if offset > archive.files[numbers[name]].size:
+        if offset > archive.files[numbers[name]].log_bytes:
             raise UsageError(f"--snapshot-at names a position past the end of {name}, which has "
-                             f"{archive.files[numbers[name]].size} bytes")
+                             f"{archive.files[numbers[name]].log_bytes} bytes")
         found.add((numbers[name], offset))
     return [(archive.files[number].name, offset) for number, offset in sorted(found)]
 

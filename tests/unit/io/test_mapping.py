@@ -1,6 +1,7 @@
 """Mapped files: shared while they do not change, copied where they are far."""
 
 import os
+import tempfile
 
 import numpy as np
 import pytest
@@ -49,11 +50,13 @@ def test_a_far_file_is_copied_and_leaves_nothing(tmp_path, monkeypatch):
     (tmp_path / "far/binlog.000001").write_bytes(data)
     folder = tmp_path / "folder"
     folder.mkdir()
-    monkeypatch.setattr(mapping.tempfile, "tempdir", str(folder))
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     far = fs.SubTreeFileSystem(str(tmp_path / "far"), fs.LocalFileSystem())
     monkeypatch.setattr(mapping, "resolve", lambda uri: (far, uri.removeprefix("far://")))
     mapped = mapping.map_file("far://binlog.000001")
     assert mapped.array.tobytes() == data
+    mapped.close()
+    del mapped
     assert os.listdir(folder) == []
 
 

@@ -10,6 +10,7 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import ArchiveError, MissingFile, UsageError
 from tests.support.folders import CASES
+from tests.support.packing import SUFFIXES, pack
 
 NAMES = [f"binlog.00000{i}" for i in (1, 2, 3, 4)]
 
@@ -181,3 +182,29 @@ def test_the_newest_file_is_of_another_server(tmp_path):
     with pytest.raises(ArchiveError, match="000004 does not continue binlog") as caught:
         check(tmp_path / "logs")
     assert (caught.value.file, caught.value.mysql_errno) == ("binlog.000004", 1236)
+
+
+def test_packed_files_among_plain_ones(folder, tmp_path):
+    """Every way to name them; the names are those of the logs."""
+    shutil.copytree(folder, tmp_path / "before")
+    plain = open_archive([str(tmp_path / "before")])
+    for name, packing in zip(NAMES[:3], SUFFIXES, strict=False):
+        (folder / f"{name}{SUFFIXES[packing]}").write_bytes(pack((folder / name).read_bytes(), packing))
+        (folder / name).unlink()
+    for way in ([str(folder)], [str(folder / "binlog.index")], [str(folder / "binlog.0*")], [f"file://{folder}"],
+                [str(path) for path in folder.glob("binlog.0*")]):
+        archive = open_archive(way)
+        assert names(archive) == NAMES and archive.files[0].uri.endswith(".gz")
+        assert [file.log_bytes for file in archive.files] == [file.size for file in plain.files]
+        check_continuity([outline_file(file.uri) for file in archive.files])
+    (folder / "binlog.000003.lz4").unlink()
+    with pytest.raises(MissingFile, match=r"binlog\.000003 is missing"):
+        open_archive([str(folder)])
+
+
+def test_the_same_log_twice_plain_and_packed(folder):
+    (folder / "binlog.000002.xz").write_bytes(pack((folder / NAMES[1]).read_bytes(), "xz"))
+    with pytest.raises(UsageError, match=r"two files binlog\.000002: \S+ and \S+.*leave out one"):
+        open_archive([str(folder)])
+    assert names(open_archive([str(folder / "binlog.00000?")])) == NAMES
+    assert open_archive([str(folder / "binlog.index")]).files[1].uri.endswith(NAMES[1])

@@ -88,6 +88,8 @@ def test_magic():
     for packed, head in (("gzip", b"\x1f\x8b\x08\x00"), ("zstd", b"\x28\xb5\x2f\xfd")):
         with pytest.raises(ArchiveError) as caught:
             check_magic(head)
-        assert caught.value.hint == f"it is compressed with {packed}: decompress it first"
+        assert f"it is packed with {packed}: give it a name that says so" in caught.value.hint
+    with pytest.raises(ArchiveError, match="compressed with bzip2: decompress it first"):
+        check_magic(b"BZh9")
     with pytest.raises(ArchiveError):
         check_magic(b"PAR1")

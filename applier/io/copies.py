@@ -1,0 +1,154 @@
+"""Copies on this machine's disk of files that cannot be mapped where they are: far ones, packed ones.
+
+The processes of a user share them. A copy has a name as long as a process uses it, which a lock (flock) tells: who
+maps it holds the lock, shared, and the kernel drops it when the process ends, however it ends. The last user of a copy
+removes it; what killed processes left goes when the next copy is made. A copy is whole when it is read-only: who finds
+one that is not waits for its maker, or makes it where that is dead.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import IO
+
+from applier.errors import ArchiveError
+from applier.io.plain_stream import READ_BYTES, PlainStream
+from applier.io.temporary import temporary_directory
+
+MOST_BYTES = 64 << 30
+"""What a copy has at most: no server writes such binlogs, so it is something else that unpacks to so much."""
+FREE_PART = 8
+"""Of what is free on the disk, one part of so many stays free."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy in use: a descriptor to map it by, and its path, None where it has no name."""
+
+    descriptor: int
+    path: str | None
+    _process: int = field(default_factory=os.getpid)
+
+    def drop(self) -> None:
+        """Stop using it, once it is not mapped any more. The last user removes it."""
+        if self.path is not None and self._process == os.getpid():
+            with suppress(OSError):  # another one uses it
+                fcntl.flock(self.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _remove(self.path)
+        os.close(self.descriptor)
+
+
+def copy_of(name: str, open_stream: Callable[[], PlainStream]) -> Copy:
+    """The copy of this name, made of a stream where nobody here has it. Errors: those of the stream, OSError (ENOSPC
+    where the disk has no room for it), ArchiveError for more than MOST_BYTES."""
+    directory = _directory()
+    while directory is not None:
+        path = f"{directory}/{name}"
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:  # the last one who used it removed the directory
+            directory = _directory()
+            continue
+        try:
+            if _is_whole(descriptor, path, open_stream):
+                return Copy(descriptor, path)
+        except BaseException as error:
+            os.close(descriptor)
+            if not isinstance(error, _NoLocksError):
+                raise
+            directory = None
+        else:
+            os.close(descriptor)
+    with tempfile.TemporaryFile(prefix="binlog-", dir=temporary_directory()) as file:
+        _write(file, open_stream)
+        return Copy(os.dup(file.fileno()), None)
+
+
+class _NoLocksError(Exception):
+    """The file system has no locks."""
+
+
+def _is_whole(descriptor: int, path: str, open_stream: Callable[[], PlainStream]) -> bool:
+    """Lock a copy, and make it if nobody has; False if it was removed before it was locked."""
+    _lock(descriptor, fcntl.LOCK_SH)  # waits for its maker
+    if not _is_read_only(descriptor):
+        _lock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink and not _is_read_only(descriptor):
+            _remove_unused(os.path.dirname(path))
+            try:
+                with open(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW), "wb") as file:
+                    _write(file, open_stream)
+            except BaseException:
+                _remove(path)
+                raise
+            os.fchmod(descriptor, 0o400)
+        _lock(descriptor, fcntl.LOCK_SH)
+    return os.fstat(descriptor).st_nlink > 0
+
+
+def _remove(path: str) -> None:
+    """Remove a copy, and the directory if it was the last one."""
+    with suppress(OSError):
+        os.unlink(path)
+        os.rmdir(os.path.dirname(path))
+
+
+def _is_read_only(descriptor: int) -> bool:
+    return not os.fstat(descriptor).st_mode & stat.S_IWUSR
+
+
+def _lock(descriptor: int, how: int) -> None:
+    try:
+        fcntl.flock(descriptor, how)
+    except OSError as error:
+        raise _NoLocksError from error
+
+
+def _directory() -> str | None:
+    """The directory of this user's copies; None where it is somebody else's."""
+    parent = temporary_directory()
+    path = f"{parent}/applier-logs-{os.getuid()}"
+    os.makedirs(parent, exist_ok=True)
+    with suppress(FileExistsError):
+        os.mkdir(path, 0o700)
+    try:
+        status = os.lstat(path)
+    except FileNotFoundError:
+        return _directory()
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+    return path if is_ours else None
+
+
+def _remove_unused(directory: str) -> None:
+    """Remove what killed processes left."""
+    for entry in os.scandir(directory):
+        with suppress(OSError):  # gone, or in use
+            descriptor = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(entry.path)
+            finally:
+                os.close(descriptor)
+
+
+def _write(file: IO[bytes], open_stream: Callable[[], PlainStream]) -> None:
+    free = shutil.disk_usage(temporary_directory()).free
+    room, written = free - free // FREE_PART, 0
+    with open_stream() as stream:
+        while part := stream.read(READ_BYTES):
+            written += len(part)
+            if written > MOST_BYTES:
+                raise ArchiveError(f"unpacked it has more than {MOST_BYTES >> 30} GB: that is no binlog",
+                                   file=stream.uri)
+            if written > room:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            file.write(part)
+        file.flush()

@@ -1,0 +1,35 @@
+"""Packed logs: binlogs that were compressed as whole files.
+
+The name tells that a file is packed, and which log it is: binlog.000001.gz is binlog.000001. Its first bytes tell what
+it is packed with; nothing, where a store has unpacked it on the way.
+"""
+
+import posixpath
+
+from applier.io.resolver import is_uri
+
+SUFFIXES = {"gzip": ".gz", "zstd": ".zst", "lz4": ".lz4", "xz": ".xz"}
+"""By what a file is packed with, how the names of such files end."""
+_STARTS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4", b"\xfd7zXZ\0": "xz"}
+START_BYTES = max(map(len, _STARTS))
+
+
+def log_name(location: str) -> str:
+    """The name of the log in a file at a path or uri: the file's own, without what packing added to it."""
+    name = _file_name(location)
+    return next((name[:-len(suffix)] for suffix in SUFFIXES.values() if name.endswith(suffix)), name)
+
+
+def is_packed(location: str) -> bool:
+    """Whether the file at a path or uri is a packed log, by its name."""
+    return log_name(location) != _file_name(location)
+
+
+def packing_of(start: bytes) -> str | None:
+    """What a file with these first bytes is packed with; None if it is not packed."""
+    return next((name for head, name in _STARTS.items() if start.startswith(head)), None)
+
+
+def _file_name(location: str) -> str:
+    place = location.partition("?")[0] if is_uri(location) else location
+    return posixpath.basename(place.rstrip("/"))

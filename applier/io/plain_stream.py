@@ -1,0 +1,110 @@
+"""The plain bytes of a file as a stream, whether it is packed or not.
+
+It holds a part of the file at a time, and what the format needs to go on: up to 128 MB for zstd, 256 MB for xz, where
+files that need more are refused.
+"""
+
+from __future__ import annotations
+
+import lzma
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
+
+import pyarrow as pa
+
+from applier.errors import ArchiveError, reason
+from applier.io.packing import START_BYTES, packing_of
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+READ_BYTES = 8 << 20
+_XZ_MEMORY = 256 << 20
+"""What unpacking takes at most: xz -9 needs 65 MB."""
+
+
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class PlainStream:
+    """The plain bytes of a file, packed or not, from its beginning; a context manager. Reads `buffer_bytes` of the file
+    at a time. Errors: OSError, and ArchiveError where what is packed is damaged."""
+
+    def __init__(self, filesystem: FileSystem, path: str, uri: str, buffer_bytes: int = READ_BYTES) -> None:
+        self.uri = uri
+        self._file: pa.NativeFile = filesystem.open_input_file(path)
+        try:
+            self.packing = packing_of(self._file.read_at(START_BYTES, 0))
+            self._file.seek(0)
+            buffered = pa.BufferedInputStream(self._file, buffer_bytes)
+            self._stream: _Stream = buffered if self.packing is None else _unpacked(
+                buffered, self.packing, buffer_bytes)
+        except BaseException:
+            self._file.close()
+            raise
+
+    def __enter__(self) -> PlainStream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._file.close()
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, `size` but at the end, where there are fewer."""
+        parts, left = [], size
+        while left and (part := self._read(left)):
+            parts.append(part)
+            left -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _read(self, size: int) -> bytes:
+        if self.packing is None:
+            return self._stream.read(size)
+        try:
+            return self._stream.read(size)
+        except (OSError, EOFError, lzma.LZMAError) as error:
+            what = reason(error) if isinstance(error, OSError) else str(error)
+            raise ArchiveError(f"the file cannot be unpacked with {self.packing}: {what}", file=self.uri,
+                               hint="it is not whole, or damaged: copy it again, or pack the server's file again"
+                               ) from error
+
+
+def _unpacked(packed: pa.NativeFile, packing: str, buffer_bytes: int) -> _Stream:
+    return _XzStream(packed, buffer_bytes) if packing == "xz" else pa.CompressedInputStream(packed, packing)
+
+
+class _XzStream:
+    """What is in an .xz file: several of xz's streams may follow one another, with zeros between them. Unlike Python's
+    own reader, within bounds of memory. Errors: LZMAError, EOFError."""
+
+    def __init__(self, packed: pa.NativeFile, part_bytes: int) -> None:
+        self._packed, self._part_bytes = packed, part_bytes
+        self._decompressor = self._new()
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self._decompressor.eof:
+                following = self._decompressor.unused_data.lstrip(b"\0")
+                while not following and (part := self._packed.read(self._part_bytes)):
+                    following = part.lstrip(b"\0")
+                if not following:
+                    return b""
+                self._decompressor = self._new()
+                data = following
+            elif self._decompressor.needs_input:
+                data = self._packed.read(self._part_bytes)
+                if not data:
+                    raise EOFError("the file ends before its data does")
+            else:
+                data = b""
+            if found := self._decompressor.decompress(data, size):
+                return found
+
+    @staticmethod
+    def _new() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
