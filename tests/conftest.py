@@ -1,7 +1,7 @@
-"""What several test files share: one Spark session for a whole process, as a session costs seconds, and one cluster;
-and the marker that each test has by its folder."""
+"""What all tests share: the marker that each has by its folder, and that none waits for the disk."""
 
 import gc
+import os
 from pathlib import Path
 
 import pytest
@@ -31,23 +31,10 @@ def pytest_collection_modifyitems(items):
         item.add_marker(item.path.relative_to(Path(__file__).parent).parts[0])
 
 
-@pytest.fixture(scope="session")
-def spark():
-    """A local session on two cores."""
-    from applier.engine.spark import session
-
-    started = session.start("local[2]")
-    yield started
-    started.stop()
-
-
-@pytest.fixture(scope="session")
-def spark_cluster(tmp_path_factory):
-    """The master URL of a standalone cluster: a master and two workers of one core each, as processes of their own.
-
-    A driver for it must be another process than the one of the `spark` fixture: Spark has one session a process.
-    """
-    from tests.support import spark_servers
-
-    with spark_servers.cluster(tmp_path_factory.mktemp("cluster")) as url:
-        yield url
+@pytest.fixture(scope="session", autouse=True)
+def nothing_waits_for_the_disk():
+    """What is made durable, and that replays can be killed, other processes show and test_publish.py; here thousands of
+    snapshots would wait for the disk, milliseconds a file."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield

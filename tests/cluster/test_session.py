@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from applier.engine.spark import session
+from applier.engine.spark import session, stages
+from applier.engine.spark.forking import PRELOADED
 from tests.support.folders import ROOT
 
 
@@ -22,6 +23,18 @@ def test_there_is_one_session_a_process(spark):
     assert session.start("local[2]") is spark
     assert session.start_in_background("local[2]").result() is spark
     assert not {"PYSPARK_GATEWAY_PORT", "PYSPARK_GATEWAY_SECRET"} & os.environ.keys()
+
+
+def test_workers_come_with_their_modules(spark):
+    def loaded(names):
+        import gc
+        import sys
+
+        return [name for name in names if name not in sys.modules], gc.get_freeze_count()
+
+    [(missing, frozen)] = stages.map_tasks(spark, loaded, [PRELOADED])
+    assert missing == []
+    assert frozen > 10_000
 
 
 def program(code, directory, **environment):

@@ -6,22 +6,7 @@ import sys
 
 import pytest
 
-from applier.engine.spark.forking import PRELOADED
-from applier.engine.spark.stages import map_tasks
-
 pytestmark = pytest.mark.slow
-
-
-def test_workers_come_with_their_modules(spark):
-    def loaded(names):
-        import gc
-        import sys
-
-        return [name for name in names if name not in sys.modules], gc.get_freeze_count()
-
-    [(missing, frozen)] = map_tasks(spark, loaded, [PRELOADED])
-    assert missing == []
-    assert frozen > 10_000
 
 
 def test_no_thread_lives_when_it_forks():
