@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from applier.api.replaying import Replayed, replay
     from applier.api.snapshots import Snapshot, SnapshotTable
     from applier.api.summaries import summary
+    from applier.api.undoing import undo
     from applier.binlog.events.gtid import GtidSet
     from applier.errors import (
         ApplierError,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         ReplayStopped,
         SchemaError,
         SnapshotError,
+        UndoRefused,
         UnsupportedEvent,
         UnsupportedStatement,
         UsageError,
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from applier.jobs.diff.result import TableDiff
     from applier.jobs.replay.result import ReplayResult
     from applier.jobs.summary.result import Summary
+    from applier.jobs.undo.conflicts import Conflict
+    from applier.jobs.undo.result import Undone, UndoneTable
     from applier.snapshot.manifest import BinlogPosition
 
 __version__ = "0.1.0"
@@ -52,21 +56,26 @@ _HOMES = {
     "applier.api.replaying": ("Replayed", "replay"),
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
     "applier.api.summaries": ("summary",),
+    "applier.api.undoing": ("undo",),
     "applier.binlog.events.gtid": ("GtidSet",),
     "applier.errors": ("ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "ReplayStopped", "SchemaError",
-                       "SnapshotError", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
+                       "SnapshotError", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.replay.result": ("ReplayResult",),
     "applier.jobs.summary.result": ("Summary",),
+    "applier.jobs.undo.conflicts": ("Conflict",),
+    "applier.jobs.undo.result": ("Undone", "UndoneTable"),
     "applier.snapshot.manifest": ("BinlogPosition",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Diff", "EncryptedBinlog", "GtidSet", "History",
-    "MissingFile", "ReplayResult", "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError",
-    "SnapshotTable", "Step", "Summary", "TableDiff", "UnsupportedEvent", "UnsupportedStatement", "UsageError",
+    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Conflict", "Diff", "EncryptedBinlog", "GtidSet",
+    "History", "MissingFile", "ReplayResult", "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError",
+    "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused", "Undone", "UndoneTable",
+    "UnsupportedEvent", "UnsupportedStatement", "UsageError",
     "changes", "diff", "explain", "export", "history", "import_dump", "locate", "replay", "summary",
+    "undo",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

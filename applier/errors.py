@@ -129,6 +129,12 @@ class ReplayStopped(ApplierError):
     exit_code = 1
 
 
+class UndoRefused(ReplayStopped):
+    """Others have changed rows since, so nothing is undone; `conflicts` are the first of these rows."""
+
+    conflicts: tuple[Any, ...] = ()
+
+
 class UnsupportedStatement(ReplayStopped):
     """A statement that a row applier cannot apply, such as DML in statement format."""
 

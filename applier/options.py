@@ -15,6 +15,8 @@ from applier.snapshot import AS_DECIMAL, FILE_BYTES, UNSIGNED_BIGINTS
 
 ENGINES = ("auto", "local", "spark")
 CHANGE_FORMATS = ("json", "csv", "parquet", "debezium", "arrow")
+UNDO_FORMATS = ("sql", "binlog")
+ON_CONFLICT = ("refuse", "skip")
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 MOST_LARGEST = 1000
@@ -321,6 +323,34 @@ class HistoryFilesOptions:
     def places(self) -> tuple[str, ...]:
         """What is read and written."""
         return *self.inputs, self.output
+
+
+@dataclass(frozen=True)
+class UndoOptions:
+    """What to take back: in the log of `changes`, which goes up to where the server stands, the transactions `gtids`,
+    as GtidChoice takes them, of a part of it (positions and times as in ReplayOptions), and of these the changes to the
+    tables of `filter`. The statements go to `output`, in one of UNDO_FORMATS. `on_conflict`, one of ON_CONFLICT, is
+    what happens to rows that others have changed since."""
+
+    changes: ChangesOptions
+    output: str
+    format: str = "sql"
+    gtids: str | None = None
+    start_position: tuple[str, int] | None = None
+    stop_position: tuple[str, int] | None = None
+    start_datetime: float | None = None
+    stop_datetime: float | None = None
+    filter: TableFilter = EVERYTHING
+    on_conflict: str = "refuse"
+
+    def __post_init__(self) -> None:
+        _one_of("--format", self.format, UNDO_FORMATS)
+        _one_of("--on-conflict", self.on_conflict, ON_CONFLICT)
+        bounds = self.start_position, self.stop_position, self.start_datetime, self.stop_datetime
+        if self.gtids is None and not any(bound is not None for bound in bounds):
+            raise UsageError("the transactions to undo are not chosen",
+                             hint="give --gtids, or where they begin and end: --start-position, --stop-position, "
+                                  "--start-datetime, --stop-datetime")
 
 
 def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:

@@ -26,7 +26,8 @@ Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`
 `hint` and `mysql_errno`.
 """
 _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
-_FIRST = ("replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes", "history", "History", "diff", "Diff",
+_FIRST = ("replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes", "history", "History",
+          "undo", "Undone", "UndoneTable", "Conflict", "diff", "Diff",
           "TableDiff", "import_dump", "export", "summary", "Summary", "locate", "explain", "binlog.Writer")
 
 

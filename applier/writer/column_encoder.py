@@ -19,6 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.mysql import zero_dates
 from applier.mysql.wire_types import FORMS, Shape
 from applier.writer.wire_columns import WireColumn
 
@@ -116,7 +117,12 @@ def _date(values: pa.Array, column: WireColumn) -> np.ndarray:
 
 
 def _calendar(days: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Year, month and day of days since 1970-01-01."""
+    """Year, month and day of days since 1970-01-01, and of invalid dates (mysql.zero_dates)."""
+    invalid = days < zero_dates.BEFORE_ALL_DAYS
+    if invalid.any():
+        found = zero_dates.parts(days), _calendar(np.where(invalid, 0, days))
+        year, month, day = (np.where(invalid, *parts) for parts in zip(*found, strict=True))
+        return year, month, day
     dates = days.astype("M8[D]")
     months = dates.astype("M8[M]")
     day = (dates - months.astype("M8[D]")).astype(np.int64) + 1
@@ -133,7 +139,9 @@ def _datetime(values: pa.Array, column: WireColumn) -> np.ndarray:
 
 
 def _timestamp(values: pa.Array, column: WireColumn) -> np.ndarray:
-    seconds, fraction = np.divmod(_numbers(values), 1_000_000)
+    microseconds = _numbers(values)
+    zero = microseconds < zero_dates.BEFORE_ALL_DAYS * _DAY
+    seconds, fraction = np.divmod(np.where(zero, 0, microseconds), 1_000_000)
     return np.hstack([_big_endian(seconds, 4), _fraction(fraction, column.metadata)])
 
 

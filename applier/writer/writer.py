@@ -24,7 +24,15 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from applier.binlog.events.format import CHECKSUM_LENGTH, HEADER, HEADER_LENGTH, IGNORABLE_FLAG, MAGIC, EventType
+from applier.binlog.events.format import (
+    CHECKSUM_LENGTH,
+    HEADER,
+    HEADER_LENGTH,
+    IGNORABLE_FLAG,
+    MAGIC,
+    NO_FOREIGN_KEY_CHECKS_FLAG,
+    EventType,
+)
 from applier.schema.definition import TableDefinition
 from applier.writer import event_encoder
 from applier.writer.column_encoder import Cells
@@ -62,6 +70,7 @@ class BinlogWriter:
 
     `gtids` is "on", "anonymous" (MySQL's gtid_mode=OFF) or "none" (servers before 5.6: groups from BEGIN to XID).
     With `compress`, a transaction is a payload (MySQL), or its longer rows events are compressed (MariaDB).
+    Without `foreign_key_checks`, rows of `rows` are changed as with foreign_key_checks=0.
     `timestamp`, in epoch seconds, is what the next events get; set it at will. `position` is where the next one starts.
     """
 
@@ -77,6 +86,7 @@ class BinlogWriter:
         source: uuid.UUID = SOURCE,
         executed: int = 0,
         compress: bool = False,
+        foreign_key_checks: bool = True,
     ) -> None:
         if flavour not in event_encoder.SERVER_VERSIONS or gtids not in ("on", "anonymous", "none"):
             raise ValueError(f"unknown flavour or gtids: {flavour}, {gtids}")
@@ -84,7 +94,7 @@ class BinlogWriter:
             raise ValueError("MariaDB has no anonymous GTIDs")
         self.path, self.flavour, self.checksum, self.server_id = os.fspath(path), flavour, checksum, server_id
         self.gtids, self.timestamp, self.source = gtids, timestamp, source
-        self.compress = compress
+        self.compress, self.foreign_key_checks = compress, foreign_key_checks
         self.executed = executed  # transactions so far, those of earlier files included
         self._in_file = 0
         self._framing = HEADER_LENGTH + CHECKSUM_LENGTH * checksum
@@ -121,6 +131,7 @@ class BinlogWriter:
             source=self.source,
             executed=self.executed,
             compress=self.compress,
+            foreign_key_checks=self.foreign_key_checks,
         )
 
     def event(self, kind: int, body: bytes, flags: int = 0) -> None:
@@ -173,7 +184,8 @@ class BinlogWriter:
         while first < len(rows):
             after = int(np.searchsorted(offsets, offsets[first] + _EVENT_BYTES, "right")) - 1
             after = min(max(after, first + 1), len(rows))
-            header = changes.header(table_id, STATEMENT_END if after == len(rows) else 0)
+            flags = 0 if self.foreign_key_checks else NO_FOREIGN_KEY_CHECKS_FLAG
+            header = changes.header(table_id, flags | STATEMENT_END if after == len(rows) else flags)
             kind, body = changes.event_type, bytes(data[offsets[first] : offsets[after]])
             if self.compress and self.flavour == "mariadb":
                 self.event(*rows_event(kind, header, body))

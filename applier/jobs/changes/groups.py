@@ -71,6 +71,17 @@ class FileGroups:
         times = pa.array(self._times).view(pa.timestamp("us", tz="UTC"))
         return times, pa.array(self._versions), self._gtids(slice(None))
 
+    @property
+    def has_wanted(self) -> bool:
+        """Whether a group is wanted."""
+        return bool(self._wanted_ones.any())
+
+    def wanted_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
+        """Times, commit versions and GTIDs of the groups that are wanted."""
+        times, versions, gtids = self.all_commits()
+        which = pa.array(self._wanted_ones)
+        return times.filter(which), versions.filter(which), gtids.filter(which)
+
     def committed_at(self, start: int, by: FileGroups, place: int) -> None:
         """The group that begins at an offset was prepared there, and another one, with this place, commits it. Comes
         before what is asked which ones are wanted."""

@@ -23,8 +23,9 @@ from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.feed import OF_CHANGES
+from applier.jobs.changes.groups import FileGroups, WantedGroups
 from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns, last_left_out
-from applier.jobs.changes.log import FeedLog, LogFile, commits_of
+from applier.jobs.changes.log import FeedLog, LogFile, commits_of, groups_of
 from applier.jobs.changes.related_tables import closure, only, parents, related, sources, versions_of
 from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.single_images import SingleImages
@@ -158,13 +159,22 @@ class ChangeLog:
     @cached_property
     def row_statements(self) -> RowStatements:
         """What finds the statements behind changes of all tables."""
-        return RowStatements(self._files.values())
+        return RowStatements(self.files.values())
 
     @cached_property
-    def _files(self) -> dict[int, LogFile]:
+    def files(self) -> dict[int, LogFile]:
         return {number: LogFile(outline.uri, outline.name, outline.start, outline.end, place_in(self._span, number),
                                 outline.has_row_statements)
                 for number, outline in enumerate(self._span.outlines)}
+
+    def groups(self, wanted: WantedGroups) -> Iterator[tuple[int, FileGroups]]:
+        """The event groups of each of its files, by the file's number."""
+        commits = commits_of(self._span)
+        return ((number, groups_of(self.files, commits, wanted, number)) for number in self.files)
+
+    def history(self, filter: TableFilter) -> SchemaHistory:
+        """What the tables were that are wanted, and others, if all statements can be followed."""
+        return self._wanted(filter)
 
     def tables(self, filter: TableFilter) -> list[TableName]:
         """The names of the tables that have changes, of those that are wanted, in order."""
@@ -256,7 +266,7 @@ class ChangeLog:
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names, types = feed_columns(list(versions.values()))
         schema = _schema(types, columns)
-        return FeedLog(self._files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
+        return FeedLog(self.files, commits_of(self._span), schema, versions, names, statements_below_the_log(versions),
                        self._wanted_groups, None if keys is None else chosen_keys(versions, names, keys))
 
     def _plan(self, history: SchemaHistory, table: TableName, log: FeedLog, cores: int | None) -> list[PlannedVersion]:

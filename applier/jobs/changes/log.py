@@ -97,15 +97,8 @@ class ReadLog:
     def groups(self, file: int) -> FileGroups:
         """The groups of a file; those of files before it are forgotten."""
         if self._known is None or self._known[0] != file:
-            groups = self._groups(file)
-            for start, (by, place) in self._log.commits.get(file, {}).items():
-                groups.committed_at(start, groups if by == file else self._groups(by), place)
-            self._known = file, groups
+            self._known = file, groups_of(self._log.files, self._log.commits, self._log.wanted, file)
         return self._known[1]
-
-    def _groups(self, file: int) -> FileGroups:
-        part = self._log.files[file]
-        return FileGroups(part.uri, part.name, part.place, part.start, part.end, self._log.wanted)
 
     def statements_until(self, position: Position | None) -> list[Statement]:
         """The statements that are next, up to a position (None: all that are left)."""
@@ -124,6 +117,20 @@ class ReadLog:
         """Whether the event group that a statement ends is wanted."""
         file, end = statement.end
         return self._log.wanted.all or bool(self.groups(file).are_wanted(np.array([end - 1]))[0])
+
+
+def groups_of(files: Mapping[int, LogFile], commits: Mapping[int, Mapping[int, Position]], wanted: WantedGroups,
+              file: int) -> FileGroups:
+    """The groups of one of these files; those that were prepared are committed where the log commits them."""
+
+    def own(number: int) -> FileGroups:
+        part = files[number]
+        return FileGroups(part.uri, part.name, part.place, part.start, part.end, wanted)
+
+    groups = own(file)
+    for start, (by, place) in commits.get(file, {}).items():
+        groups.committed_at(start, groups if by == file else own(by), place)
+    return groups
 
 
 def commits_of(span: LogSpan) -> dict[int, dict[int, Position]]:

@@ -1,3 +1,3 @@
 """What differs between two snapshots: rows by key, tables, columns."""
 
-__all__ = ["columns", "job", "json_lines", "multisets", "result", "sql"]
+__all__ = ["columns", "job", "json_lines", "merging", "multisets", "result", "rows", "sql", "table_statements"]

@@ -68,7 +68,7 @@ def compare(before: Chunk | None, after: Chunk | None, differences: Differences)
     places = pc.index_in(before.keys, value_set=after.keys)
     known = places.is_valid().to_numpy(zero_copy_only=False)
     left, right = np.flatnonzero(known), places.drop_null().to_numpy()
-    unequal = _unequal(before.rows, left, after.rows, right)
+    unequal = unequal_columns(before.rows, left, after.rows, right)
     changed = unequal.any(axis=1)
     removed = np.flatnonzero(~known)
     added = np.setdiff1d(np.arange(len(after)), right, assume_unique=True)
@@ -88,7 +88,7 @@ def compare(before: Chunk | None, after: Chunk | None, differences: Differences)
     return differences.made(rows, kinds, columns, order)
 
 
-def _unequal(before: pa.RecordBatch, left: np.ndarray, after: pa.RecordBatch, right: np.ndarray) -> np.ndarray:
+def unequal_columns(before: pa.RecordBatch, left: np.ndarray, after: pa.RecordBatch, right: np.ndarray) -> np.ndarray:
     """In which columns these rows of the two differ: bool[rows, columns]."""
     found = np.zeros((len(left), before.num_columns), bool)
     for number, (a, b) in enumerate(zip(before.columns, after.columns, strict=True)):

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import applier
-from applier.api import building, changes, diffing, dumping, histories, logs, replaying, snapshots, summaries
+from applier.api import building, changes, diffing, dumping, histories, logs, replaying, snapshots, summaries, undoing
 from applier.api.arguments import position, size, stop_at
 from applier.cli import main
 from applier.snapshot import manifest
@@ -38,8 +38,9 @@ def test_examples_do_what_they_say(archive):
     finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner(optionflags=doctest.FAIL_FAST)
     ran = 0
     for module, name in ((replaying, "replay"), (snapshots, "Snapshot"), (changes, "changes"), (histories, "history"),
-                         (diffing, "diff"), (diffing, "Diff"), (dumping, "export"), (dumping, "import_dump"),
-                         (summaries, "summary"), (logs, "locate"), (logs, "explain"), (building, "Writer")):
+                         (undoing, "undo"), (diffing, "diff"), (diffing, "Diff"), (dumping, "export"),
+                         (dumping, "import_dump"), (summaries, "summary"), (logs, "locate"), (logs, "explain"),
+                         (building, "Writer")):
         for example in finder.find(getattr(module, name), name, globs=dict(known)):
             assert runner.run(example).failed == 0
             ran += len(example.examples)

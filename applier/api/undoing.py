@@ -1,0 +1,93 @@
+"""`undo`: what takes transactions back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from applier.api.arguments import (
+    PathLike,
+    Paths,
+    Place,
+    Tables,
+    Watcher,
+    chosen_gtids,
+    path,
+    paths,
+    position,
+    stop_at,
+    table_filter,
+    watcher,
+)
+from applier.api.snapshots import Snapshot
+from applier.binlog.events.gtid import GtidSet
+from applier.jobs.undo.result import Undone
+from applier.options import ChangesOptions, UndoOptions
+
+
+def undo(
+    binlogs: Paths,
+    output: PathLike,
+    *,
+    gtids: str | GtidSet | None = None,
+    start: Place | datetime | None = None,
+    stop: Place | datetime | None = None,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    base: PathLike | Snapshot | None = None,
+    schema: PathLike | None = None,
+    until: Place | datetime | None = None,
+    format: Literal["sql", "binlog"] = "sql",
+    on_conflict: Literal["refuse", "skip"] = "refuse",
+    define_from_log: bool = False,
+    progress: Watcher | None = None,
+) -> Undone:
+    """Write what takes transactions back on a server: their rows get the values that they had before, and rows that
+    others have changed since are found before anything is written.
+
+    >>> undone = applier.undo("backup", "undo.sql", gtids="20810cc3-e548-11f1-a5e4-02fc00000001:1928")
+    >>> [(table.name, table.inserted, table.deleted, table.updated) for table in undone.tables]
+    [('shop.products', 0, 0, 140)]
+
+    binlogs: the archive, from before the transactions up to where the server stands.
+    output: the file to make.
+    gtids: the transactions: a set as MySQL writes it, or MariaDB's GTIDs one by one ("0-1-5,0-1-7").
+    start: only transactions that begin at this position or later; or a time: of this time or later.
+    stop: only transactions that end at this position or before; or a time: of an earlier time.
+    tables: only changes to these tables.
+    ignore_tables: all but these.
+    base: a snapshot to begin with.
+    schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
+    until: where the server stands, if that is not the end of the archive: a position or a GTID set that it has
+        executed, or a time.
+    format: sql, or binlog: events with full images, for
+        `mysqlbinlog --skip-gtids FILE | mysql`, or `mariadb-binlog FILE | mariadb`.
+    on_conflict: what happens if others have changed rows since, or have keys of rows that come back: refuse, an error
+        that names them; or skip: these rows stay as they are.
+    define_from_log: whether the log's metadata define the table if nothing else does.
+    progress: called with each Step.
+
+    SQL is one transaction. Each statement changes one row, which it finds by all of its values, and a row that is not
+    as the log left it stops all of it.
+
+    Raises UndoRefused; UsageError where the log has none of the transactions; SchemaError where one of them, or a
+    statement since, made, altered, emptied or dropped one of the tables; and what `replay` raises.
+    """
+    from applier.jobs.undo import job
+
+    end = stop_at(until)
+    changes = ChangesOptions(
+        paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
+        None if schema is None else path(schema), None, end.position, end.gtid, end.time, define_from_log,
+        complete=True)
+    return job.undo(UndoOptions(
+        changes, path(output), format, chosen_gtids(gtids), _position(start), _position(stop), _time(start),
+        _time(stop), table_filter(tables, ignore_tables), on_conflict), watcher(progress))
+
+
+def _position(bound: Place | datetime | None) -> tuple[str, int] | None:
+    return None if bound is None or isinstance(bound, datetime) else position(bound)
+
+
+def _time(bound: Place | datetime | None) -> float | None:
+    return bound.timestamp() if isinstance(bound, datetime) else None

@@ -1,0 +1,124 @@
+"""`applier undo`: what takes transactions back, as a file for a server."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from applier.cli.application import DefineFromLogOption, app
+from applier.errors import UsageError
+from applier.mysql.time_zones import parse_time
+from applier.options import parse_stop_position
+
+if TYPE_CHECKING:
+    from applier.jobs.undo.result import Undone
+
+_LISTED = 20
+_NOT_BACK = "Not taken back: AUTO_INCREMENT's next number, and whatever is not in rows of these tables."
+_HOW_TO_RUN = {
+    "sql": ["Read it, then run it: mysql < FILE. Nothing happens if a row is not as the log left it, or if a table has "
+            "triggers.", _NOT_BACK],
+    "binlog": ["Run it: mysqlbinlog --skip-gtids FILE | mysql, or mariadb-binlog FILE | mariadb. Triggers do not act. "
+               "Rows are found by their key: what others wrote after the archive ends is not noticed.", _NOT_BACK]}
+
+
+class UndoFormat(StrEnum):
+    """What the file is."""
+
+    sql = "sql"
+    binlog = "binlog"
+
+
+class OnConflict(StrEnum):
+    """What happens to rows that others have changed since."""
+
+    refuse = "refuse"
+    skip = "skip"
+
+
+@app.command()
+def undo(
+    binlogs: Annotated[list[str], typer.Option(
+        metavar="PATH...", help="The archive, as `replay` takes it, from before the transactions up to where the "
+                                "server stands. Several may follow.")],
+    output: Annotated[str, typer.Option(metavar="FILE", help="The file to make.")],
+    gtids: Annotated[str | None, typer.Option(
+        "--gtids", "--gtid", metavar="SET", help="Take back these transactions: UUID:1-5, or MariaDB's one by one, "
+                                                 "0-1-5,0-1-7.")] = None,
+    start_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Only transactions that begin at this position or later.")] = None,
+    stop_position: Annotated[str | None, typer.Option(
+        metavar="FILE:POS", help="Only transactions that end at this position or before.")] = None,
+    start_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Only transactions of this time or later, as '2026-03-14 10:30:00' (local time) or with "
+                             "an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    stop_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Only transactions of an earlier time.")] = None,
+    tables: Annotated[list[str] | None, typer.Option(
+        "--tables", "--table", metavar="DB.TABLE,...", help="Only changes to these tables; DB alone means the whole "
+                                                            "database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    base: Annotated[str | None, typer.Option(
+        metavar="SNAPSHOT", help="A snapshot of a time before the transactions, to begin with.")] = None,
+    schema: Annotated[str | None, typer.Option(
+        metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
+    until: Annotated[str | None, typer.Option(
+        metavar="PLACE", help="Where the server stands, if that is not the end of the archive: FILE:POS, or a GTID set "
+                              "that it has executed.")] = None,
+    format: Annotated[UndoFormat, typer.Option(
+        help="sql: one transaction, with a statement for each row that finds it by all of its values; binlog: the same "
+             "as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.")] = UndoFormat.sql,
+    on_conflict: Annotated[OnConflict, typer.Option(
+        help="If others have changed rows since, or have keys of rows that come back: refuse, listing them; skip: "
+             "leave these rows as they are.")] = OnConflict.refuse,
+    define_from_log: DefineFromLogOption = False,
+) -> None:
+    """Write what takes transactions back: their rows get the values that they had before.
+
+    The archive is read to its end, so that rows are known that others have changed since. Nothing is done to a server:
+    the file is for you to read and run.
+
+        applier undo --binlogs /backup --gtids 2fd3e025-e51c-11f1-9d4f-02fc00000001:12 --output undo.sql
+    """
+    from applier.api.arguments import place
+    from applier.api.undoing import undo as write
+    from applier.cli.terminal import print_note, progress
+
+    with progress() as watcher:
+        found = write(binlogs, output, gtids=gtids, start=_bound(start_position, start_datetime),
+                      stop=_bound(stop_position, stop_datetime), tables=tables, ignore_tables=ignore_tables,
+                      base=base, schema=schema, until=None if until is None else place(until), format=format.value,
+                      on_conflict=on_conflict.value, define_from_log=define_from_log, progress=watcher)
+    _print(found)
+    for note in found.notes:
+        print_note(note)
+
+
+def _bound(position: str | None, time: str | None) -> tuple[str, int] | datetime | None:
+    """The one of the two that is given."""
+    if position is not None and time is not None:
+        raise UsageError("a position and a time are given for the same end", hint="give one of them")
+    if time is not None:
+        return parse_time(time)
+    return None if position is None else parse_stop_position(position)
+
+
+def _print(found: "Undone") -> None:
+    """What it does, what it does not, and what to do now."""
+    from applier.cli.grids import add_row, new_grid, result_console
+    from applier.cli.terminal import assembled, words
+
+    console = result_console()
+    console.print(assembled((found.output, "bold"), f" takes back {found.what}"), soft_wrap=True)
+    grid = new_grid("table", "come back", "go", "change back", "as before already", "left as they are")
+    for table in found.tables:
+        add_row(grid, table.name, table.inserted, table.deleted, table.updated, table.same, table.in_conflict)
+    console.print(grid)
+    left = sum(table.in_conflict for table in found.tables)
+    lines = [f"left as it is: {conflict}" for conflict in found.conflicts[:_LISTED]]
+    lines += [f"… and {left - _LISTED:,} more are left as they are"] if left > _LISTED else []
+    lines += [*_HOW_TO_RUN[found.format], *found.proof, "Afterwards, if nothing else is written meanwhile:"]
+    lines += [f"  {expected:>12,}  {statement};" for statement, expected in found.checks]
+    for line in lines:
+        console.print(words(line), soft_wrap=True)

@@ -1,0 +1,121 @@
+"""The ways of rows through the log: each step of a row begins with the version that another one ended with.
+
+Of a row's chain of steps, undo needs the version before its first chosen step, the one that is there now, and whether
+all steps from the first chosen one on are chosen: else others have touched the row later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from applier.jobs.history.commits import NEVER
+
+_NONE = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class RowSteps:
+    """Steps of a table's rows in commit order, arrays of n: the unit, pointers to the rows before and after (NO_ROW:
+    none), the commit, whether it is chosen, and, of an update whose rows are in two units, the number that both of its
+    steps have (below 0: none)."""
+
+    units: np.ndarray
+    old: np.ndarray
+    new: np.ndarray
+    commits: np.ndarray
+    chosen: np.ndarray
+    moves: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    @classmethod
+    def joined(cls, parts: list[RowSteps]) -> RowSteps:
+        """Steps of one part after the other."""
+        return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Rows that chosen transactions touched, arrays of n, in the order of their first chosen steps: units of, and
+    pointers to, the version `before` that step and the one that is there `now` (NO_ROW: none); the first and the last
+    commit by others since then (NEVER: none). `steps` are all steps, `of_step` the chain of each (below 0: of a row
+    that nothing chosen touched), and `followed` whether there is a later step of its row."""
+
+    before_units: np.ndarray
+    before: np.ndarray
+    now_units: np.ndarray
+    now: np.ndarray
+    first_later: np.ndarray
+    last_later: np.ndarray
+    steps: RowSteps
+    of_step: np.ndarray
+    followed: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.before)
+
+    @property
+    def touched_later(self) -> np.ndarray:
+        """Which of the rows others have touched since: bool[n]."""
+        later: np.ndarray = self.first_later != NEVER
+        return later
+
+
+def chains(steps: RowSteps) -> Chains:
+    """The chains of the rows that chosen steps touched."""
+    n = len(steps)
+    previous, numbers = _previous(steps), np.arange(n)
+    roots, followed = _roots(previous), np.zeros(n, bool)
+    followed[previous[previous >= 0]] = True
+    first, tail = np.full(n, _NONE), np.full(n, -1)
+    np.minimum.at(first, roots[steps.chosen], numbers[steps.chosen])
+    np.maximum.at(tail, roots, numbers)
+    touched = np.flatnonzero(first != _NONE)  # the roots of chains, which are steps
+    touched = touched[np.argsort(first[touched])]
+    chain_of_root = np.full(n, -1)
+    chain_of_root[touched] = np.arange(len(touched))
+    of_step = chain_of_root[roots]
+    begins, ends = first[touched], tail[touched]
+    later = np.flatnonzero((of_step >= 0) & ~steps.chosen & (numbers > first[roots]))
+    first_later, last_later = np.full(len(touched), NEVER), np.full(len(touched), NEVER)
+    last_later[of_step[later]] = steps.commits[later]
+    first_later[of_step[later[::-1]]] = steps.commits[later[::-1]]
+    return Chains(steps.units[begins], steps.old[begins], steps.units[ends], steps.new[ends],
+                  first_later, last_later, steps, of_step, followed)
+
+
+def _previous(steps: RowSteps) -> np.ndarray:
+    """The step that made the row which a step begins with; -1 if it was there at first, or the step makes it."""
+    previous = np.full(len(steps), -1)
+    for unit in np.unique(steps.units):
+        own = steps.units == unit
+        made, ended = np.flatnonzero(own & (steps.new >= 0)), np.flatnonzero(own & (steps.old >= 0))
+        _link(previous, steps.new, made, steps.old, ended)
+    moves = steps.moves >= 0
+    _link(previous, steps.moves, np.flatnonzero(moves & (steps.old >= 0)), steps.moves,
+          np.flatnonzero(moves & (steps.old < 0)))
+    return previous
+
+
+def _link(previous: np.ndarray, made: np.ndarray, makers: np.ndarray, used: np.ndarray, users: np.ndarray) -> None:
+    """Link steps that use what others have made: each is made once."""
+    if not len(makers):
+        return
+    makers = makers[np.argsort(made[makers])]
+    places = np.minimum(np.searchsorted(made[makers], used[users]), len(makers) - 1)
+    found = made[makers[places]] == used[users]
+    previous[users[found]] = makers[places[found]]
+
+
+def _roots(previous: np.ndarray) -> np.ndarray:
+    """The first step of each step's chain: in each round, the way that is left is halved."""
+    roots = np.where(previous < 0, np.arange(len(previous)), previous)
+    while True:
+        further = roots[roots]
+        if (further == roots).all():
+            return roots
+        roots = further
+

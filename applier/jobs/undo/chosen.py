@@ -1,0 +1,124 @@
+"""The transactions to take back: which event groups they are, when they were, and which tables they changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import pyarrow as pa
+
+from applier.binlog.locating.gtid_choice import GtidChoice
+from applier.binlog.outline.outline_pass import outline_file
+from applier.errors import SchemaError, UsageError
+from applier.jobs.changes.groups import FileGroups, WantedGroups, version_at
+from applier.jobs.changes.job import ChangeLog
+from applier.jobs.changes.log import LogFile
+from applier.jobs.undo.result import time_of
+from applier.options import CommitRange, UndoOptions
+from applier.plan.used_tables import table_map_of
+from applier.schema.ddl.schema_changes import TableName
+from applier.schema.history.history import SchemaHistory
+from applier.schema.table_filter import TableFilter
+
+_SPLIT_BYTES = 64 << 10
+"""Tables are known by parts of the log of this size: some more than those that are changed are looked at."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How many transactions are chosen, the GTIDs ("" for one without) and times of the
+    first and the last one; which groups these are; and the tables that may be changed by them."""
+
+    count: int
+    gtids: tuple[str, str]
+    times: tuple[datetime, datetime]
+    wanted: WantedGroups
+    tables: tuple[TableName, ...]
+
+
+def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
+    """Find the transactions. Raises UsageError where the log has none of them, SchemaError where one of them is a
+    statement that made one of the tables another one."""
+    wanted = _wanted(log, options)
+    found = {number: groups for number, groups in log.groups(wanted) if groups.has_wanted}
+    if not found:
+        raise UsageError("the log has none of the transactions to undo",
+                         hint="`applier show` and `applier summary` list what it has; without --base it is all of it")
+    times, _, gtids = (pa.chunked_array(parts).combine_chunks()
+                       for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))
+    names = [gtids[place].as_py() or "" for place in (0, -1)]
+    history, known = log.history(options.filter), times.cast(pa.int64()).to_numpy()
+    _check_statements(log, history, options.filter, found)
+    return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))), wanted,
+                  _tables(log, history, options.filter, found))
+
+
+def _wanted(log: ChangeLog, options: UndoOptions) -> WantedGroups:
+    first, last = CommitRange.first_version, CommitRange.last_version
+    if options.start_position is not None:
+        first = _version(log, options.start_position) + 1
+    if options.stop_position is not None:
+        last = _version(log, options.stop_position)
+    times = [CommitRange.first_time, CommitRange.last_time]
+    if options.start_datetime is not None:
+        times[0] = int(options.start_datetime * 1_000_000)
+    if options.stop_datetime is not None:
+        times[1] = int(options.stop_datetime * 1_000_000) - 1
+    return WantedGroups(None if options.gtids is None else GtidChoice(options.gtids),
+                        within=CommitRange(first, last, *times))
+
+
+def _version(log: ChangeLog, position: tuple[str, int]) -> int:
+    """The commit version of a position. Raises UsageError for a file that the log does not have."""
+    name, offset = position
+    for file in log.files.values():
+        if file.name == name:
+            return version_at(name, file.place, offset)
+    raise UsageError(f"the log has no file {name}", hint="it has " + _some([file.name for file in log.files.values()]))
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names) if len(names) < 4 else f"{names[0]} to {names[-1]}"
+
+
+def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilter,
+                      found: dict[int, FileGroups]) -> None:
+    """Raise SchemaError for a statement among the groups that begins or ends a version of a table."""
+    places = [(place, version) for version in history.versions() for place in (version.start, version.end)
+              if place is not None and place[0] in found and place[1] > 0]
+    for (number, end), version in sorted(places, key=lambda place: place[0]):
+        groups, definition = found[number], version.definition
+        if filter.wanted(definition.database, definition.name) and groups.are_wanted(np.array([end - 1]))[0]:
+            start = int(groups.starts(np.array([end - 1]))[0])
+            name = log.files[number].name
+            raise SchemaError("a statement that makes, alters, empties or drops a table is not taken back", file=name,
+                              position=start, table=definition.full_name,
+                              hint=f"restore what was there before it: applier replay --stop-position {name}:{start}; "
+                                   "or choose other transactions, or other tables with --tables")
+
+
+def _tables(log: ChangeLog, history: SchemaHistory, filter: TableFilter,
+            found: dict[int, FileGroups]) -> tuple[TableName, ...]:
+    """The tables that rows events of the groups may be of, and those that foreign keys connect to them."""
+    names = set[TableName]()
+    for number, groups in found.items():
+        names |= _tables_of(log.files[number], groups)
+    definitions = [version.definition for version in history.versions()]
+    while more := {(one.database, one.name) for one in definitions
+                   if any(key.cascades and (key.database, key.table) in names for key in one.foreign_keys)} - names:
+        names |= more
+    return tuple(sorted(name for name in names & set(log.tables(filter)) if filter.wanted(*name)))
+
+
+def _tables_of(file: LogFile, groups: FileGroups) -> set[TableName]:
+    outline = outline_file(file.uri, split_bytes=_SPLIT_BYTES)
+    parts, uses = list(groups.wanted_parts(file.start, file.end)), list(outline.tables)
+    used, at = set[int](), 0
+    for split in outline.splits:
+        while at < len(parts) and parts[at][1] <= split.start:
+            at += 1
+        if at < len(parts) and parts[at][0] < split.end:
+            used.update(split.tables)
+    maps = [table_map_of(outline, uses[number]) for number in used]
+    return {(one.database, one.table) for one in maps}

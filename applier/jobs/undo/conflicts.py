@@ -1,0 +1,101 @@
+"""Rows that are not as the chosen transactions left them, or cannot come back: which ones, and whose they are now."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+
+from applier.errors import UndoRefused
+from applier.jobs.exporting.cells import texts_of
+from applier.jobs.history.commits import NEVER
+from applier.jobs.undo.chains import Chains
+from applier.jobs.undo.taken_keys import Taken
+from applier.jobs.undo.traced_table import TracedTable
+
+MOST_LISTED = 1000
+"""Of a table's conflicts."""
+_COLUMNS_SHOWN, _SHOWN = 3, 20
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """A row that is left alone, or why nothing is undone: its table, its key (or first values) as text, what is in the
+    way, and who did it: the last transaction's GTID (None: the log has none) and time (None where it is a row of the
+    undo itself)."""
+
+    table: str
+    row: tuple[tuple[str, str], ...]
+    what: str
+    gtid: str | None
+    time: datetime | None
+
+    def __str__(self) -> str:
+        row = ", ".join(f"{name}={value}" for name, value in self.row)
+        who = "" if self.time is None else f" by {self.gtid or 'a transaction'} at {self.time:%Y-%m-%d %H:%M:%S}Z"
+        return f"{self.table} {row}: {self.what}{who}"
+
+
+def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int]) -> UndoRefused:
+    """The error for these conflicts, and how many each table has."""
+    total = sum(counts.values())
+    by_table = ", ".join(f"{count:,} in {name}" for name, count in counts.items())
+    lines = [f"  {conflict}" for conflict in conflicts[:_SHOWN]]
+    if total > len(lines):
+        lines.append(f"  … and {total - len(lines):,} more")
+    found = UndoRefused(f"others have changed rows since, or have their keys: {total:,} rows, {by_table}; nothing is "
+                        "written\n" + "\n".join(lines),
+                        hint="undo those transactions, too, or leave these rows as they are with --on-conflict skip")
+    found.conflicts = conflicts
+    return found
+
+
+def conflicts(table: TracedTable, chains: Chains, taken: Taken, key: tuple[str, ...]) -> list[Conflict]:
+    """The first of a table's conflicts."""
+    by_key = np.array([bool(name) for name in taken.keys], np.bool_)
+    found = np.flatnonzero(chains.touched_later | by_key)[:MOST_LISTED]
+    if not len(found):
+        return []
+    commits = np.where(chains.touched_later, chains.last_later,
+                       np.where(taken.by_step >= 0, chains.steps.commits[taken.by_step], NEVER))[found]
+    times, _, gtids = table.commits.columns(commits)
+    shown = key or tuple(column.name for column in table.definition.stored_columns[:_COLUMNS_SHOWN])
+    return [Conflict(table.definition.full_name, row,
+                     "changed since" if later else f"another row has its {name} now", gtid.as_py(),
+                     None if time.value is None else _EPOCH + timedelta(microseconds=time.value))
+            for row, later, name, gtid, time in zip(
+                _rows(table, chains, found, shown), chains.touched_later[found].tolist(),
+                [taken.keys[number] for number in found.tolist()], gtids, times, strict=True)]
+
+
+def _rows(table: TracedTable, chains: Chains, found: np.ndarray,
+          names: tuple[str, ...]) -> list[tuple[tuple[str, str], ...]]:
+    """The values of rows before the chosen transactions, or of those that these made, as they are, or were last."""
+    units, pointers = _known_rows(chains, found)
+    columns: dict[str, list[str]] = {name: [] for name in names}
+    for read in table.read(units, pointers, np.full(len(pointers), -1), list(names)):
+        rows = read.values.take(pa.array(read.before))
+        for name in names:
+            texts = texts_of(table.definition.column(name), rows.column(name).combine_chunks())
+            columns[name] += [_text(value) for value in texts.to_pylist()]
+    return [tuple(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+
+
+def _known_rows(chains: Chains, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Units and pointers of one row for each chain: that before, or the one that its first step made."""
+    steps, made = chains.steps, np.full(len(chains), -1)
+    known = np.flatnonzero((chains.of_step >= 0) & (chains.steps.new >= 0))[::-1]
+    made[chains.of_step[known]] = known
+    has_before, first = chains.before[found] >= 0, made[found]
+    return (np.where(has_before, chains.before_units[found], steps.units[first]).astype(np.int32),
+            np.where(has_before, chains.before[found], steps.new[first]))
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "NULL"
+    text = f"x'{value.hex()}'" if isinstance(value, bytes) else str(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

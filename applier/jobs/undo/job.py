@@ -1,0 +1,95 @@
+"""The job: writes what takes chosen transactions back.
+
+    archive → the chosen transactions, and the tables that they changed → for each of these: the steps of its rows, from
+    the first chosen one to the end → rows as they are, and as they were → SQL, or a binlog file → the proof
+
+All changes come from the same steps as complete changes and histories do (jobs.changes, jobs.history): so images that
+lack columns, JSON diffs, and rows that foreign keys change below the log are taken back like all others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from applier.engine import compiling
+from applier.errors import UsageError
+from applier.io.durable import sync
+from applier.io.progress import Progress, Silent
+from applier.jobs.changes.job import ChangeLog
+from applier.jobs.undo import sql
+from applier.jobs.undo.chosen import Chosen, chosen
+from applier.jobs.undo.conflicts import refusal
+from applier.jobs.undo.log_file import write_log
+from applier.jobs.undo.proof import proof
+from applier.jobs.undo.result import Undone, UndoneTable, transactions_text
+from applier.jobs.undo.table_order import needs_checks_off, parents_first
+from applier.jobs.undo.table_undo import TableUndo, undo_table
+from applier.jobs.undo.traced_table import TracedTable
+from applier.options import UndoOptions
+
+
+def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
+    """Write the file that takes the transactions back. Raises UndoRefused where others have changed rows since,
+    UsageError where the log has none of the transactions, and what a replay of the log raises."""
+    progress = progress or Silent()
+    if os.path.exists(options.output):
+        raise UsageError("the output exists already", file=options.output, hint="name a file that does not exist")
+    compiling.ensure("diff", progress)
+    log = ChangeLog(options.changes, progress)
+    found = chosen(log, options)
+    with TemporaryDirectory(prefix="applier-undo-") as folder:
+        tables = parents_first(_tables(log, found, options, Path(folder), progress))
+        changed = [one for one in tables if one.rows]
+        definitions = [version.definition for version in log.history(options.filter).live()]
+        checks_off = needs_checks_off(changed, definitions)
+        with _new_file(options.output) as partial:
+            if options.format == "sql":
+                what = transactions_text(found.count, found.gtids, found.times)
+                with open(partial, "xb") as file:
+                    file.writelines(sql.statements(changed, what, checks_off=checks_off))
+            else:
+                write_log(changed, log.flavour, partial, checks_off=checks_off)
+            shown = proof(changed, partial, options.format)
+        return Undone(options.output, options.format, found.count, found.gtids, found.times,
+                      tuple(map(_undone, tables)), tuple(conflict for one in tables for conflict in one.conflicts),
+                      not checks_off, tuple(sql.checks(changed, definitions if checks_off else ())), shown, log.notes)
+
+
+def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, progress: Progress) -> list[TableUndo]:
+    """What is to be done in each table. Raises UndoRefused."""
+    tables = list[TableUndo]()
+    progress.phase("undo", len(found.tables), "tables")
+    for number, name in enumerate(found.tables):
+        of_table, task = log.applied(name)
+        made = undo_table(TracedTable(replace(of_table, wanted=found.wanted), task), folder / str(number))
+        if made.rows or made.in_conflict or made.same:
+            tables.append(made)
+        progress.update(number + 1)
+    if options.on_conflict == "refuse" and (counts := {one.definition.full_name: one.in_conflict for one in tables
+                                                       if one.in_conflict}):
+        raise refusal(tuple(conflict for one in tables for conflict in one.conflicts), counts)
+    return tables
+
+
+def _undone(table: TableUndo) -> UndoneTable:
+    return UndoneTable(table.definition.full_name, table.inserted, table.deleted, table.updated, table.same,
+                       table.in_conflict, table.rows_after)
+
+
+@contextmanager
+def _new_file(output: str) -> Iterator[str]:
+    """A name for a file that gets its own one when it is complete."""
+    partial = f"{output}.partial.{os.getpid()}"
+    try:
+        yield partial
+        sync([partial])
+        os.rename(partial, output)
+    except BaseException:
+        if os.path.exists(partial):
+            os.unlink(partial)
+        raise

@@ -1,0 +1,52 @@
+"""The undo as a binlog file of one transaction with full images, for mysqlbinlog or mariadb-binlog."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from applier.errors import UsageError
+from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
+from applier.jobs.undo.table_undo import TableUndo
+from applier.schema.definition import TableDefinition
+from applier.writer.row_encoder import RowChanges
+from applier.writer.values import image_values
+from applier.writer.wire_columns import wire_columns
+from applier.writer.writer import BinlogWriter
+
+
+def write_log(tables: Sequence[TableUndo], flavour: str, path: str, *, checks_off: bool) -> None:
+    """Write the file; tables are in order, those that others refer to first. Raises UsageError for values that are not
+    written as events."""
+    with BinlogWriter(path, flavour=flavour, gtids="none", timestamp=int(time.time()),
+                      foreign_key_checks=not checks_off) as log:
+        with log.transaction():
+            for kinds, some in (((DELETE,), tables[::-1]), ((PREIMAGE, POSTIMAGE), tables), ((INSERT,), tables)):
+                for table in some:
+                    for changes in _changes(table, kinds):
+                        log.rows(changes)
+
+
+def _changes(table: TableUndo, kinds: tuple[int, ...]) -> Iterator[RowChanges]:
+    definition = table.definition
+    for batch in table.batches():
+        of_batch = batch.column("_change_type").indices.to_numpy()
+        images = [batch.take(pa.array(np.flatnonzero(of_batch == kind))) for kind in kinds]
+        if images[0].num_rows:
+            made = [_image(definition, rows) for rows in images]
+            yield RowChanges(definition, before=None if kinds == (INSERT,) else made[0],
+                             after=None if kinds == (DELETE,) else made[-1])
+
+
+def _image(definition: TableDefinition, rows: pa.RecordBatch) -> dict[str, pa.Array]:
+    stored = {column.name for column in definition.stored_columns}
+    try:
+        return {column.name: image_values(rows.column(column.name), column, wire)
+                for column, wire in zip(definition.columns, wire_columns(definition), strict=True)
+                if column.name in stored}
+    except (ValueError, KeyError) as error:
+        raise UsageError(f"rows cannot be written as events: {error}", table=definition.full_name,
+                         hint="--format sql writes all values") from None

@@ -1,0 +1,85 @@
+"""What an undo does, for people and programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from applier.jobs.undo.conflicts import Conflict
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class UndoneTable:
+    """What is undone of one table."""
+
+    name: str
+    """ "db.table"."""
+    inserted: int
+    """Rows that come back."""
+    deleted: int
+    """Rows that go."""
+    updated: int
+    """Rows that get values back."""
+    same: int
+    """Rows that the transactions changed, and that are now as they were before."""
+    in_conflict: int
+    """Rows that stay as they are, since others have changed them, or have their key."""
+    rows_after: int
+    """How many rows the table has then, if nothing else is written meanwhile."""
+
+    @property
+    def rows(self) -> int:
+        """Rows that are changed."""
+        return self.inserted + self.deleted + self.updated
+
+
+@dataclass(frozen=True)
+class Undone:
+    """What an undo does."""
+
+    output: str
+    """The file."""
+    format: str
+    """What it is: sql, or binlog."""
+    transactions: int
+    """How many transactions are taken back."""
+    gtids: tuple[str, str]
+    """The GTIDs of the first and the last of them; "" where the log has none."""
+    times: tuple[datetime, datetime]
+    """When these were."""
+    tables: tuple[UndoneTable, ...]
+    """The tables that they changed."""
+    conflicts: tuple[Conflict, ...]
+    """The first of the rows that stay as they are."""
+    foreign_key_checks: bool
+    """Whether foreign keys are checked meanwhile."""
+    checks: tuple[tuple[str, int], ...]
+    """SELECTs of a number for the server, afterwards, with what it is to be if nothing else is written meanwhile."""
+    proof: tuple[str, ...]
+    """What was computed to show that it is right, a line each."""
+    notes: tuple[str, ...]
+    """What people have to know, a line each."""
+
+    @property
+    def rows(self) -> int:
+        """How many rows are changed."""
+        return sum(table.rows for table in self.tables)
+
+    @property
+    def what(self) -> str:
+        """The transactions, for people."""
+        return transactions_text(self.transactions, self.gtids, self.times)
+
+
+def transactions_text(count: int, gtids: tuple[str, str], times: tuple[datetime, datetime]) -> str:
+    """So many transactions, with the GTIDs and times of the first and the last one, for people."""
+    named = " to ".join(dict.fromkeys(gtid for gtid in gtids if gtid))
+    when = " to ".join(dict.fromkeys(f"{time:%Y-%m-%d %H:%M:%S}Z" for time in times))
+    return f"{count:,} transaction{'s' * (count != 1)}, {f'{named}, ' if named else ''}of {when}"
+
+
+def time_of(microseconds: int) -> datetime:
+    """A time of the log."""
+    return _EPOCH + timedelta(microseconds=microseconds)

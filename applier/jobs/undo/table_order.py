@@ -1,0 +1,39 @@
+"""In which order tables are changed, so that foreign keys hold all the time; and where that is not possible."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from applier.jobs.undo.table_undo import TableUndo
+from applier.schema.definition import TableDefinition
+
+
+def parents_first(tables: Sequence[TableUndo]) -> list[TableUndo]:
+    """The tables, those that others refer to before these; in a circle, as they come."""
+    left, found = list(tables), list[TableUndo]()
+    while left:
+        names = {(one.definition.database, one.definition.name) for one in left}
+        ready = [one for one in left if not _referenced(one.definition) & names] or left[:1]
+        found += ready
+        left = [one for one in left if one not in ready]
+    return found
+
+
+def needs_checks_off(tables: Sequence[TableUndo], definitions: Sequence[TableDefinition]) -> bool:
+    """Whether foreign keys must not be checked, given all definitions of the server: they would change rows themselves,
+    a row that others refer to is deleted and inserted again, or tables refer to each other or to themselves."""
+    changed = {(one.definition.database, one.definition.name): bool(one.anew)
+               for one in tables if one.deleted or one.updated}
+    if any(key.cascades or changed[key.database, key.table] for one in definitions for key in one.foreign_keys
+           if (key.database, key.table) in changed):
+        return True
+    order = parents_first(tables)
+    places = {(one.definition.database, one.definition.name): place for place, one in enumerate(order)}
+    return any((key.database, key.table) == (one.definition.database, one.definition.name)
+               or places.get((key.database, key.table), -1) > place
+               for place, one in enumerate(order) for key in one.definition.foreign_keys)
+
+
+def _referenced(definition: TableDefinition) -> set[tuple[str, str]]:
+    own = definition.database, definition.name
+    return {(key.database, key.table) for key in definition.foreign_keys} - {own}

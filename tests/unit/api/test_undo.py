@@ -1,0 +1,292 @@
+"""`applier.undo`: the file that takes transactions back, and what is refused.
+
+That a file is right is shown by replaying it onto what the whole log leaves: the rows are then those of the same log
+without the transactions.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+import pyarrow as pa
+import pytest
+
+import applier
+import applier.binlog
+from applier import cli
+from applier.engine.executor import ThisProcess
+from applier.jobs.replay.job import replay_with
+from applier.mysql import zero_dates
+from applier.options import ReplayOptions
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
+from tests.recorded.archives.demo_digest import ARCHIVE
+
+pytestmark = pytest.mark.slow
+
+SOURCE = "00000000-0000-4000-8000-000000000001"
+NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
+MISTAKE = "20810cc3-e548-11f1-a5e4-02fc00000001:1928"
+
+
+class Log:
+    """A log that is written by transactions, numbered from 1 on after the statements, a minute each."""
+
+    def __init__(self, folder, *tables, flavour="mysql"):
+        self.folder, self.path, self.n = folder, f"{folder}/binlog.000001", 0
+        self.writer = applier.binlog.Writer(self.path, flavour=flavour, time=NOON)
+        self.flavour, self.n_statements = flavour, 1 + len(tables)
+        self.writer.query("CREATE DATABASE d")
+        for table in tables:
+            self.writer.query(table, "d")
+
+    def transaction(self, *changes):
+        """Changes are (verb, table, arguments …)."""
+        self.n += 1
+        with self.writer.transaction(NOON + timedelta(minutes=self.n)):
+            for verb, table, *images in changes:
+                getattr(self.writer, verb)(f"d.{table}", *images)
+
+    def gtid(self, number):
+        """The GTID of a transaction."""
+        number += self.n_statements
+        return f"{SOURCE}:{number}" if self.flavour == "mysql" else f"0-1-{number}"
+
+    def undo(self, *numbers, name="undo.000001", **options):
+        """Undo transactions, as events."""
+        self.writer.close()
+        options.setdefault("format", "binlog")
+        options.setdefault("gtids", ",".join(map(self.gtid, numbers)) if numbers else None)
+        return applier.undo(self.path, f"{self.folder}/{name}", **options)
+
+    def undone(self, table="t"):
+        """The rows of a table where the log and the undo end."""
+        return undone(self.path, self.folder)[f"d.{table}"]
+
+
+def undone(archive, folder):
+    """The rows of all tables of an archive after its undo."""
+    applier.replay(archive, f"{folder}/after")
+    replay_with(ThisProcess(1), ReplayOptions((f"{folder}/undo.000001",), f"{folder}/undone", base=f"{folder}/after",
+                                              start_position=("undo.000001", 4)))
+    tables = applier.Snapshot(f"{folder}/undone").tables
+    return {name: sorted(map(repr, tables[name].to_arrow().to_pylist())) for name in tables}
+
+
+def rows(*found):
+    return sorted(map(repr, found))
+
+
+def test_rows_get_the_values_that_they_had(tmp_path):
+    """Whatever the images have: rows that were inserted go, others come back, and updates are taken back."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT, s VARCHAR(9))")
+    log.transaction(("insert", "t", {"id": [1, 2, 3, 4], "n": [10, 20, 30, 40], "s": ["a", "b", None, "d"]}))
+    log.transaction(("update", "t", {"id": [1]}, {"n": [11]}), ("delete", "t", {"id": [3]}),
+                    ("insert", "t", {"id": [5], "n": [50], "s": ["e"]}), ("update", "t", {"id": [1]}, {"n": [12]}))
+    log.transaction(("update", "t", {"id": [4]}, {"n": [41]}), ("update", "t", {"id": [4]}, {"n": [40]}))
+    found = log.undo(2, 3)
+    [made] = found.tables
+    assert (made.name, made.inserted, made.deleted, made.updated, made.same, made.rows_after) == ("d.t", 1, 1, 1, 1, 4)
+    assert log.undone() == rows(*({"id": number, "n": 10 * number, "s": s}
+                                  for number, s in ((1, "a"), (2, "b"), (3, None), (4, "d"))))
+
+
+def test_rows_that_others_have_changed_are_named(tmp_path):
+    """By whom and when; nothing is written. What comes before, and other rows, are in nobody's way."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT)")
+    log.transaction(("insert", "t", {"id": [1, 2, 3], "n": [10, 20, 30]}))
+    log.transaction(("update", "t", {"id": [1, 2]}, {"n": [11, 21]}))
+    log.transaction(("update", "t", {"id": [2, 3]}, {"n": [22, 32]}))
+    with pytest.raises(applier.UndoRefused, match="others have changed rows since, .*: 1 rows, 1 in d.t;") as refused:
+        log.undo(2)
+    [conflict] = refused.value.conflicts
+    assert str(conflict) == f"d.t id=2: changed since by {log.gtid(3)} at 2026-03-14 12:03:00Z"
+    assert refused.value.exit_code == 1 and str(conflict) in refused.value.message
+    assert not (tmp_path / "undo.000001").exists()
+    found = log.undo(2, on_conflict="skip")
+    assert (found.tables[0].in_conflict, found.tables[0].updated, len(found.conflicts)) == (1, 1, 1)
+    assert log.undone() == rows({"id": 1, "n": 10}, {"id": 2, "n": 22}, {"id": 3, "n": 32})
+    assert log.undo(2, 3, name="both").tables[0].updated == 3
+
+
+def test_what_others_did_in_between_counts_too(tmp_path):
+    """A row that a chosen transaction changed, then another one, and then a chosen one."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT)")
+    for n in (1, 2, 3, 4):
+        log.transaction(("insert", "t", {"id": [1], "n": [1]}) if n == 1 else ("update", "t", {"id": [1]}, {"n": [n]}))
+    with pytest.raises(applier.UndoRefused, match="d.t id=1: changed since by .*:5"):
+        log.undo(2, 4)
+
+
+@pytest.mark.parametrize("unique", ["id", "u"])
+def test_a_row_whose_key_another_one_has_does_not_come_back(tmp_path, unique):
+    """The primary key, or a unique one, as its collation compares it."""
+    log = Log(tmp_path, "CREATE TABLE t (id VARCHAR(5) PRIMARY KEY, u VARCHAR(5) UNIQUE)")
+    log.transaction(("insert", "t", {"id": ["a", "b"], "u": ["x", "y"]}))
+    log.transaction(("delete", "t", {"id": ["a", "b"]}))
+    log.transaction(("insert", "t", {"id": ["A" if unique == "id" else "c"], "u": ["z" if unique == "id" else "X"]}))
+    name = "PRIMARY" if unique == "id" else "u"
+    with pytest.raises(applier.UndoRefused, match=f"d.t id=a: another row has its {name} now by .*:5 at"):
+        log.undo(2)
+    assert log.undo(2, on_conflict="skip").tables[0].inserted == 1
+
+
+def test_keys_that_were_exchanged(tmp_path):
+    """No row is in another one's way while they change back."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, u INT UNIQUE)")
+    log.transaction(("insert", "t", {"id": [1, 2, 3], "u": [1, 2, 3]}))
+    log.transaction(("update", "t", {"id": [3, 2, 1]}, {"id": [4, 3, 2]}),
+                    ("update", "t", {"id": [2, 3, 4, 2]}, {"u": [9, 1, 2, 3]}))
+    log.undo(2)
+    assert log.undone() == rows(*({"id": n, "u": n} for n in (1, 2, 3)))
+
+
+def test_tables_without_a_key(tmp_path):
+    """Equal rows are as many as they were."""
+    log = Log(tmp_path, "CREATE TABLE t (a INT, b VARCHAR(5))")
+    log.transaction(("insert", "t", {"a": [1, 1, 1, 2, None], "b": ["x", "x", "x", "y", None]}))
+    log.transaction(("delete", "t", {"a": [1, None], "b": ["x", None]}),
+                    ("update", "t", {"a": [1], "b": ["x"]}, {"a": [2], "b": ["y"]}),
+                    ("insert", "t", {"a": [7], "b": ["new"]}))
+    log.undo(2)
+    assert log.undone() == rows(*[{"a": 1, "b": "x"}] * 3, {"a": 2, "b": "y"}, {"a": None, "b": None})
+
+
+@pytest.mark.parametrize("action", ["CASCADE", "SET NULL"])
+def test_rows_that_foreign_keys_changed_below_the_log_come_back(tmp_path, action):
+    """AP-FK: MariaDB logs the parent's row alone. While they come back foreign keys do nothing."""
+    log = Log(tmp_path, "CREATE TABLE p (id INT PRIMARY KEY)", "CREATE TABLE t (id INT PRIMARY KEY, p INT, "
+              f"FOREIGN KEY (p) REFERENCES p (id) ON DELETE {action} ON UPDATE CASCADE)", flavour="mariadb")
+    log.transaction(("insert", "p", {"id": [1, 2, 3]}), ("insert", "t", {"id": [1, 2, 3, 4], "p": [1, 1, 2, 3]}))
+    log.transaction(("delete", "p", {"id": [1]}), ("update", "p", {"id": [2]}, {"id": [9]}))
+    found = log.undo(2)
+    assert not found.foreign_key_checks
+    assert [one.name for one in found.tables] == ["d.p", "d.t"]
+    assert log.undone() == rows(*({"id": n, "p": p} for n, p in ((1, 1), (2, 1), (3, 2), (4, 3))))
+    assert found.checks == (
+        ("SELECT COUNT(*) FROM `d`.`p`", 3), ("SELECT COUNT(*) FROM `d`.`t`", 4),
+        ("SELECT COUNT(*) FROM `d`.`t` AS c WHERE c.`p` IS NOT NULL AND NOT EXISTS (SELECT 1 FROM `d`.`p` AS p WHERE "
+         "p.`id` = c.`p`)", 0))
+
+
+def test_foreign_keys_are_checked_where_they_do_nothing(tmp_path):
+    """Children go first, and parents come back first."""
+    log = Log(tmp_path, "CREATE TABLE z (id INT PRIMARY KEY)",
+              "CREATE TABLE a (id INT PRIMARY KEY, z INT, FOREIGN KEY (z) REFERENCES z (id))")
+    log.transaction(("insert", "z", {"id": [1, 2]}), ("insert", "a", {"id": [1, 2], "z": [1, 2]}))
+    log.transaction(("delete", "a", {"id": [1]}), ("delete", "z", {"id": [1]}))
+    log.transaction(("insert", "z", {"id": [3]}), ("insert", "a", {"id": [3], "z": [3]}))
+    found = log.undo(2, 3, format="sql")
+    assert found.foreign_key_checks
+    text = (tmp_path / "undo.000001").read_text()
+    assert "SET foreign_key_checks = 1" in text
+    places = [text.index(start) for start in ("DELETE FROM `d`.`a`", "DELETE FROM `d`.`z`", "INSERT INTO `d`.`z`",
+                                              "INSERT INTO `d`.`a`")]
+    assert places == sorted(places)
+
+
+def test_invalid_dates_and_others_are_written_as_they_were(tmp_path, capsys):
+    """0000-00-00 is no NULL, neither in statements nor in events."""
+    with BinlogWriter(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        sql = "CREATE TABLE t (id INT PRIMARY KEY, a DATE, b DATETIME(3), c TIMESTAMP NULL, f FLOAT, x BIT(9))"
+        log.query(sql, "d")
+        t = parse_statement(sql, default_database="d", flavour="mysql")[0].definition
+        day, micros = zero_dates.ZERO_DAY, zero_dates.ZERO_DAY * zero_dates.DAY
+        invalid = zero_dates.number(2024, 2, 31)
+        row = {"id": pa.array([1], pa.int32()), "a": pa.array([invalid], pa.int32()).cast(pa.date32()),
+               "b": pa.array([day * zero_dates.DAY + 1000], pa.int64()).view(pa.timestamp("us")),
+               "c": pa.array([micros], pa.int64()).view(pa.timestamp("us", "UTC")), "f": pa.array([0.1], pa.float32()),
+               "x": pa.array([300], pa.uint64())}
+        with log.transaction():
+            log.rows(RowChanges(t, after=row))
+        with log.transaction():
+            log.rows(RowChanges(t, before={"id": row["id"]}))
+    for form in ("sql", "binlog"):
+        applier.undo(log.path, tmp_path / form, gtids=f"{SOURCE}:4", format=form)
+    values = "(1,'2024-02-31','0000-00-00 00:00:00.001000','0000-00-00 00:00:00.000000','0.1',300);"
+    assert values in (tmp_path / "sql").read_text()
+    assert cli.main(["show", str(tmp_path / "binlog")]) == 0
+    shown = capsys.readouterr().out
+    for value in ("2='2024:02:31'", "3='0000-00-00 00:00:00.001'", "4=0", "5=0.1"):
+        assert f"###   @{value}" in shown
+
+
+def test_parts_of_the_log(tmp_path):
+    """By positions, times and tables; `until` is where the server stands."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)", "CREATE TABLE s (id INT PRIMARY KEY)")
+    ends = []
+    for number in (1, 2, 3):
+        log.transaction(("insert", "t", {"id": [number]}), ("insert", "s", {"id": [number]}))
+        ends.append(("binlog.000001", log.writer.position[1]))
+    log.transaction(("delete", "t", {"id": [1, 2, 3]}))
+
+    def deleted(name, **options):
+        return {one.name: one.deleted for one in log.undo(name=name, gtids=None, **options).tables}
+
+    assert deleted("a", start=ends[0], stop=ends[2], tables="d.s") == {"d.s": 2}
+    assert deleted("b", start=NOON + timedelta(minutes=2), stop=NOON + timedelta(minutes=3), until=ends[2]) == {
+        "d.s": 1, "d.t": 1}
+    assert deleted("c", start=ends[1], stop=ends[2], ignore_tables="d.s", until=ends[2]) == {"d.t": 1}
+    with pytest.raises(applier.UndoRefused):
+        deleted("d", start=ends[0], stop=ends[2])
+
+
+def test_statements_are_not_taken_back(tmp_path):
+    """Neither those that are chosen, nor rows that were others before a statement: the place to go back to is named."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
+    log.transaction(("insert", "t", {"id": [1]}))
+    before = log.writer.position[1]
+    log.writer.query("TRUNCATE TABLE t", "d")
+    log.transaction(("insert", "t", {"id": [2]}))
+    with pytest.raises(applier.SchemaError, match=rf"not taken back.*--stop-position binlog.000001:{before};"):
+        log.undo(2)
+    with pytest.raises(applier.SchemaError, match="a statement has changed the table since"):
+        log.undo(1)
+    assert log.undo(3).tables[0].deleted == 1
+
+
+def test_what_there_is_not_is_said(tmp_path):
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
+    log.transaction(("insert", "t", {"id": [1]}))
+    with pytest.raises(applier.UsageError, match="the log has none of the transactions"):
+        log.undo(7)
+    with pytest.raises(applier.UsageError, match="the transactions to undo are not chosen"):
+        log.undo()
+    with pytest.raises(applier.UsageError, match="the log has no file binlog.000009"):
+        log.undo(start="binlog.000009:4")
+    (tmp_path / "there").write_text("mine")
+    with pytest.raises(applier.UsageError, match="the output exists already"):
+        log.undo(1, name="there")
+    assert [path.name for path in tmp_path.iterdir() if "undo" in path.name] == []
+
+
+def test_statements_guard_themselves(tmp_path):
+    """Each finds its row by all values, byte for byte, and is followed by one that fails if it did not."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(9), b VARBINARY(5), d DECIMAL(5,2), "
+                        "g INT AS (id + 1), j JSON)")
+    log.transaction(("insert", "t", {"id": [1], "s": ["it's"], "b": [b"\0\xff"], "d": [1.5], "g": [2],
+                                     "j": ['{"a": [1]}']}))
+    log.transaction(("update", "t", {"id": [1]}, {"s": [None], "d": [2]}))
+    log.undo(2, format="sql")
+    lines = (tmp_path / "undo.000001").read_text().splitlines()
+    [place] = [number for number, line in enumerate(lines) if line.startswith("UPDATE")]
+    assert lines[place] == (
+        r"UPDATE `d`.`t` SET `s` = 'it\'s', `d` = '1.50' WHERE `id` = 1 AND `id` <=> 1 AND HEX(CONVERT(`s` USING "
+        r"utf8mb4)) <=> HEX(NULL) AND HEX(`b`) <=> HEX(x'00FF') AND `d` <=> 2.00 AND HEX(CONVERT(`j` USING utf8mb4)) "
+        r"""<=> HEX('{"a": [1]}');""")
+    assert lines[place + 1] == "SET @rows = @rows + (~0 + (ROW_COUNT() <> 1) = ~0);"
+    assert "SET @end = IF(@rows = 1, 'COMMIT'," in lines[-4] and "START TRANSACTION;" in lines
+
+
+def test_the_mistake_in_the_demo_is_undone(tmp_path, capsys):
+    """Every price is what it was, and what was sold since stays."""
+    assert cli.main(["undo", "--binlogs", str(ARCHIVE), "--gtid", MISTAKE, "--output", f"{tmp_path}/undo.000001",
+                     "--format", "binlog"]) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert ["shop.products", "0", "0", "140", "0", "0"] in [line.split() for line in shown]
+    assert "takes back 1 transaction" in shown[0]
+    made = undone(str(ARCHIVE), tmp_path)
+    after = applier.Snapshot(tmp_path / "after").tables
+    before = applier.replay(ARCHIVE, tmp_path / "before", stop=datetime(2026, 3, 14, 10, 30, tzinfo=UTC)).snapshot
+    assert made.pop("shop.products") == rows(*before.tables["shop.products"].to_arrow().to_pylist())
+    assert made == {name: rows(*after[name].to_arrow().to_pylist()) for name in after if name != "shop.products"}
