@@ -96,7 +96,7 @@ def test_rows_that_others_have_changed_are_named(tmp_path):
     log.transaction(("insert", "t", {"id": [1, 2, 3], "n": [10, 20, 30]}))
     log.transaction(("update", "t", {"id": [1, 2]}, {"n": [11, 21]}))
     log.transaction(("update", "t", {"id": [2, 3]}, {"n": [22, 32]}))
-    with pytest.raises(applier.UndoRefused, match="others have changed rows since, .*: 1 rows, 1 in d.t;") as refused:
+    with pytest.raises(applier.UndoRefused, match=r"others have changed rows since, .*: 1 rows, 1 in d.t;") as refused:
         log.undo(2)
     [conflict] = refused.value.conflicts
     assert str(conflict) == f"d.t id=2: changed since by {log.gtid(3)} at 2026-03-14 12:03:00Z"
@@ -113,7 +113,7 @@ def test_what_others_did_in_between_counts_too(tmp_path):
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT)")
     for n in (1, 2, 3, 4):
         log.transaction(("insert", "t", {"id": [1], "n": [1]}) if n == 1 else ("update", "t", {"id": [1]}, {"n": [n]}))
-    with pytest.raises(applier.UndoRefused, match="d.t id=1: changed since by .*:5"):
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: changed since by .*:5"):
         log.undo(2, 4)
 
 
@@ -125,7 +125,7 @@ def test_a_row_whose_key_another_one_has_does_not_come_back(tmp_path, unique):
     log.transaction(("delete", "t", {"id": ["a", "b"]}))
     log.transaction(("insert", "t", {"id": ["A" if unique == "id" else "c"], "u": ["z" if unique == "id" else "X"]}))
     name = "PRIMARY" if unique == "id" else "u"
-    with pytest.raises(applier.UndoRefused, match=f"d.t id=a: another row has its {name} now by .*:5 at"):
+    with pytest.raises(applier.UndoRefused, match=rf"d.t id=a: another row has its {name} now by .*:5 at"):
         log.undo(2)
     assert log.undo(2, on_conflict="skip").tables[0].inserted == 1
 
@@ -252,7 +252,7 @@ def test_what_there_is_not_is_said(tmp_path):
         log.undo(7)
     with pytest.raises(applier.UsageError, match="the transactions to undo are not chosen"):
         log.undo()
-    with pytest.raises(applier.UsageError, match="the log has no file binlog.000009"):
+    with pytest.raises(applier.UsageError, match=r"the log has no file binlog.000009"):
         log.undo(start="binlog.000009:4")
     (tmp_path / "there").write_text("mine")
     with pytest.raises(applier.UsageError, match="the output exists already"):
