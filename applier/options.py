@@ -16,7 +16,7 @@ from applier.snapshot import AS_DECIMAL, FILE_BYTES, UNSIGNED_BIGINTS
 ENGINES = ("auto", "local", "spark")
 CHANGE_FORMATS = ("json", "csv", "parquet", "debezium", "arrow")
 UNDO_FORMATS = ("sql", "binlog")
-ON_CONFLICT = ("refuse", "skip")
+REFUSE, SKIP, OF_COLUMNS, FORCE = ON_CONFLICT = ("refuse", "skip", "columns", "force")
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 MOST_LARGEST = 1000
@@ -341,7 +341,7 @@ class UndoOptions:
     start_datetime: float | None = None
     stop_datetime: float | None = None
     filter: TableFilter = EVERYTHING
-    on_conflict: str = "refuse"
+    on_conflict: str = REFUSE
 
     def __post_init__(self) -> None:
         _one_of("--format", self.format, UNDO_FORMATS)

@@ -38,7 +38,7 @@ def undo(
     schema: PathLike | None = None,
     until: Place | datetime | None = None,
     format: Literal["sql", "binlog"] = "sql",
-    on_conflict: Literal["refuse", "skip"] = "refuse",
+    on_conflict: Literal["refuse", "skip", "columns", "force"] = "refuse",
     define_from_log: bool = False,
     progress: Watcher | None = None,
 ) -> Undone:
@@ -62,8 +62,9 @@ def undo(
         executed, or a time.
     format: sql, or binlog: events with full images, for
         `mysqlbinlog --skip-gtids FILE | mysql`, or `mariadb-binlog FILE | mariadb`.
-    on_conflict: what happens if others have changed rows since, or have keys of rows that come back: refuse, an error
-        that names them; or skip: these rows stay as they are.
+    on_conflict: what happens if others have changed rows since, have keys of rows that come back, or refer to rows that
+        go: refuse, an error that names them; skip: these rows stay as they are; columns: of changed ones those columns
+        are undone that nobody changed since; force: changed ones are undone as if nobody had.
     define_from_log: whether the log's metadata define the table if nothing else does.
     progress: called with each Step.
 

@@ -35,6 +35,8 @@ class OnConflict(StrEnum):
 
     refuse = "refuse"
     skip = "skip"
+    columns = "columns"
+    force = "force"
 
 
 @app.command()
@@ -70,8 +72,9 @@ def undo(
         help="sql: one transaction, with a statement for each row that finds it by all of its values; binlog: the same "
              "as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.")] = UndoFormat.sql,
     on_conflict: Annotated[OnConflict, typer.Option(
-        help="If others have changed rows since, or have keys of rows that come back: refuse, listing them; skip: "
-             "leave these rows as they are.")] = OnConflict.refuse,
+        help="If others have changed rows since, have keys of rows that come back, or refer to rows that go: refuse, "
+             "listing them; skip: leave these rows as they are; columns: undo of changed ones the columns that nobody "
+             "changed since; force: undo changed ones as if nobody had.")] = OnConflict.refuse,
     define_from_log: DefineFromLogOption = False,
 ) -> None:
     """Write what takes transactions back: their rows get the values that they had before.
@@ -111,9 +114,10 @@ def _print(found: "Undone") -> None:
 
     console = result_console()
     console.print(assembled((found.output, "bold"), f" takes back {found.what}"), soft_wrap=True)
-    grid = new_grid("table", "come back", "go", "change back", "as before already", "left as they are")
+    grid = new_grid("table", "come back", "go", "change back", "as before", "changed since", "left alone")
     for table in found.tables:
-        add_row(grid, table.name, table.inserted, table.deleted, table.updated, table.same, table.in_conflict)
+        add_row(grid, table.name, table.inserted, table.deleted, table.updated, table.same, table.partly,
+                table.in_conflict)
     console.print(grid)
     left = sum(table.in_conflict for table in found.tables)
     lines = [f"left as it is: {conflict}" for conflict in found.conflicts[:_LISTED]]

@@ -62,6 +62,11 @@ class FileGroups:
         times = pa.array(self._times[numbers]).view(pa.timestamp("us", tz="UTC"))
         return [pa.array(self._versions[numbers]), times, gtids, files]
 
+    def versions(self, places: np.ndarray) -> np.ndarray:
+        """The commit versions of the groups that bytes at these offsets, ascending, are in."""
+        versions: np.ndarray = self._versions[self._of(places)] if len(places) else np.empty(0, np.int64)
+        return versions
+
     def numbers(self, places: np.ndarray) -> np.ndarray:
         """The groups that bytes at these offsets, ascending, are in, by their numbers in the file."""
         return self._of(places)

@@ -31,6 +31,10 @@ class RowSteps:
     def __len__(self) -> int:
         return len(self.units)
 
+    def part(self, which: np.ndarray) -> RowSteps:
+        """Some of them."""
+        return RowSteps(*(getattr(self, field.name)[which] for field in fields(self)))
+
     @classmethod
     def joined(cls, parts: list[RowSteps]) -> RowSteps:
         """Steps of one part after the other."""

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.binlog.outline.outline_pass import outline_file
@@ -18,6 +19,7 @@ from applier.jobs.undo.result import time_of
 from applier.options import CommitRange, UndoOptions
 from applier.plan.used_tables import table_map_of
 from applier.schema.ddl.schema_changes import TableName
+from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.schema.table_filter import TableFilter
 
@@ -27,14 +29,24 @@ _SPLIT_BYTES = 64 << 10
 
 @dataclass(frozen=True)
 class Chosen:
-    """How many transactions are chosen, the GTIDs ("" for one without) and times of the
-    first and the last one; which groups these are; and the tables that may be changed by them."""
+    """How many transactions are chosen, the GTIDs ("" for one without) and times of the first and the last one; the
+    lowest commit version; which groups these are; the tables that may be changed by them; and all
+    definitions that there are where the log ends."""
 
     count: int
     gtids: tuple[str, str]
     times: tuple[datetime, datetime]
+    first_version: int
     wanted: WantedGroups
     tables: tuple[TableName, ...]
+    definitions: tuple[TableDefinition, ...]
+
+    def connected(self, table: TableName) -> set[TableName]:
+        """The tables that foreign keys connect to this one."""
+        return {other for one in self.definitions for key in one.foreign_keys
+                for own, other in (((one.database, one.name), (key.database, key.table)),
+                                   ((key.database, key.table), (one.database, one.name))) if own == table} & {
+            (one.database, one.name) for one in self.definitions}
 
 
 def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
@@ -45,13 +57,15 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     if not found:
         raise UsageError("the log has none of the transactions to undo",
                          hint="`applier show` and `applier summary` list what it has; without --base it is all of it")
-    times, _, gtids = (pa.chunked_array(parts).combine_chunks()
-                       for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))
+    times, versions, gtids = (
+        pa.chunked_array(parts).combine_chunks()
+        for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))
     names = [gtids[place].as_py() or "" for place in (0, -1)]
     history, known = log.history(options.filter), times.cast(pa.int64()).to_numpy()
     _check_statements(log, history, options.filter, found)
-    return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))), wanted,
-                  _tables(log, history, options.filter, found))
+    return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
+                  pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found),
+                  tuple(version.definition for version in history.live()))
 
 
 def _wanted(log: ChangeLog, options: UndoOptions) -> WantedGroups:

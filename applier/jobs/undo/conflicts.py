@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from applier.errors import UndoRefused
 from applier.jobs.exporting.cells import texts_of
-from applier.jobs.history.commits import NEVER
 from applier.jobs.undo.chains import Chains
-from applier.jobs.undo.taken_keys import Taken
+from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.traced_table import TracedTable
 
 MOST_LISTED = 1000
@@ -53,22 +52,17 @@ def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int]) -> UndoRefu
     return found
 
 
-def conflicts(table: TracedTable, chains: Chains, taken: Taken, key: tuple[str, ...]) -> list[Conflict]:
-    """The first of a table's conflicts."""
-    by_key = np.array([bool(name) for name in taken.keys], np.bool_)
-    found = np.flatnonzero(chains.touched_later | by_key)[:MOST_LISTED]
+def conflicts(rows: RowsToUndo, key: tuple[str, ...]) -> list[Conflict]:
+    """The first of a table's rows that stay as they are."""
+    table, found = rows.table, np.flatnonzero(~rows.undone)[:MOST_LISTED]
     if not len(found):
         return []
-    commits = np.where(chains.touched_later, chains.last_later,
-                       np.where(taken.by_step >= 0, chains.steps.commits[taken.by_step], NEVER))[found]
-    times, _, gtids = table.commits.columns(commits)
+    times, _, gtids = table.commits.columns(rows.by[found])
     shown = key or tuple(column.name for column in table.definition.stored_columns[:_COLUMNS_SHOWN])
-    return [Conflict(table.definition.full_name, row,
-                     "changed since" if later else f"another row has its {name} now", gtid.as_py(),
+    return [Conflict(table.definition.full_name, row, rows.reasons[why], gtid.as_py(),
                      None if time.value is None else _EPOCH + timedelta(microseconds=time.value))
-            for row, later, name, gtid, time in zip(
-                _rows(table, chains, found, shown), chains.touched_later[found].tolist(),
-                [taken.keys[number] for number in found.tolist()], gtids, times, strict=True)]
+            for row, why, gtid, time in zip(_rows(table, rows.chains, found, shown), rows.why[found].tolist(), gtids,
+                                            times, strict=True)]
 
 
 def _rows(table: TracedTable, chains: Chains, found: np.ndarray,

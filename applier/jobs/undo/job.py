@@ -21,16 +21,21 @@ from applier.errors import UsageError
 from applier.io.durable import sync
 from applier.io.progress import Progress, Silent
 from applier.jobs.changes.job import ChangeLog
+from applier.jobs.history.commits import Commits
 from applier.jobs.undo import sql
 from applier.jobs.undo.chosen import Chosen, chosen
 from applier.jobs.undo.conflicts import refusal
 from applier.jobs.undo.log_file import write_log
 from applier.jobs.undo.proof import proof
+from applier.jobs.undo.references import leave_broken_references
 from applier.jobs.undo.result import Undone, UndoneTable, transactions_text
+from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.table_order import needs_checks_off, parents_first
 from applier.jobs.undo.table_undo import TableUndo, undo_table
+from applier.jobs.undo.taken_keys import leave_taken_keys
 from applier.jobs.undo.traced_table import TracedTable
-from applier.options import UndoOptions
+from applier.options import REFUSE, UndoOptions
+from applier.schema.ddl.schema_changes import TableName
 
 
 def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
@@ -45,8 +50,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
     with TemporaryDirectory(prefix="applier-undo-") as folder:
         tables = parents_first(_tables(log, found, options, Path(folder), progress))
         changed = [one for one in tables if one.rows]
-        definitions = [version.definition for version in log.history(options.filter).live()]
-        checks_off = needs_checks_off(changed, definitions)
+        checks_off = needs_checks_off(changed, found.definitions)
         with _new_file(options.output) as partial:
             if options.format == "sql":
                 what = transactions_text(found.count, found.gtids, found.times)
@@ -57,28 +61,34 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
             shown = proof(changed, partial, options.format)
         return Undone(options.output, options.format, found.count, found.gtids, found.times,
                       tuple(map(_undone, tables)), tuple(conflict for one in tables for conflict in one.conflicts),
-                      not checks_off, tuple(sql.checks(changed, definitions if checks_off else ())), shown, log.notes)
+                      not checks_off, tuple(sql.checks(changed, found.definitions if checks_off else ())), shown,
+                      log.notes)
 
 
 def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, progress: Progress) -> list[TableUndo]:
     """What is to be done in each table. Raises UndoRefused."""
-    tables = list[TableUndo]()
-    progress.phase("undo", len(found.tables), "tables")
-    for number, name in enumerate(found.tables):
+    rows, commits, names = dict[TableName, RowsToUndo](), Commits(), list(found.tables)
+    progress.phase("undo", 0, "tables")
+    while names:
+        name = names.pop(0)
         of_table, task = log.applied(name)
-        made = undo_table(TracedTable(replace(of_table, wanted=found.wanted), task), folder / str(number))
-        if made.rows or made.in_conflict or made.same:
-            tables.append(made)
-        progress.update(number + 1)
-    if options.on_conflict == "refuse" and (counts := {one.definition.full_name: one.in_conflict for one in tables
-                                                       if one.in_conflict}):
+        table = TracedTable(replace(of_table, wanted=found.wanted), task, found.first_version, commits)
+        rows[name] = RowsToUndo(table, options.on_conflict)
+        progress.update(len(rows))
+        if len(rows[name].chains):
+            names += [other for other in found.connected(name) if other not in rows and other not in names]
+    while any([leave_broken_references(rows), *map(leave_taken_keys, rows.values())]):
+        pass  # a row that stays may be in the way of others
+    tables = [undo_table(one, folder / str(number)) for number, one in enumerate(rows.values()) if len(one.chains)]
+    if options.on_conflict == REFUSE and (counts := {one.definition.full_name: one.in_conflict for one in tables
+                                                     if one.in_conflict}):
         raise refusal(tuple(conflict for one in tables for conflict in one.conflicts), counts)
     return tables
 
 
 def _undone(table: TableUndo) -> UndoneTable:
     return UndoneTable(table.definition.full_name, table.inserted, table.deleted, table.updated, table.same,
-                       table.in_conflict, table.rows_after)
+                       table.partly, table.in_conflict, table.rows_after)
 
 
 @contextmanager

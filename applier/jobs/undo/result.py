@@ -24,8 +24,10 @@ class UndoneTable:
     """Rows that get values back."""
     same: int
     """Rows that the transactions changed, and that are now as they were before."""
+    partly: int
+    """Rows that others have changed since, and that are undone though: all of them, or in other columns."""
     in_conflict: int
-    """Rows that stay as they are, since others have changed them, or have their key."""
+    """Rows that stay as they are, since others have changed them, have their key, or refer to them."""
     rows_after: int
     """How many rows the table has then, if nothing else is written meanwhile."""
 

@@ -9,15 +9,14 @@ from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.columns.table_key import table_key
 from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE, Differences
 from applier.jobs.diff.table_statements import columns_of_unique_keys
-from applier.jobs.undo.chains import Chains, chains
 from applier.jobs.undo.conflicts import Conflict, conflicts
-from applier.jobs.undo.taken_keys import taken_keys
-from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.schema.definition import TableDefinition, table_schema
 
 _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4", emit_dictionary_deltas=False, unify_dictionaries=True)
@@ -26,9 +25,10 @@ _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4", emit_dictionary_deltas=Fals
 @dataclass(frozen=True)
 class TableUndo:
     """A table's rows that are undone: how many are inserted again, deleted, and updated; how many were changed and are
-    the same again already; how many are deleted and inserted again, for their keys; how many have a conflict; how many
-    there are afterwards; and the first conflicts. `key` are the columns of its key; `file` has the rows as differences
-    (jobs.diff.rows), from what they are to what they were.
+    the same again already; how many are deleted and inserted again, for their keys; how many others have changed since,
+    and are undone though; how many stay as they are; how many rows there are afterwards; and the first conflicts. `key`
+    are the columns of its key; `file` has the rows as differences (jobs.diff.rows), from what they are to what they
+    were.
     """
 
     definition: TableDefinition
@@ -38,6 +38,7 @@ class TableUndo:
     updated: int
     same: int
     anew: int
+    partly: int
     in_conflict: int
     rows_after: int
     conflicts: tuple[Conflict, ...]
@@ -54,39 +55,31 @@ class TableUndo:
             yield from pa.ipc.open_stream(source)
 
 
-def undo_table(table: TracedTable, file: Path) -> TableUndo:
-    """Find what is to be done, and write it to a file: nothing of rows with a conflict."""
-    found, key = chains(table.steps), table_key(table.definition)
+def undo_table(rows: RowsToUndo, file: Path) -> TableUndo:
+    """Write what is to be done to a file."""
+    table, undone, key = rows.table, rows.undone, table_key(rows.table.definition)
     names = () if key is None else key.names
-    undone, taken = ~found.touched_later, taken_keys(table, found, ~found.touched_later)
-    reasons = taken
-    while any(taken.keys):  # a row that stays may be in the way of another one
-        undone &= np.array([not name for name in taken.keys], np.bool_)
-        taken = taken_keys(table, found, undone)
-        for place, name in enumerate(taken.keys):
-            if name:
-                reasons.keys[place], reasons.by_step[place] = name, taken.by_step[place]
     counts, all_anew = np.zeros(4, np.int64), 0
     differences = Differences(table_schema(table.definition), table.definition.full_name)
     with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_stream(sink, differences.schema, options=_SPILLED) as writer:
-        for batch, kinds, anew in _differences(table, found, undone, differences, by_key=key is not None):
+        for batch, kinds, anew in _differences(rows, differences, by_key=key is not None):
             counts += np.bincount(kinds, minlength=4)
             all_anew += anew
             writer.write_batch(batch)
     inserted, updated, _, deleted = counts.tolist()
     n_undone = int(undone.sum())
     return TableUndo(table.definition, names, inserted, deleted, updated,
-                     max(0, n_undone - inserted - deleted - updated + all_anew), all_anew, len(found) - n_undone,
-                     table.rows + inserted - deleted, tuple(conflicts(table, found, reasons, names)), file)
+                     max(0, n_undone - inserted - deleted - updated + all_anew), all_anew, int(rows.partly.sum()),
+                     len(undone) - n_undone, table.rows + inserted - deleted, tuple(conflicts(rows, names)), file)
 
 
-def _differences(table: TracedTable, found: Chains, undone: np.ndarray, differences: Differences, *,
+def _differences(rows: RowsToUndo, differences: Differences, *,
                  by_key: bool) -> Iterator[tuple[pa.RecordBatch, np.ndarray, int]]:
     """Batches, the kinds of their rows, and how many are deleted and inserted again. These are rows whose value of a
     unique key changes, so that no other has the value on the way, and rows that no key finds."""
-    unique = columns_of_unique_keys(table.definition)
-    in_keys = np.array([name in unique or not by_key for name in table.columns], np.bool_)
-    for now, before in _pairs(table, found, undone):
+    unique = columns_of_unique_keys(rows.table.definition)
+    in_keys = np.array([name in unique or not by_key for name in rows.table.columns], np.bool_)
+    for chains, now, before in _pairs(rows):
         if now is None or before is None:
             one, kind = (now, DELETE) if before is None else (before, INSERT)
             assert one is not None
@@ -94,6 +87,9 @@ def _differences(table: TracedTable, found: Chains, undone: np.ndarray, differen
             continue
         everywhere = np.arange(now.num_rows)
         unequal = unequal_columns(now, everywhere, before, everywhere)
+        if rows.kept is not None:
+            unequal &= ~rows.kept[chains]
+            before = _with(now, before, unequal)
         which = np.flatnonzero(unequal.any(axis=1))
         if len(which):
             changed, pair = unequal[which], np.array([[PREIMAGE], [POSTIMAGE]])
@@ -101,27 +97,37 @@ def _differences(table: TracedTable, found: Chains, undone: np.ndarray, differen
             changed[anew] = False
             kinds = np.where(anew, [[DELETE], [INSERT]], pair).reshape(-1)
             order = np.arange(2 * len(which)).reshape(2, -1).T.reshape(-1)
-            rows = [batch.take(pa.array(which)) for batch in (now, before)]
-            made = differences.made(rows, kinds, np.concatenate([changed] * 2), pa.array(order)).batch
+            sides = [batch.take(pa.array(which)) for batch in (now, before)]
+            made = differences.made(sides, kinds, np.concatenate([changed] * 2), pa.array(order)).batch
             yield made, kinds, int(anew.sum())
 
 
 _Rows: TypeAlias = pa.RecordBatch | None
 
 
-def _pairs(table: TracedTable, found: Chains, undone: np.ndarray) -> Iterator[tuple[_Rows, _Rows]]:
-    """Rows now and before, of which one may be missing."""
+def _pairs(rows: RowsToUndo) -> Iterator[tuple[np.ndarray, _Rows, _Rows]]:
+    """Chains, and their rows now and before, of which one may be missing."""
+    found, undone = rows.chains, rows.undone
     has_now, has_before, same_unit = found.now >= 0, found.before >= 0, found.now_units == found.before_units
     both = undone & has_now & has_before & same_unit
     for which, of_now, of_before in ((both, True, True), (undone & has_now & ~both, True, False),
                                      (undone & has_before & ~both, False, True)):
-        places = np.flatnonzero(which)
+        places, done = np.flatnonzero(which), 0
         nothing = np.full(len(places), -1)
         units = (found.now_units if of_now else found.before_units)[places]
-        for read in table.read(units, found.now[places] if of_now else nothing,
-                               found.before[places] if of_before else nothing, table.columns):
+        for read in rows.table.read(units, found.now[places] if of_now else nothing,
+                                    found.before[places] if of_before else nothing, rows.table.columns):
             values = read.values.combine_chunks()
-            yield (_taken(values, read.before) if of_now else None, _taken(values, read.after) if of_before else None)
+            yield (places[done:done + len(read.steps)], _taken(values, read.before) if of_now else None,
+                   _taken(values, read.after) if of_before else None)
+            done += len(read.steps)
+
+
+def _with(now: pa.RecordBatch, before: pa.RecordBatch, which: np.ndarray) -> pa.RecordBatch:
+    """Rows as they are now, with the values before in these places: bool[rows, columns]."""
+    arrays = [pc.if_else(pa.array(which[:, number]), old, new) if which[:, number].any() else new
+              for number, (old, new) in enumerate(zip(before.columns, now.columns, strict=True))]
+    return pa.RecordBatch.from_arrays(arrays, schema=now.schema)
 
 
 def _taken(values: pa.Table, rows: np.ndarray) -> pa.RecordBatch:

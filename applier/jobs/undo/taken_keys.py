@@ -2,81 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-
 import numpy as np
-import pyarrow as pa
 
-from applier.jobs.undo.chains import Chains
-from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.history.commits import NEVER
+from applier.jobs.undo.row_keys import row_keys
+from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.schema.definition import Key, TableDefinition
-from applier.schema.key_infos import key_collation
-from keysearch.keyrules import encode_by_rules, key_rule
-
-_NOBODY = -1
 
 
-@dataclass(frozen=True)
-class Taken:
-    """Of n chains, the name of the key that another row has ("" if none), and the step that gave it to that."""
+def leave_taken_keys(rows: RowsToUndo) -> bool:
+    """Leave the rows whose keys others have; whether there are some.
 
-    keys: list[str]
-    by_step: np.ndarray
-
-
-def taken_keys(table: TracedTable, chains: Chains, undone: np.ndarray) -> Taken:
-    """What of the rows that are to be undone (bool[n]) cannot be, if the others stay as they are now.
-
-    Only rows that a step of the part made that was looked at can be in the way: all others were there beside the rows
-    as they were before."""
-    found = Taken([""] * len(chains), np.full(len(chains), _NOBODY))
-    back = np.flatnonzero(undone & (chains.before >= 0))
+    Only rows that a step made since the first chosen transaction can be in the way: all others were there beside the
+    rows as they were before."""
+    found, back, others, steps = False, rows.back, rows.others, rows.chains.steps
     if not len(back):
-        return found
-    steps = chains.steps
-    of_undone = np.zeros(len(steps), bool)
-    known = chains.of_step >= 0
-    of_undone[known] = undone[chains.of_step[known]]
-    others = np.flatnonzero(~of_undone & (steps.new >= 0) & ~chains.followed)
-    units = np.concatenate([chains.before_units[back], steps.units[others]])
-    pointers = np.concatenate([chains.before[back], steps.new[others]])
-    for key in table.definition.keys:
-        if key.kind not in ("primary", "unique") or any(
-                part.column is None or not _is_stored(table.definition, part.column) for part in key.parts):
+        return False
+    units = np.concatenate([rows.chains.before_units[back], steps.units[others]])
+    pointers = np.concatenate([rows.chains.before[back], steps.new[others]])
+    for key in rows.table.definition.keys:
+        if not _is_unique(key, rows.table.definition):
             continue
-        texts = pa.chunked_array(list(_keys(table, key, units, pointers)), pa.large_binary())
-        codes = texts.combine_chunks().dictionary_encode().indices
+        columns = [rows.table.definition.column(part.column) for part in key.parts if part.column is not None]
+        codes = row_keys(rows.table, columns, [part.length for part in key.parts], units,
+                         pointers).dictionary_encode().indices
         valid, numbers = np.asarray(codes.is_valid()), codes.fill_null(0).to_numpy()
-        by_key = np.full(int(numbers.max(initial=-1)) + 1, _NOBODY)
-        taken = np.flatnonzero(valid[len(back):])
-        by_key[numbers[len(back):][taken]] = others[taken]
-        holders = np.where(valid[:len(back)], by_key[numbers[:len(back)]], _NOBODY)
-        twice = np.bincount(numbers[:len(back)][valid[:len(back)]], minlength=len(by_key)) > 1
-        doubled = valid[:len(back)] & twice[numbers[:len(back)]]
-        for place in np.flatnonzero((holders >= 0) | doubled).tolist():
-            found.keys[back[place]] = key.name
-            found.by_step[back[place]] = holders[place]
+        own, of_others = numbers[:len(back)], np.flatnonzero(valid[len(back):])
+        holders = np.full(int(numbers.max(initial=-1)) + 1, -1)
+        holders[numbers[len(back):][of_others]] = others[of_others]
+        twice = np.bincount(own[valid[:len(back)]], minlength=len(holders)) > 1
+        holder = holders[own]
+        taken = np.flatnonzero(valid[:len(back)] & ((holder >= 0) | twice[own]))
+        if len(taken):
+            found = True
+            by = np.where(holder[taken] >= 0, steps.commits[holder[taken]], NEVER)
+            rows.leave(back[taken], f"another row has its {key.name} now", by)
     return found
 
 
-def _is_stored(definition: TableDefinition, name: str) -> bool:
-    return definition.column(name) in definition.stored_columns
-
-
-def _keys(table: TracedTable, key: Key, units: np.ndarray, pointers: np.ndarray) -> Iterator[pa.Array]:
-    """The keys of rows as bytes that are equal where the server takes them to be; null where a column is NULL."""
-    columns = [table.definition.column(part.column) for part in key.parts if part.column is not None]
-    rules = [key_rule(key_collation(column, table.definition.flavour), part.length)
-             for column, part in zip(columns, key.parts, strict=True)]
-    names = [column.name for column in columns]
-    nowhere = np.full(len(pointers), -1)
-    for read in table.read(units, pointers, nowhere, list(dict.fromkeys(names))):
-        rows = read.values.take(pa.array(read.before))
-        arrays = [rows.column(name).combine_chunks() for name in names]
-        valid = np.ones(rows.num_rows, np.bool_)
-        for array in arrays:
-            valid &= np.asarray(array.is_valid())
-        whole = [array.filter(pa.array(valid)) for array in arrays]
-        made = encode_by_rules(whole, rules if any(rules) else [""] * len(rules)).to_arrow().cast(pa.large_binary())
-        yield made.take(pa.array(np.cumsum(valid) - 1, mask=~valid))
+def _is_unique(key: Key, definition: TableDefinition) -> bool:
+    """Whether rows must differ by it, and have its columns."""
+    return key.kind in ("primary", "unique") and all(
+        part.column is not None and definition.column(part.column) in definition.stored_columns for part in key.parts)

@@ -25,11 +25,11 @@ _NO_STEPS = RowSteps(*(np.empty(0, kind) for kind in (np.int32, np.int64, np.int
 
 
 class TracedTable:
-    """The steps that a task makes of a table's rows; what is wanted of its log is chosen. Raises what a replay raises,
-    and SchemaError where a statement has changed the table since."""
+    """The steps that a task makes of a table's rows from a commit version on; what is wanted of its log is chosen.
+    Raises what a replay raises, and SchemaError where a statement has changed the table since."""
 
-    def __init__(self, log: FeedLog, task: ApplyTask) -> None:
-        self.commits = Commits()
+    def __init__(self, log: FeedLog, task: ApplyTask, first_version: int, commits: Commits) -> None:
+        self.commits, self._first_version = commits, first_version
         self._log, self._read, self._file, self._batches, self._grown = log, ReadLog(log), 0, 0, 0
         self._parts = list[RowSteps]()
         self._walks = table_walks(task, {})
@@ -71,19 +71,21 @@ class TracedTable:
         if version == self._version:
             self._grown += int((made.new >= 0).sum() - (made.old >= 0).sum())
         groups = self._read.groups(self._file)
-        chosen = groups.are_wanted(made.places)
-        if not self._parts and not chosen.any():  # whatever comes of these rows later begins with them
+        late, chosen = groups.versions(made.places) >= self._first_version, groups.are_wanted(made.places)
+        if not late.any():  # what happens to these rows later begins with what they are now
             give_back(units, made)
             return
         if version != self._version:
-            raise self._altered(version)
+            if chosen.any():
+                raise self._altered(version)
+            return
         if (made.halves & made.by_foreign_keys).any():
             raise UnsupportedEvent("foreign keys give rows another key, in another file of the base",
                                    table=self.definition.full_name,
                                    hint="make the base anew with a larger --target-file-size")
         moves = np.where(made.halves, self._batches << 32 | made.changes, -1)
         commits = self.commits.of(groups, made.places)
-        self._parts.append(RowSteps(made.units, made.old, made.new, commits, chosen, moves))
+        self._parts.append(RowSteps(made.units, made.old, made.new, commits, chosen, moves).part(late))
 
     def _altered(self, version: int) -> SchemaError:
         end = self._log.versions[version].end

@@ -130,6 +130,53 @@ def test_a_row_whose_key_another_one_has_does_not_come_back(tmp_path, unique):
     assert log.undo(2, on_conflict="skip").tables[0].inserted == 1
 
 
+def test_columns_that_nobody_changed_since(tmp_path):
+    """With `columns` these alone are undone; rows that are gone, or were made since, stay as they are, and so do those
+    with another key."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT)")
+    log.transaction(("insert", "t", {"id": [1, 2, 3, 4], "a": [1, 2, 3, 4], "b": [1, 2, 3, 4]}))
+    log.transaction(("update", "t", {"id": [1, 2, 3, 4]}, {"a": [0] * 4, "b": [0] * 4}),
+                    ("insert", "t", {"id": [5], "a": [5], "b": [5]}))
+    log.transaction(("update", "t", {"id": [1, 5]}, {"b": [7, 7]}), ("delete", "t", {"id": [3]}),
+                    ("update", "t", {"id": [4]}, {"id": [9]}))
+    log.transaction(("update", "t", {"id": [1]}, {"b": [8]}))
+    [made] = log.undo(2, on_conflict="columns").tables
+    assert (made.updated, made.partly, made.in_conflict) == (2, 1, 3)
+    assert log.undone() == rows(*({"id": n, "a": a, "b": b} for n, a, b in (
+        (1, 1, 8), (2, 2, 2), (9, 0, 0), (5, 5, 7))))
+
+
+def test_as_if_nobody_had_changed_anything_since(tmp_path):
+    """With `force`; but a key that another row has stays its own."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, a INT)")
+    log.transaction(("insert", "t", {"id": [1, 2, 3], "a": [1, 2, 3]}))
+    log.transaction(("update", "t", {"id": [1, 2]}, {"a": [0, 0]}), ("delete", "t", {"id": [3]}),
+                    ("insert", "t", {"id": [5], "a": [5]}))
+    log.transaction(("update", "t", {"id": [1, 5]}, {"a": [7, 7]}), ("delete", "t", {"id": [2]}),
+                    ("insert", "t", {"id": [3], "a": [33]}))
+    [made] = log.undo(2, on_conflict="force").tables
+    assert (made.inserted, made.deleted, made.updated, made.partly, made.in_conflict) == (1, 1, 1, 3, 1)
+    assert log.undone() == rows(*({"id": n, "a": a} for n, a in ((1, 1), (2, 2), (3, 33))))
+
+
+def test_rows_that_others_refer_to_by_now_do_not_go(tmp_path):
+    """Nor do rows come back whose parents others have deleted. Tables are looked at that no chosen transaction changed.
+    """
+    log = Log(tmp_path, "CREATE TABLE p (id INT PRIMARY KEY)",
+              "CREATE TABLE t (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id))")
+    log.transaction(("insert", "p", {"id": [1]}), ("insert", "t", {"id": [1], "p": [1]}))
+    log.transaction(("insert", "p", {"id": [2, 3]}))
+    log.transaction(("delete", "t", {"id": [1]}))
+    log.transaction(("insert", "t", {"id": [7, 8], "p": [2, None]}))
+    log.transaction(("delete", "p", {"id": [1]}))
+    with pytest.raises(applier.UndoRefused, match=r"d.p id=2: rows of d.t refer to it now by \S+:7 at"):
+        log.undo(2)
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: its row of d.p is gone\."):
+        log.undo(3)
+    assert log.undo(2, on_conflict="skip").tables[0].deleted == 1
+    assert sum(table.rows for table in log.undo(3, 5, name="both").tables) == 2
+
+
 def test_keys_that_were_exchanged(tmp_path):
     """No row is in another one's way while they change back."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, u INT UNIQUE)")
@@ -283,7 +330,7 @@ def test_the_mistake_in_the_demo_is_undone(tmp_path, capsys):
     assert cli.main(["undo", "--binlogs", str(ARCHIVE), "--gtid", MISTAKE, "--output", f"{tmp_path}/undo.000001",
                      "--format", "binlog"]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert ["shop.products", "0", "0", "140", "0", "0"] in [line.split() for line in shown]
+    assert ["shop.products", "0", "0", "140", "0", "0", "0"] in [line.split() for line in shown]
     assert "takes back 1 transaction" in shown[0]
     made = undone(str(ARCHIVE), tmp_path)
     after = applier.Snapshot(tmp_path / "after").tables

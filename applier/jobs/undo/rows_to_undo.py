@@ -1,0 +1,56 @@
+"""The rows of a table that are to be undone, while it is looked for what is in the way of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from applier.jobs.history.commits import NEVER
+from applier.jobs.undo.chains import chains
+from applier.jobs.undo.kept_columns import kept_columns
+from applier.jobs.undo.traced_table import TracedTable
+from applier.options import FORCE, OF_COLUMNS
+
+CHANGED_SINCE = "changed since"
+
+
+class RowsToUndo:
+    """The chains of a table, which of them are `undone` (bool[n]), and, of the others, what is in the way: numbers in
+    `reasons`, and the commits `by` which it came there (NEVER: it is a row of the undo itself).
+
+    Of rows that others have changed since, what `on_conflict` says: all is undone with FORCE, and with OF_COLUMNS all
+    but the columns that they changed, which `kept` has (bool[n, columns]; None: of no row).
+    """
+
+    def __init__(self, table: TracedTable, on_conflict: str) -> None:
+        self.table, self.chains = table, chains(table.steps)
+        later, self.kept = self.chains.touched_later, None
+        self.undone = ~later
+        if on_conflict == FORCE:
+            self.undone[:] = True
+        elif on_conflict == OF_COLUMNS and later.any():
+            can_be, self.kept = kept_columns(table, self.chains)
+            self.undone |= can_be
+        self.partly = later & self.undone
+        self.reasons = [CHANGED_SINCE]
+        self.why = np.zeros(len(self.chains), np.int64)
+        self.by = np.where(self.undone, NEVER, self.chains.last_later)
+
+    def leave(self, which: np.ndarray, reason: str, by: np.ndarray) -> None:
+        """Do not undo these chains, by their numbers."""
+        if reason not in self.reasons:
+            self.reasons.append(reason)
+        self.undone[which] = False
+        self.why[which], self.by[which] = self.reasons.index(reason), by
+
+    @property
+    def others(self) -> np.ndarray:
+        """The steps that made rows which are there now, and stay: of rows that are not undone."""
+        steps, chain = self.chains.steps, self.chains.of_step
+        of_undone = np.zeros(len(steps), np.bool_)
+        of_undone[chain >= 0] = self.undone[chain[chain >= 0]]
+        return np.flatnonzero(~of_undone & (steps.new >= 0) & ~self.chains.followed)
+
+    @property
+    def back(self) -> np.ndarray:
+        """The chains whose rows are there again, or differently."""
+        return np.flatnonzero(self.undone & (self.chains.before >= 0))
