@@ -74,7 +74,7 @@ class Dialect(StrEnum):
 @app.command()
 def views(
     place: Annotated[str, typer.Argument(
-        metavar="PLACE", help="A snapshot, the directory of `changes --format parquet`, or the file of `history`.")],
+        metavar="PLACE", help="A snapshot, or the directory of `changes --format parquet` or of `history`.")],
     dialect: Annotated[Dialect, typer.Option(help="Whose SQL: DuckDB's, or Spark SQL's.")] = Dialect.duckdb,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
@@ -86,7 +86,7 @@ def views(
     history there is a function, too: NAME_as_of(SEQ) are the rows as they were after the commit with this number.
 
         applier views /lake/now | duckdb shop.duckdb
-        applier views orders.parquet | duckdb shop.duckdb
+        applier views /lake/orders_history | duckdb shop.duckdb
         applier views /lake/now --dialect spark > views.sql
     """
     from applier.jobs.views.job import views as made
