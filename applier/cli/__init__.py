@@ -9,6 +9,7 @@ import io
 import os
 import sys
 from contextlib import suppress
+from itertools import pairwise
 from typing import NoReturn
 
 import typer
@@ -58,6 +59,8 @@ def console() -> None:
         code = main(sys.argv[1:])
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
+        with suppress(OSError):
+            print("applier: interrupted" + ": nothing was written" * _has_output(sys.argv), file=sys.stderr)
     except Exception:
         import traceback
 
@@ -82,6 +85,12 @@ def leave(code: int) -> NoReturn:
         with suppress(OSError):  # the reader has gone, or its disk is full: reported already, or unread
             stream.flush()
     os._exit(code)
+
+
+def _has_output(argv: list[str]) -> bool:
+    """Whether something is to be written that is there when it is complete; "-" is stdout."""
+    return any((word == "--output" and after != "-") or (word.startswith("--output=") and word != "--output=-")
+               for word, after in pairwise([*argv, ""]))
 
 
 def _spread_binlogs(argv: list[str]) -> list[str]:

@@ -44,8 +44,8 @@ StopPositionOption = Annotated[str | None, typer.Option(
 StopGtidOption = Annotated[str | None, typer.Option(
     metavar="SET", help="Stop after the group that completes this GTID set.")]
 StopDatetimeOption = Annotated[str | None, typer.Option(
-    metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
-    "or with an offset ('2026-03-14T10:30:00+00:00').")]
+    metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time), "
+    "with an offset ('2026-03-14T10:30:00+02:00') or UTC behind it; or so long ago (-90s, -5m, -1h, -2d, -1w).")]
 DefineFromLogOption = Annotated[bool, typer.Option(
     "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import app
+from applier.cli.application import StopDatetimeOption, StopGtidOption, StopPositionOption, app
 
 
 class DiffFormat(StrEnum):
@@ -28,13 +28,9 @@ def diff(
     binlogs: Annotated[list[str] | None, typer.Option(
         metavar="PATH...", help="In place of AFTER: an archive that is replayed onto BEFORE, in a temporary folder."
         )] = None,
-    stop_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Replay event groups that end at or before this position.")] = None,
-    stop_gtid: Annotated[str | None, typer.Option(
-        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
-    stop_datetime: Annotated[str | None, typer.Option(
-        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
-        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    stop_position: StopPositionOption = None,
+    stop_gtid: StopGtidOption = None,
+    stop_datetime: StopDatetimeOption = None,
     format: Annotated[DiffFormat, typer.Option(
         help="table: counts, and the first rows, to read; json: a line for each table with counts, and one for each "
              "row; parquet: a file for each table that differs; sql: the statements that make BEFORE into "

@@ -1,11 +1,11 @@
 """Prints what was located or indexed."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from applier.binlog.locating.groups import Group
 from applier.binlog.locating.search import Indexed
 from applier.io.printable import printable
+from applier.mysql.time_zones import shown_with_local
 
 
 def print_located(found: Sequence[Group]) -> None:
@@ -15,7 +15,7 @@ def print_located(found: Sequence[Group]) -> None:
             ("start", f"{group.file}:{group.start}"),
             ("end", f"{group.file}:{group.end}"),
             ("GTID", group.gtid),
-            ("time", f"{datetime.fromtimestamp(group.timestamp, UTC):%Y-%m-%d %H:%M:%S} UTC"),
+            ("time", shown_with_local(group.timestamp)),
             ("xid", group.xid),
             ("group id", group.group_id),
         ]

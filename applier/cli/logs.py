@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import app
+from applier.cli.application import StopDatetimeOption, StopGtidOption, StopPositionOption, app
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 
@@ -71,13 +71,9 @@ def summary(
         metavar="FILE:POS", help="Only event groups from this position on; a group must start there.")] = None,
     start_datetime: Annotated[str | None, typer.Option(
         metavar="TIME", help="Only transactions of this time or later, as --stop-datetime takes it.")] = None,
-    stop_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Only event groups that end at or before this position.")] = None,
-    stop_gtid: Annotated[str | None, typer.Option(
-        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
-    stop_datetime: Annotated[str | None, typer.Option(
-        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
-        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    stop_position: StopPositionOption = None,
+    stop_gtid: StopGtidOption = None,
+    stop_datetime: StopDatetimeOption = None,
     top: Annotated[int, typer.Option(metavar="NUMBER", help="How many of the largest transactions to list.")] = 10,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
     html: Annotated[str | None, typer.Option(

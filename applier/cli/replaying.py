@@ -5,7 +5,16 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import Engine, EngineOption, MasterOption, UnsignedBigint, app
+from applier.cli.application import (
+    Engine,
+    EngineOption,
+    MasterOption,
+    StopDatetimeOption,
+    StopGtidOption,
+    StopPositionOption,
+    UnsignedBigint,
+    app,
+)
 from applier.engine.choice import choose
 from applier.mysql.time_zones import parse_datetime
 from applier.options import (
@@ -69,13 +78,9 @@ def replay(
         metavar="FILE:POS", help="Apply event groups from this position on, whatever comes before and wherever the "
                                  "base stands; a group must start there. The report says which transactions are left "
                                  "out.")] = None,
-    stop_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Apply event groups that end at or before this position.")] = None,
-    stop_gtid: Annotated[str | None, typer.Option(
-        metavar="SET", help="Stop after the group that completes this GTID set.")] = None,
-    stop_datetime: Annotated[str | None, typer.Option(
-        metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time) "
-        "or with an offset ('2026-03-14T10:30:00+00:00').")] = None,
+    stop_position: StopPositionOption = None,
+    stop_gtid: StopGtidOption = None,
+    stop_datetime: StopDatetimeOption = None,
     snapshot_at: Annotated[list[str] | None, typer.Option(
         metavar="FILE:POS,...|SET", help="Several snapshots in one pass: one at each of these positions, as "
                                          "--stop-position takes them, or where this GTID set is complete. --output is "

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from applier.cli.grids import add_row, new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
+from applier.mysql.time_zones import shown_with_local
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import Snapshot
 
@@ -98,11 +98,11 @@ def print_verified(verified: Verified) -> None:
 def print_snapshot(snapshot: Snapshot) -> None:
     """Print the position and the tables of a snapshot."""
     console = result_console()
-    position = snapshot.position
+    position, is_of_dump = snapshot.position, "dump" in snapshot.source.options
     facts = [
-        ("position", str(position)),
-        ("time", "not known: a dump" if "dump" in snapshot.source.options else _when(position.timestamp)),
-        ("GTID set", position.gtid_set.replace("\n", "") or "none"),
+        ("position", str(position) if position.file or not is_of_dump else "unknown"),
+        ("time", "unknown: a dump does not say it" if is_of_dump else _when(position.timestamp)),
+        ("GTID set", position.gtid_set.replace("\n", "") or ("unknown" if is_of_dump else "none")),
         ("server", position.flavour),
         ("base", snapshot.source.base or "none: replays start at the first binlog"),
         ("binlogs", _first_and_last(snapshot.source.binlogs)),
@@ -125,7 +125,7 @@ def print_snapshot(snapshot: Snapshot) -> None:
 def _when(timestamp: int | None) -> str:
     if timestamp is None:
         return "before the first event group"
-    return f"{datetime.fromtimestamp(timestamp, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return shown_with_local(timestamp)
 
 
 def _first_and_last(names: tuple[str, ...]) -> str:

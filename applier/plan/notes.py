@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from applier.errors import UsageError
 from applier.plan.used_tables import UsedTable
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
@@ -13,6 +14,14 @@ def notes_on_names(names: set[TableName], tables: TableFilter) -> list[str]:
     make an empty snapshot."""
     return [f"--tables {entry}: no such table is in the log, --schema or --base" for entry in
             tables.without_match(names)]
+
+
+def check_names(names: set[TableName], tables: TableFilter) -> None:
+    """Raise UsageError where --tables name nothing, of all `names` that tables had."""
+    if tables.tables and not any(tables.wanted(*name) for name in names):
+        entries = ", ".join(tables.without_match(()))
+        raise UsageError(f"no table of the log, --schema or --base is one of --tables {entries}",
+                         hint="`applier summary --binlogs …` lists the tables that a log changes")
 
 
 def notes_on_definitions(history: SchemaHistory) -> list[str]:

@@ -44,6 +44,10 @@ from applier.snapshot.shards import Shard, ShardedFiles, own_digest
 from applier.snapshot.table_entry import TableDocument, TableEntry
 
 MANIFEST = "_snapshot.json"
+SNAPSHOTS = "_snapshots.json"
+"""The list of snapshots in a folder of several, written last."""
+_SHOWN = 5
+"""Snapshots of a folder that an error names."""
 FORMAT_VERSION, SHARDED_VERSION = 1, 2
 
 UNKNOWN = "unknown"
@@ -165,7 +169,7 @@ class Snapshot:
 
 def load(uri: str) -> Snapshot:
     """Load the manifest of a published snapshot. Raises SnapshotError if there is none, or it cannot be read."""
-    from pyarrow.fs import FileType
+    from pyarrow.fs import FileSelector, FileType
 
     filesystem, path = location.resolve(uri)
     try:
@@ -175,6 +179,11 @@ def load(uri: str) -> Snapshot:
         if filesystem.get_file_info(path).type == FileType.NotFound:
             raise SnapshotError("not a complete snapshot: nothing is there", file=uri,
                                 hint="give the directory that was a replay's or an import's --output") from error
+        if filesystem.get_file_info(f"{path}/{SNAPSHOTS}").type == FileType.File:
+            within = sorted(info.base_name for info in filesystem.get_file_info(FileSelector(path))
+                            if info.type == FileType.Directory)
+            raise SnapshotError("a folder of several snapshots", file=uri, hint="give one of those that are in it: "
+                                f"{', '.join(within[:_SHOWN])}{', …' * (len(within) > _SHOWN)}") from error
         raise SnapshotError(f"not a complete snapshot: it has no {MANIFEST}", file=uri,
                             hint="a replay writes that file last, so one that was stopped left this") from error
     except OSError as error:

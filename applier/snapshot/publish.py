@@ -20,8 +20,8 @@ from pyarrow import fs
 from applier.errors import SnapshotError, reason
 from applier.io import durable
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, location
-from applier.snapshot.manifest import MANIFEST
-from applier.snapshot.staging import MARKER, SNAPSHOTS, Staging
+from applier.snapshot.manifest import MANIFEST, SNAPSHOTS
+from applier.snapshot.staging import MARKER, Staging
 
 _TAKEN = "choose another --output, or remove what is there"
 

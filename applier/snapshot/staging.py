@@ -20,7 +20,7 @@ from applier.snapshot import AS_DECIMAL, FILE_BYTES, location, shards
 from applier.snapshot.checks import check_size, check_sizes, reading, sizes_below
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
 from applier.snapshot.file_entries import FileEntry, OtherFile
-from applier.snapshot.manifest import MANIFEST, Snapshot
+from applier.snapshot.manifest import MANIFEST, SNAPSHOTS, Snapshot
 from applier.snapshot.shards import columns_of
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableTarget
@@ -30,8 +30,6 @@ REPORT = "_report.json"
 CONFLICTS = "_conflicts.parquet"
 PASSES = "_passes"
 """The folder of snapshots that are bases of the one that is made, while it is made."""
-SNAPSHOTS = "_snapshots.json"
-"""The list of snapshots in a folder of several, written last."""
 MARKER = "_incomplete"
 """The marker in an output that is written in place: there until it is complete, and after a run that was killed."""
 _COPY_THREADS = 8

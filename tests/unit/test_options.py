@@ -1,7 +1,9 @@
+import time
+
 import pytest
 
 from applier.errors import UsageError
-from applier.mysql.time_zones import parse_datetime
+from applier.mysql.time_zones import parse_datetime, shown_time
 from applier.options import (
     ReplayOptions,
     parse_conversions,
@@ -51,8 +53,6 @@ def test_no_stop_position(text):
 
 
 def test_datetime_with_and_without_offset(monkeypatch):
-    import time
-
     monkeypatch.setenv("TZ", "Europe/Lisbon")
     time.tzset()
     try:
@@ -63,7 +63,18 @@ def test_datetime_with_and_without_offset(monkeypatch):
         time.tzset()
 
 
-@pytest.mark.parametrize("text", ["yesterday", "", "2026-13-01 00:00:00"])
+def test_datetimes_as_they_are_printed():
+    """By this program, by others, by mysqlbinlog, whose hours may have one digit; and in words."""
+    for text in ("2026-03-14 10:30:00 UTC", "2026-03-14 10:30:00Z", "2026-03-14T10:30:00+00:00"):
+        assert parse_datetime(text) == 1773484200
+    assert parse_datetime("260314  9:30:00") == parse_datetime("2026-03-14 09:30:00")
+    assert shown_time(1773484200) == "2026-03-14 10:30:00 UTC"
+    now = time.time()
+    for text, seconds in (("now", 0), ("-90s", 90), ("-5m", 300), ("-1h", 3600), ("-2d", 172800), ("-1w", 604800)):
+        assert now <= parse_datetime(text) + seconds <= time.time()
+
+
+@pytest.mark.parametrize("text", ["yesterday", "-1y", "-h", "-99999999w", "261332 10:30:00", "", "2026-13-01 00:00:00"])
 def test_no_datetime(text):
     with pytest.raises(UsageError, match="not a date and time"):
         parse_datetime(text)

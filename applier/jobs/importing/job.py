@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 
 from applier import __version__
+from applier.engine import full_disk
 from applier.io.progress import Progress, Silent
 from applier.jobs.importing.directory import Dump, SqlPart, open_dump
 from applier.jobs.importing.dump_flavour import MYSQL, check_no_mariadb, flavour_of_gtids, flavour_of_text
@@ -39,7 +40,7 @@ def import_dump(options: ImportOptions, progress: Progress | None = None) -> Rep
     """Import a dump and publish a snapshot. Raises ApplierError, and publishes nothing then."""
     dump = open_dump(options.dump, options.schema)
     with (begin(options.output, options.file_bytes, unsigned_bigint=options.unsigned_bigint) as staging,
-          tempfile.TemporaryDirectory(prefix="applier-import-") as spill):
+          full_disk.explained(options.output), tempfile.TemporaryDirectory(prefix="applier-import-") as spill):
         return _Import(options, dump, staging, spill, progress or Silent()).run()
 
 
@@ -117,6 +118,9 @@ class _Import:
         if not position.file and not position.gtid_set:
             yield "the dump does not say at which binlog position it was made: a replay on top of it begins with the " \
                   "first binlog that it is given"
+        elif not position.gtid_set and self.flavour == "mariadb":  # whose logs always have GTIDs
+            yield "the dump does not name the transactions that are in it: a replay on top of it finds its place by " \
+                  "file and offset only, and not in another server's logs; --gtid-set names them"
 
     def _position(self) -> DumpPosition:
         """The position that the options name, else the dump's."""

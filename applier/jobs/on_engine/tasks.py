@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from applier.engine import full_disk
 from applier.engine.choice import Places, choose, choose_by_work
 from applier.engine.threads import map_on_threads
 from applier.io.progress import Progress
@@ -24,7 +25,8 @@ def run(options: Places, progress: Progress, function: Callable[[Item], Result],
     if chosen.why:
         progress.note(str(chosen))
     if chosen.engine == "local":
-        return map_on_threads(function, items, os.cpu_count() or 1, on_progress)
+        with full_disk.explained():
+            return map_on_threads(function, items, os.cpu_count() or 1, on_progress)
     from applier.engine.spark import running, session
     from applier.engine.spark.stages import map_tasks
 

@@ -19,7 +19,7 @@ from applier.binlog.archive.archive import open_archive
 from applier.columns.type_conversions import TypeConversions
 from applier.engine.executor import Executor
 from applier.engine.room import room_for_pass
-from applier.errors import ReplayStopped, SchemaError
+from applier.errors import NO_SUCH_TABLE, ReplayStopped, SchemaError
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.io.typed_json import Mismatch
@@ -33,7 +33,7 @@ from applier.options import ReplayOptions
 from applier.plan.cascades import cascades_of
 from applier.plan.conflicts import to_parquet
 from applier.plan.log import read_history
-from applier.plan.notes import notes_on_charsets, notes_on_columns, notes_on_definitions, notes_on_names
+from applier.plan.notes import check_names, notes_on_charsets, notes_on_columns, notes_on_definitions, notes_on_names
 from applier.plan.planned import PlannedVersion
 from applier.plan.units import changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
@@ -41,6 +41,7 @@ from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.relevance import Relevance
 from applier.schema.schema_file import schema_file
+from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot import AS_DECIMAL, manifest
 from applier.snapshot.checks import check_listed
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
@@ -75,6 +76,23 @@ def _definition(entry: TableEntry) -> TableDefinition:
     except Mismatch as mismatch:
         raise SchemaError(f"the statements of the log leave a table that no server has: it {mismatch}",
                           table=entry.full_name, hint="leave it out with --ignore-tables") from None
+
+
+@contextmanager
+def _told_of_base(base: Snapshot | None) -> Iterator[None]:
+    """Say of a table that nothing defines that the base was made without it, if it was."""
+    try:
+        yield
+    except SchemaError as error:
+        chosen = {} if base is None else base.source.options
+        given = {name: chosen.get(name, ()) for name in ("tables", "ignore_tables")}
+        filter = TableFilter(*(parse_table_list([*map(str, entries)]) for entries in given.values()))
+        if error.mysql_errno != NO_SUCH_TABLE or error.table is None or filter.wanted(*error.table.split(".", 1)):
+            raise
+        options = " ".join(f"--{name.replace('_', '-')} {','.join(map(str, entries))}"
+                           for name, entries in given.items() if entries)
+        error.hint = f"the base was made without it: give the same {options} here; or make the base with it"
+        raise
 
 
 class _Replay:
@@ -123,7 +141,8 @@ class _Replay:
                                    skip_statements=options.on_statement == "skip",
                                    define_from_log=options.define_from_log,
                                    system_time_zone=options.system_time_zone, before=self.done.history)
-            used = used_tables(span, history, wanted)
+            with _told_of_base(part.base):
+                used = used_tables(span, history, wanted)
             self._note_tables(history, used, part.is_last)
             idempotent = options.exec_mode == "idempotent"
             cascades = cascades_of(history, used, idempotent=idempotent, compressed=span.has_compressed_rows)
@@ -143,6 +162,7 @@ class _Replay:
         self.done.add_names(history)
         notes = [*notes_on_definitions(history), *notes_on_columns(used), *notes_on_charsets(history, used)]
         if is_last:
+            check_names(self.done.names, self.options.filter)
             notes = [*self._notes_on_skipped(history), *notes_on_names(self.done.names, self.options.filter), *notes]
         for note in notes:
             self._note(note)

@@ -12,7 +12,7 @@ from applier.binlog.outline.outline import OutlineTask
 from applier.binlog.outline.samples import sample_bytes
 from applier.binlog.outline.stop import StopCondition
 from applier.engine.executor import Executor
-from applier.errors import ArchiveError
+from applier.errors import ArchiveError, UsageError
 from applier.io.progress import Progress
 from applier.options import LogBounds
 from applier.plan.log import LogSpan, check_base, files_after, known_start, span_of
@@ -113,6 +113,10 @@ class Outlining:
             self._note(f"the binlogs begin with {outlines[0].name}: transactions {earlier} came before it, and their "
                        "changes are not here")
         check_group_ids(outlines, base.position.group_id if goes_on and base is not None else None)
+        is_empty = until is None and outlines[-1].stopped and not any(outline.n_groups for outline in outlines)
+        if is_empty and base is None and self._start is None:
+            raise UsageError("nothing in these binlogs is before the place to stop at", file=outlines[0].uri,
+                             position=outlines[0].start, hint="stop later, or give binlogs that begin earlier")
         span = span_of(outlines)
         is_last = until is None or span.outlines[-1].name != until[0]
         notes = [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
@@ -161,3 +165,4 @@ class Outlining:
         self._told, left = self.n_passes, bytes_left(files, start)
         self._progress.note(f"pass {self.n_passes + 1}, from {files[0].name}:{start or 4}: "
                             f"{min(left, n_bytes) / 1e9:,.1f} of {left / 1e9:,.1f} GB that are left")
+

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from applier.mysql.time_zones import shown_time
+
 
 def when(time: int | None) -> str:
     """A time in epoch seconds."""
-    return "not known" if time is None else f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M:%S} UTC"
+    return "not known" if time is None else shown_time(time)
 
 
 def label(time: int, seconds: int) -> str:

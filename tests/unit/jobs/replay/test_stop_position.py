@@ -78,11 +78,10 @@ def test_damage_behind_a_stop_point_of_any_kind(case, tmp_path):
     logs, damaged = (str(tmp_path / "logs"),), tmp_path / "logs" / files[2].name
     two = replay_with(ThisProcess(), ReplayOptions(tuple(map(str, files[:2])), str(tmp_path / "two")))
     damaged.write_bytes(damaged.read_bytes()[:300] + bytes(100) + damaged.read_bytes()[400:])
-    for number, stop in enumerate([{"stop_gtid": two.gtid_set}, {"stop_datetime": two.timestamp}]):
-        result = replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / f"stop{number}"), **stop))
-        if "stop_gtid" in stop:
-            assert result.gtid_set == two.gtid_set
-            assert same(rows_of(tmp_path / f"stop{number}"), rows_of(tmp_path / "two"))
+    result = replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "stop"), stop_gtid=two.gtid_set))
+    assert result.gtid_set == two.gtid_set and same(rows_of(tmp_path / "stop"), rows_of(tmp_path / "two"))
+    with pytest.raises(UsageError, match="nothing in these binlogs is before"):  # all of them are of one second
+        replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "none"), stop_datetime=two.timestamp))
     [at] = replay_to_places(ThisProcess(), ReplayOptions(logs, str(tmp_path / "at"), snapshot_at=(two.gtid_set,)))
     assert at.gtid_set == two.gtid_set
     last = replay_with(ThisProcess(), ReplayOptions(tuple(map(str, files)), str(tmp_path / "last")))
@@ -103,12 +102,12 @@ def test_a_file_that_is_missing_behind_a_stop_point_of_any_kind(case, missing, w
     logs = (str(tmp_path / "logs" / "binlog.index") if with_index else str(tmp_path / "logs"),)
     two = replay_with(ThisProcess(), ReplayOptions(tuple(map(str, files[:2])), str(tmp_path / "two")))
     name, offset = two.position.split(":")
-    for number, stop in enumerate([{"stop_gtid": two.gtid_set}, {"stop_datetime": two.timestamp},
-                                   {"stop_position": (name, int(offset))}]):
+    for number, stop in enumerate([{"stop_gtid": two.gtid_set}, {"stop_position": (name, int(offset))}]):
         result = replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / f"stop{number}"), **stop))
-        if "stop_datetime" not in stop:
-            assert result.position == two.position
-            assert same(rows_of(tmp_path / f"stop{number}"), rows_of(tmp_path / "two"))
+        assert result.position == two.position
+        assert same(rows_of(tmp_path / f"stop{number}"), rows_of(tmp_path / "two"))
+    with pytest.raises(UsageError, match="nothing in these binlogs is before"):  # all of them are of one second
+        replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "none"), stop_datetime=two.timestamp))
     for number, place in enumerate([two.gtid_set, (name, int(offset))]):
         [at] = replay_to_places(ThisProcess(), ReplayOptions(logs, str(tmp_path / f"at{number}"), snapshot_at=(place,)))
         assert at.gtid_set == two.gtid_set
