@@ -330,7 +330,8 @@ class UndoOptions:
     """What to take back: in the log of `changes`, which goes up to where the server stands, the transactions `gtids`,
     as GtidChoice takes them, of a part of it (positions and times as in ReplayOptions), and of these the changes to the
     tables of `filter`. The statements go to `output`, in one of UNDO_FORMATS. `on_conflict`, one of ON_CONFLICT, is
-    what happens to rows that others have changed since."""
+    what happens to rows that others have changed since. Only rows for which the expression `where` is true, before or
+    after, are undone."""
 
     changes: ChangesOptions
     output: str
@@ -342,6 +343,7 @@ class UndoOptions:
     stop_datetime: float | None = None
     filter: TableFilter = EVERYTHING
     on_conflict: str = REFUSE
+    where: str | None = None
 
     def __post_init__(self) -> None:
         _one_of("--format", self.format, UNDO_FORMATS)

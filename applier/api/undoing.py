@@ -34,6 +34,7 @@ def undo(
     stop: Place | datetime | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
+    where: str | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     until: Place | datetime | None = None,
@@ -56,6 +57,7 @@ def undo(
     stop: only transactions that end at this position or before; or a time: of an earlier time.
     tables: only changes to these tables.
     ignore_tables: all but these.
+    where: only rows for which this SQL expression on a table's columns is true, before the transactions or after them.
     base: a snapshot to begin with.
     schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
     until: where the server stands, if that is not the end of the archive: a position or a GTID set that it has
@@ -83,7 +85,7 @@ def undo(
         complete=True)
     return job.undo(UndoOptions(
         changes, path(output), format, chosen_gtids(gtids), _position(start), _position(stop), _time(start),
-        _time(stop), table_filter(tables, ignore_tables), on_conflict), watcher(progress))
+        _time(stop), table_filter(tables, ignore_tables), on_conflict, where), watcher(progress))
 
 
 def _position(bound: Place | datetime | None) -> tuple[str, int] | None:

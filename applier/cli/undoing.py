@@ -61,6 +61,9 @@ def undo(
         "--tables", "--table", metavar="DB.TABLE,...", help="Only changes to these tables; DB alone means the whole "
                                                             "database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    where: Annotated[str | None, typer.Option(
+        metavar="EXPRESSION", help="Only rows for which this is true, before the transactions or after them, as in "
+                                   "\"category = 'audio' AND price = 0.01\": SQL on a table's columns.")] = None,
     base: Annotated[str | None, typer.Option(
         metavar="SNAPSHOT", help="A snapshot of a time before the transactions, to begin with.")] = None,
     schema: Annotated[str | None, typer.Option(
@@ -91,8 +94,9 @@ def undo(
     with progress() as watcher:
         found = write(binlogs, output, gtids=gtids, start=_bound(start_position, start_datetime),
                       stop=_bound(stop_position, stop_datetime), tables=tables, ignore_tables=ignore_tables,
-                      base=base, schema=schema, until=None if until is None else place(until), format=format.value,
-                      on_conflict=on_conflict.value, define_from_log=define_from_log, progress=watcher)
+                      where=where, base=base, schema=schema, until=None if until is None else place(until),
+                      format=format.value, on_conflict=on_conflict.value, define_from_log=define_from_log,
+                      progress=watcher)
     _print(found)
     for note in found.notes:
         print_note(note)

@@ -61,6 +61,13 @@ class Chains:
     def __len__(self) -> int:
         return len(self.before)
 
+    def part(self, which: np.ndarray) -> Chains:
+        """Some of them (bool[n]); to the others nothing is done."""
+        numbers = np.where(which, np.cumsum(which) - 1, -1)
+        of_step = np.where(self.of_step >= 0, numbers[self.of_step], -1)
+        return Chains(self.before_units[which], self.before[which], self.now_units[which], self.now[which],
+                      self.first_later[which], self.last_later[which], self.steps, of_step, self.followed)
+
     @property
     def touched_later(self) -> np.ndarray:
         """Which of the rows others have touched since: bool[n]."""

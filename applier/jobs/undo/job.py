@@ -52,13 +52,19 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
         changed = [one for one in tables if one.rows]
         checks_off = needs_checks_off(changed, found.definitions)
         with _new_file(options.output) as partial:
+            events = partial
             if options.format == "sql":
                 what = transactions_text(found.count, found.gtids, found.times)
                 with open(partial, "xb") as file:
                     file.writelines(sql.statements(changed, what, checks_off=checks_off))
-            else:
-                write_log(changed, log.flavour, partial, checks_off=checks_off)
-            shown = proof(changed, partial, options.format)
+                events = f"{folder}/undo.000001"
+            try:
+                write_log(changed, log.flavour, events, checks_off=checks_off)
+                shown = proof(changed, events, Path(folder))
+            except UsageError as error:
+                if options.format != "sql":
+                    raise
+                shown = (f"No proof: {error.message}.",)
         return Undone(options.output, options.format, found.count, found.gtids, found.times,
                       tuple(map(_undone, tables)), tuple(conflict for one in tables for conflict in one.conflicts),
                       not checks_off, tuple(sql.checks(changed, found.definitions if checks_off else ())), shown,
@@ -73,7 +79,7 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
         name = names.pop(0)
         of_table, task = log.applied(name)
         table = TracedTable(replace(of_table, wanted=found.wanted), task, found.first_version, commits)
-        rows[name] = RowsToUndo(table, options.on_conflict)
+        rows[name] = RowsToUndo(table, options.on_conflict, options.where)
         progress.update(len(rows))
         if len(rows[name].chains):
             names += [other for other in found.connected(name) if other not in rows and other not in names]

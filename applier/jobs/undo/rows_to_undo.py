@@ -8,21 +8,25 @@ from applier.jobs.history.commits import NEVER
 from applier.jobs.undo.chains import chains
 from applier.jobs.undo.kept_columns import kept_columns
 from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.undo.where import chosen_rows
 from applier.options import FORCE, OF_COLUMNS
 
 CHANGED_SINCE = "changed since"
 
 
 class RowsToUndo:
-    """The chains of a table, which of them are `undone` (bool[n]), and, of the others, what is in the way: numbers in
-    `reasons`, and the commits `by` which it came there (NEVER: it is a row of the undo itself).
+    """The chains of a table, of rows for which `where` is true; which of them are `undone` (bool[n]), and, of the
+    others, what is in the way: numbers in `reasons`, and the commits `by` which it came there (NEVER: it is a row of
+    the undo itself).
 
     Of rows that others have changed since, what `on_conflict` says: all is undone with FORCE, and with OF_COLUMNS all
     but the columns that they changed, which `kept` has (bool[n, columns]; None: of no row).
     """
 
-    def __init__(self, table: TracedTable, on_conflict: str) -> None:
+    def __init__(self, table: TracedTable, on_conflict: str, where: str | None = None) -> None:
         self.table, self.chains = table, chains(table.steps)
+        if where is not None and len(self.chains):
+            self.chains = self.chains.part(chosen_rows(table, self.chains, where))
         later, self.kept = self.chains.touched_later, None
         self.undone = ~later
         if on_conflict == FORCE:

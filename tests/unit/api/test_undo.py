@@ -278,6 +278,24 @@ def test_parts_of_the_log(tmp_path):
         deleted("d", start=ends[0], stop=ends[2])
 
 
+def test_rows_for_which_an_expression_is_true(tmp_path):
+    """Of what they were before, or are after; what is done to others stays, and is in nobody's way."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(9), n INT)")
+    log.transaction(("insert", "t", {"id": [1, 2, 3, 4], "s": ["a", "b", "A", None], "n": [1, 2, 3, 4]}))
+    log.transaction(("update", "t", {"id": [1, 2, 3, 4]}, {"n": [0, 0, 0, 5]}),
+                    ("insert", "t", {"id": [9], "s": ["a"], "n": [9]}))
+    log.transaction(("update", "t", {"id": [2]}, {"n": [7]}))
+    assert log.undo(2, name="x", where="N = 5").tables[0].updated == 1
+    assert log.undo(2, name="y", where="s = 'a' AND n BETWEEN 1 AND 2").tables[0].updated == 1
+    [made] = log.undo(2, where="s = 'a'").tables
+    assert (made.updated, made.deleted, made.in_conflict) == (2, 1, 0)
+    assert log.undone() == rows(*({"id": n, "s": s, "n": was} for n, s, was in (
+        (1, "a", 1), (2, "b", 7), (3, "A", 3), (4, None, 5))))
+    for wrong in ("nothing = 1", "s = 'a') OR (1", "SLEEP(9)"):
+        with pytest.raises(applier.UsageError, match="the rows of --where cannot be told"):
+            log.undo(2, name="z", where=wrong)
+
+
 def test_statements_are_not_taken_back(tmp_path):
     """Neither those that are chosen, nor rows that were others before a statement: the place to go back to is named."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
