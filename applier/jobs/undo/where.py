@@ -13,7 +13,6 @@ from applier.jobs.undo.traced_table import TracedTable
 from applier.mysql.session import Session
 from applier.mysql.zero_dates import as_nulls
 from applier.sql.evaluator import Typed, evaluate
-from applier.sql.grammar import parse_expression
 
 
 def chosen_rows(table: TracedTable, chains: Chains, where: str) -> np.ndarray:
@@ -38,14 +37,14 @@ def _are_true(table: TracedTable, rows: pa.Table, where: str) -> np.ndarray:
         known = columns[name.casefold()]
         return as_nulls(rows.column(known.name)), known.type
 
+    session = Session(flavour=table.definition.flavour, time_zone="+00:00")
     try:
-        session = Session(flavour=table.definition.flavour, time_zone="+00:00")
-        parse_expression(where)  # by itself: what follows it would be another expression
-        made = evaluate(f"IF(({where}), 1, 0)", column, rows.num_rows, session)
-        values = made.of_rows(rows.num_rows)
+        values = evaluate(where, column, rows.num_rows, session).of_rows(rows.num_rows)
     except NotComputable as error:
         raise UsageError(f"the rows of --where cannot be told: {error.message}", table=table.definition.full_name,
                          hint="name columns of this table, and choose it with --tables if there are others") from None
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    are: np.ndarray = np.asarray(pc.equal(whole.cast(pa.float64()), 1.0).fill_null(False))
+    if not (pa.types.is_decimal(whole.type) or pa.types.is_primitive(whole.type)):
+        raise UsageError("--where is neither true nor false", hint="compare columns with values, as in n = 5")
+    are: np.ndarray = np.asarray(pc.not_equal(whole.cast(pa.float64()), 0.0).fill_null(False))
     return are
