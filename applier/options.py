@@ -186,8 +186,10 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """A snapshot to export, as files that a server loads, and where; `format` is "sql" or "tsv"; `engine`
-    and `master` are as in ReplayOptions."""
+    """A snapshot to export, as files that a server loads, and where; `format` is "sql" or "tsv". `rewrites` are pairs
+    of databases: what the snapshot has as the first is the second there. `definitions` and `rows` say what is written;
+    `if_not_exists` keeps tables that are there, `replaces` rows that have a key of those. `engine` and `master` are as
+    in ReplayOptions."""
 
     snapshot: str
     output: str
@@ -195,8 +197,16 @@ class ExportOptions:
     filter: TableFilter = EVERYTHING
     engine: str = "auto"
     master: str | None = None
+    rewrites: tuple[tuple[str, str], ...] = ()
+    definitions: bool = True
+    rows: bool = True
+    if_not_exists: bool = False
+    replaces: bool = False
 
     def __post_init__(self) -> None:
+        if not self.definitions and not self.rows:
+            raise UsageError("without definitions and without rows nothing is left", hint="leave out --data-only or "
+                             "--no-data")
         _one_of("--format", self.format, ("sql", "tsv"))
         _check_engine(self.engine, self.master)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
-from applier.options import Keys, KeyValue, parse_places, parse_size
+from applier.options import Keys, KeyValue, parse_places, parse_rewrites, parse_size
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
 
@@ -158,3 +158,12 @@ def size(given: Size) -> int:
     if given <= 0:
         raise UsageError(f"{given} is not a size", hint="give bytes, or 64M or 1G")
     return given
+
+
+def database_names(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """Databases by other names, as ReplayOptions has them."""
+    return parse_rewrites([f"{_quoted(old)}={_quoted(new)}" for old, new in (given or {}).items()])
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from applier.api import arguments
-from applier.api.arguments import PathLike, Place, Size, Tables, Watcher, path, size, table_filter, watcher
+from applier.api.arguments import (
+    PathLike,
+    Place,
+    Size,
+    Tables,
+    Watcher,
+    database_names,
+    path,
+    size,
+    table_filter,
+    watcher,
+)
 from applier.api.replaying import Replayed
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
@@ -69,6 +81,11 @@ def export(
     format: Literal["sql", "tsv"] = "sql",
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
+    rewrite_db: Mapping[str, str] | None = None,
+    definitions: bool = True,
+    rows: bool = True,
+    if_not_exists: bool = False,
+    replace: bool = False,
     engine: Literal["local", "auto", "spark"] = "local",
     master: str | None = None,
     progress: Watcher | None = None,
@@ -84,6 +101,11 @@ def export(
     format: INSERT statements, or files for LOAD DATA with the statements for it.
     tables: only these.
     ignore_tables: all but these.
+    rewrite_db: the names that databases are to have, by those in the snapshot.
+    definitions: whether to write CREATE TABLEs.
+    rows: whether to write rows.
+    if_not_exists: keep tables that exist; else they are an error.
+    replace: replace rows with the same keys; else they are an error.
     engine: threads of this process, Spark, or what suits the work; a master means Spark.
     master: Spark's, as for `replay`.
     progress: called with each Step.
@@ -94,5 +116,6 @@ def export(
 
     options = ExportOptions(snapshot.uri if isinstance(snapshot, Snapshot) else path(snapshot), path(output), format,
                             table_filter(tables, ignore_tables),
-                            "spark" if master is not None and engine == "local" else engine, master)
+                            "spark" if master is not None and engine == "local" else engine, master,
+                            database_names(rewrite_db), definitions, rows, if_not_exists, replace)
     return tuple(job(options, watcher(progress)))

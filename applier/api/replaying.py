@@ -15,6 +15,7 @@ from applier.api.arguments import (
     Size,
     Tables,
     Watcher,
+    database_names,
     path,
     paths,
     places,
@@ -26,7 +27,7 @@ from applier.api.arguments import (
 )
 from applier.api.snapshots import Snapshot
 from applier.jobs.replay.result import ReplayResult
-from applier.options import ReplayOptions, parse_conversions, parse_rewrites
+from applier.options import ReplayOptions, parse_conversions
 from applier.snapshot import FILE_BYTES
 
 
@@ -136,7 +137,7 @@ def replay(
         stop_datetime=end.time,
         snapshot_at=places(snapshot_at),
         filter=table_filter(tables, ignore_tables),
-        rewrites=parse_rewrites([f"{_quoted(old)}={_quoted(new)}" for old, new in (rewrite_db or {}).items()]),
+        rewrites=database_names(rewrite_db),
         exec_mode=exec_mode,
         type_conversions=parse_conversions(list(type_conversions)),
         route=route,
@@ -152,7 +153,3 @@ def replay(
         master=master,
     )
     return Replayed(tuple(replaying.replay(options, watcher(progress))))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

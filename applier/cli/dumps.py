@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import Engine, EngineOption, MasterOption, UnsignedBigint, app
+from applier.options import parse_rewrites
 
 
 class Flavour(StrEnum):
@@ -82,6 +83,14 @@ def export(
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    rewrite_db: Annotated[list[str] | None, typer.Option(
+        metavar="OLD=NEW,...", help="The snapshot's database OLD is NEW on the server.")] = None,
+    no_data: Annotated[bool, typer.Option("--no-data", help="Only the definitions.")] = False,
+    data_only: Annotated[bool, typer.Option("--data-only", help="Only the rows.")] = False,
+    if_not_exists: Annotated[bool, typer.Option(
+        "--if-not-exists", help="Keep tables that exist on the server; else they are an error.")] = False,
+    replace: Annotated[bool, typer.Option(
+        "--replace", help="Replace the server's rows that have the same keys; else they are an error.")] = False,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
 ) -> None:
@@ -99,5 +108,7 @@ def export(
 
     with progress() as watcher:
         files = write(snapshot, output, format=format.value, tables=tables, ignore_tables=ignore_tables,
-                      engine=engine.value, master=master, progress=watcher)
+                      rewrite_db=dict(parse_rewrites(rewrite_db or [])), definitions=not data_only, rows=not no_data,
+                      if_not_exists=if_not_exists, replace=replace, engine=engine.value, master=master,
+                      progress=watcher)
     print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

@@ -1,6 +1,7 @@
 """What a table is: its columns, keys and defaults at one position, as plain data."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -192,7 +193,7 @@ class TableDefinition:
         """The column of a name, in whatever case; KeyError if there is none."""
         return self.columns[self.column_index(name)]
 
-    def to_sql(self) -> str:
+    def to_sql(self, *, if_not_exists: bool = False) -> str:
         """A CREATE TABLE that makes this table, in the flavour's own syntax; TIMESTAMP defaults are in UTC."""
         lines = [self._column_sql(column) for column in self.columns
                  if self.versioning is None or not self.versioning.hides(column.name)]
@@ -208,7 +209,13 @@ class TableDefinition:
         body = ",\n  ".join(lines)
         options += ["WITH SYSTEM VERSIONING"] if self.versioning else []
         options += [self.partitioning.sql()] if self.partitioning else []
-        return f"CREATE TABLE {quote_name(self.database)}.{quote_name(self.name)} (\n  {body}\n) {' '.join(options)}"
+        name = f"{'IF NOT EXISTS ' * if_not_exists}{quote_name(self.database)}.{quote_name(self.name)}"
+        return f"CREATE TABLE {name} (\n  {body}\n) {' '.join(options)}"
+
+    def in_databases(self, names: Mapping[str, str]) -> "TableDefinition":
+        """The same table where databases have other names, its own and those of tables that it refers to."""
+        keys = tuple(replace(key, database=names.get(key.database, key.database)) for key in self.foreign_keys)
+        return replace(self, database=names.get(self.database, self.database), foreign_keys=keys)
 
     def _column_sql(self, column: Column) -> str:
         if self.versioning is None:

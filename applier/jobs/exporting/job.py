@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from applier import __version__
 from applier.engine.threads import map_on_threads
@@ -48,33 +50,49 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
     if not tables and snapshot.tables:
         raise UsageError("none of the snapshot's tables is chosen", file=options.snapshot,
                          hint="--tables and --ignore-tables leave none; `applier status` lists them")
-    definitions = [TableDefinition.from_json(table.definition) for table in tables]
+    names = dict(options.rewrites)
+    definitions = [TableDefinition.from_json(table.definition).in_databases(names) for table in tables]
+    _check_names(definitions)
     check_listed(snapshot.uri, [columns_of(files) for table in tables for files in table.lists])
     with begin(options.output) as staging:
         tasks = []
-        for table, definition in zip(tables, definitions, strict=True):
-            place = staging.place(table.database, table.name)
+        for table, definition in zip(tables, definitions, strict=True) if options.rows else ():
+            place = staging.place(definition.database, definition.name)
             # a versioned table takes all rows with their times, past ones included
             files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
             tasks += [ExportTask(snapshot.uri, file, definition, place.root,
-                                 f"{place.folder}/{number:04d}.{options.format}", options.format)
+                                 f"{place.folder}/{number:04d}.{options.format}", options.format, options.replaces)
                       for number, file in enumerate(files)]
         progress.phase("export", len(tasks), "files")
         done = (run or on_threads)(tasks, lambda count, _: progress.update(count))
-        sql = statements.schema_sql(snapshot.position, _databases(snapshot, tables), definitions)
-        small = {SCHEMA: sql.encode()}
-        if options.format == "tsv":
+        small = dict[str, bytes]()
+        if options.definitions:
+            sql = statements.schema_sql(snapshot.position, _databases(snapshot, tables, names), definitions,
+                                        if_not_exists=options.if_not_exists)
+            small[SCHEMA] = sql.encode()
+        if options.format == "tsv" and options.rows:
             small[LOAD_DATA] = "".join([statements.session(), *(file.load for file in done)]).encode()
         staging.commit_files([file.target for file in done], small, LOAD,
                              _load_script(snapshot, options, done).encode())
     return done
 
 
-def _databases(snapshot: Snapshot, tables: list[TableEntry]) -> list[DatabaseEntry]:
-    """The databases of the tables, ordered by name."""
-    needed = {table.database for table in tables}
+def _check_names(definitions: Sequence[TableDefinition]) -> None:
+    """Raise UsageError where two tables have one name."""
+    known = Counter(definition.full_name for definition in definitions)
+    if twice := [name for name, times in known.items() if times > 1]:
+        raise UsageError("two tables of the snapshot would be one", table=twice[0],
+                         hint="give their databases other names with --rewrite-db, or leave one out")
+
+
+def _databases(snapshot: Snapshot, tables: list[TableEntry], names: Mapping[str, str]) -> list[DatabaseEntry]:
+    """The databases of the tables by their new names, in order; of two that become one, as the first is."""
     known = {entry.name: entry for entry in snapshot.databases}
-    return [known.get(name, DatabaseEntry(name, "utf8mb4", "utf8mb4_general_ci")) for name in sorted(needed)]
+    found: dict[str, DatabaseEntry] = {}
+    for name in sorted({table.database for table in tables}):
+        entry = known.get(name, DatabaseEntry(name, "utf8mb4", "utf8mb4_general_ci"))
+        found.setdefault(names.get(name, name), replace(entry, name=names.get(name, name)))
+    return [found[name] for name in sorted(found)]
 
 
 def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exported]) -> str:
@@ -82,8 +100,9 @@ def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exporte
     client = "mariadb" if snapshot.position.flavour == "mariadb" else "mysql"
     # what LOAD DATA LOCAL cannot take is a warning, not an error
     words = " --local-infile=1 --show-warnings" if options.format == "tsv" else ""
-    names = [LOAD_DATA] if options.format == "tsv" else [file.target for file in files]
-    files_given = "".join(f"cat -- {shlex.quote(f'./{name}')} || exit\n" for name in [SCHEMA, *names])
+    names = [SCHEMA] if options.definitions else []
+    names += [] if not options.rows else [LOAD_DATA] if options.format == "tsv" else [file.target for file in files]
+    files_given = "".join(f"cat -- {shlex.quote(f'./{name}')} || exit\n" for name in names)
     return _SCRIPT.format(version=__version__, client=client, files=files_given, words=words)
 
 

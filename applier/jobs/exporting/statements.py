@@ -37,14 +37,16 @@ def loaded_columns(definition: TableDefinition) -> list[Column]:
     return [column for column in definition.columns if not column.generated]
 
 
-def insert_head(definition: TableDefinition) -> bytes:
-    """INSERT … VALUES, with a line's end, for rows to follow."""
+def insert_head(definition: TableDefinition, *, replaces: bool = False) -> bytes:
+    """INSERT … VALUES, or REPLACE, with a line's end, for rows to follow."""
     names = ",".join(quote_name(column.name) for column in loaded_columns(definition))
-    return f"INSERT INTO {_full_name(definition)} ({names}) VALUES\n".encode()
+    return f"{'REPLACE' if replaces else 'INSERT'} INTO {_full_name(definition)} ({names}) VALUES\n".encode()
 
 
-def load_data(definition: TableDefinition, path: str, modes: Sequence[int], lenient: bool) -> str:
-    """The statements that load a TSV file of rows; `modes` are those of the kernel, one for each column."""
+def load_data(definition: TableDefinition, path: str, modes: Sequence[int], lenient: bool, *,
+              replaces: bool = False) -> str:
+    """The statements that load a TSV file of rows; `modes` are those of the kernel, one for each column. Rows with
+    keys that are there are left out, with a warning, as LOCAL means, or replace those."""
     places, assignments = [], []
     for number, (column, mode) in enumerate(zip(loaded_columns(definition), modes, strict=True)):
         name = quote_name(column.name)
@@ -54,8 +56,10 @@ def load_data(definition: TableDefinition, path: str, modes: Sequence[int], leni
         places.append(f"@c{number}")
         value = f"UNHEX(@c{number})" if mode == BYTES else f"CAST(@c{number} AS UNSIGNED)"
         assignments.append(f"{name} = {value}")
-    statement = (f"LOAD DATA LOCAL INFILE {quote_text(path)} INTO TABLE {_full_name(definition)} CHARACTER SET utf8mb4 "
-                 f"FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' ({','.join(places)})")
+    how = "REPLACE " if replaces else ""
+    statement = (f"LOAD DATA LOCAL INFILE {quote_text(path)} {how}INTO TABLE {_full_name(definition)} "
+                 "CHARACTER SET utf8mb4 FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' LINES TERMINATED BY '\\n' "
+                 f"({','.join(places)})")
     if assignments:
         statement += " SET " + ", ".join(assignments)
     before = _WITH_TIMES if definition.versioning is not None else ""
@@ -68,11 +72,12 @@ def in_mode(statements: str, lenient: bool) -> str:
 
 
 def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
-               definitions: Iterable[TableDefinition]) -> str:
-    """The position of the rows, and CREATE DATABASE and CREATE TABLE for all of them."""
+               definitions: Iterable[TableDefinition], *, if_not_exists: bool = False) -> str:
+    """The position of the rows, and CREATE DATABASE and CREATE TABLE for all of them; tables that are there are an
+    error, or stay as they are."""
     parts = [f"CREATE DATABASE IF NOT EXISTS {quote_name(entry.name)} DEFAULT CHARACTER SET {entry.charset} "
              f"COLLATE {entry.collation};\n" for entry in databases]
-    parts += [f"\n{definition.to_sql()};\n" for definition in definitions]
+    parts += [f"\n{definition.to_sql(if_not_exists=if_not_exists)};\n" for definition in definitions]
     return _position_comments(position) + session() + "\n" + "".join(parts)
 
 

@@ -20,7 +20,8 @@ from applier.snapshot.reader import read_batches
 
 @dataclass(frozen=True)
 class ExportTask:
-    """`file` is a file of the snapshot at a uri, `target` the file to write in `root`, "sql" or "tsv"."""
+    """`file` is a file of the snapshot at a uri, `target` the file to write in `root`, "sql" or "tsv"; `replaces` as in
+    ExportOptions."""
 
     snapshot: str
     file: FileEntry
@@ -28,6 +29,7 @@ class ExportTask:
     root: str
     target: str
     format: str
+    replaces: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class _Writer:
     def __init__(self, task: ExportTask, sink: Any) -> None:
         self._task, self._sink, self._sql = task, sink, task.format == "sql"
         self._columns = statements.loaded_columns(task.definition)
-        self._head = np.frombuffer(statements.insert_head(task.definition), np.uint8)
+        self._head = np.frombuffer(statements.insert_head(task.definition, replaces=task.replaces), np.uint8)
         self._modes: list[int] = []
         self._lenient = False
         self.rows = 0
@@ -85,4 +87,5 @@ class _Writer:
         """The statements that load a TSV file; empty for an SQL file, or one without rows."""
         if self._sql or not self.rows:
             return ""
-        return statements.load_data(self._task.definition, self._task.target, self._modes, self._lenient)
+        return statements.load_data(self._task.definition, self._task.target, self._modes, self._lenient,
+                                    replaces=self._task.replaces)
