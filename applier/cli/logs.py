@@ -19,21 +19,34 @@ class Format(StrEnum):
 
 @app.command()
 def show(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Binlog files, plain, .gz, .zst, .lz4 or .xz.")],
+    files: Annotated[list[str], typer.Argument(
+        metavar="PATH...", help="Binlog files, plain, .gz, .zst, .lz4 or .xz; directories, globs and index files stand "
+                                "for all of theirs.")],
     format: Annotated[Format, typer.Option(
         help="text: as `mysqlbinlog -v` prints them; json: one object a line.")] = Format.text,
     table: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only what concerns these tables; DB alone means the whole database.")] = None,
+        "--table", "--tables", "--database", metavar="DB.TABLE,...",
+        help="Only what concerns these tables; DB alone means the whole database.")] = None,
     gtid: Annotated[str | None, typer.Option(
-        metavar="SET", help="Only these transactions: UUID:1-5,..., or 0-1-5,0-1-7.")] = None,
+        "--gtid", "--include-gtids", metavar="SET", help="Only these transactions: UUID:1-5,..., or 0-1-5,0-1-7.")]
+        = None,
+    exclude_gtids: Annotated[str | None, typer.Option(metavar="SET", help="All transactions but these.")] = None,
     start: Annotated[str | None, typer.Option(
         metavar="PLACE", help="Start at this FILE:POS or POS, or at the first event group of this time or later.")]
         = None,
     stop: Annotated[str | None, typer.Option(
         metavar="PLACE", help="Stop at this FILE:POS or POS, or before the first event group of this time or later.")]
         = None,
+    start_position: Annotated[str | None, typer.Option(
+        metavar="POS", help="As mysqlbinlog: --start with a position in the first file.")] = None,
+    stop_position: Annotated[str | None, typer.Option(
+        metavar="POS", help="As mysqlbinlog: --stop with a position in the last file.")] = None,
+    start_datetime: Annotated[str | None, typer.Option(metavar="TIME", help="As --start with a time.")] = None,
+    stop_datetime: Annotated[str | None, typer.Option(metavar="TIME", help="As --stop with a time.")] = None,
 ) -> None:
     """Print events and row changes of binlog files. No schema is needed: columns are @1, @2, ...
+
+    Takes options of mysqlbinlog by their names, too.
 
     In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
     """
@@ -41,11 +54,14 @@ def show(
     from applier.engine import compiling
     from applier.io.printable import TerminalText
     from applier.jobs import show as printer
-    from applier.jobs.show.selection import Bound, Selection, parse_bound
+    from applier.jobs.show.selection import Selection, one_bound
 
+    files = printer.binlogs(files)
     selection = Selection(
-        parse_bound(start) if start else Bound(), parse_bound(stop) if stop else Bound(),
-        GtidChoice(gtid) if gtid else None, TableFilter(parse_table_list(table)) if table else None)
+        one_bound("start", start, start_position, start_datetime, files[0]),
+        one_bound("stop", stop, stop_position, stop_datetime, files[-1]),
+        GtidChoice(gtid) if gtid else None, GtidChoice(exclude_gtids) if exclude_gtids else None,
+        TableFilter(parse_table_list(table)) if table else None)
     if not compiling.is_ready("show"):
         from applier.cli.terminal import progress
 

@@ -116,6 +116,22 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     return Archive(before, gap)
 
 
+def files_at(path: str) -> list[str]:
+    """The binlogs that a path stands for, as `open_archive` takes it, in order; numbers may be skipped. Raises
+    MissingFile for one that does not exist, UsageError if the order is not clear, ArchiveError if there is none."""
+    try:
+        found = _expand(path)
+    except OSError as error:
+        raise ArchiveError(f"the archive cannot be read: {reason(error)}", file=path) from error
+    for file in found:
+        if isinstance(file, MissingFile):
+            raise file
+    files = _in_order([file for file in found if isinstance(file, ArchiveFile)])
+    if not files:
+        raise ArchiveError("no binlog files here", file=path, hint="binlogs have names such as binlog.000001")
+    return [file.uri for file in files]
+
+
 def _number(name: str) -> int:
     match = _NUMBERED.match(name)
     return int(match["number"]) if match else 0

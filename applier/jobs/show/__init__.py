@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TextIO
 
@@ -52,6 +53,20 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
     if not selected:
         return selection.notes_on_nothing()
     return [] if tables is None else tables.notes()
+
+
+def binlogs(paths: list[str]) -> list[str]:
+    """The files that are shown: those named, and for directories, globs and index files all that these stand for.
+    Raises ArchiveError where there is none."""
+    found: list[str] = []
+    for path in paths:
+        if os.path.isfile(path) and not path.endswith(".index"):
+            found.append(path)  # whatever its name is
+        else:
+            from applier.binlog.archive.archive import files_at
+
+            found += files_at(path)
+    return found
 
 
 def _noticed(wanted: TableFilter) -> NoticedTables:

@@ -35,19 +35,40 @@ class Bound:
 
 def parse_bound(text: str) -> Bound:
     """Read FILE:POS, POS, or a date and time (local where it names no offset). Raises UsageError."""
-    if match := _POSITION.match(text.strip()):
-        return Bound(int(match["offset"]), match["file"] and log_name(match["file"]))
-    return Bound(time=parse_datetime(text))
+    return parse_position(text, None) if _POSITION.match(text.strip()) else Bound(time=parse_datetime(text))
+
+
+def parse_position(text: str, file: str | None) -> Bound:
+    """Read FILE:POS, or POS in this file (None: in every one). Raises UsageError."""
+    if (match := _POSITION.match(text.strip())) is None:
+        raise UsageError(f"{text!r} is not a position", hint="write an offset, or FILE:POS such as binlog.000001:157")
+    return Bound(int(match["offset"]), log_name(match["file"]) if match["file"] else file)
+
+
+def one_bound(name: str, place: str | None, position: str | None, time: str | None, file: str) -> Bound:
+    """The bound that one of these options gives: --start or --stop, by `name`, and those of mysqlbinlog, whose position
+    is in this file. Raises UsageError for several."""
+    given = [option for option, text in ((f"--{name}", place), (f"--{name}-position", position),
+                                         (f"--{name}-datetime", time)) if text]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} cannot both be given", hint="leave one of them out")
+    if position:
+        return parse_position(position, log_name(file))
+    if time:
+        return Bound(time=parse_datetime(time))
+    return parse_bound(place) if place else Bound()
 
 
 @dataclass(frozen=True)
 class Selection:
     """What to show. Between positions single events count; by time and GTID whole groups, from the first of the
-    time `start` or later on, to before the first of the time `stop` or later."""
+    time `start` or later on, to before the first of the time `stop` or later, and those in `gtids`, or all, but none of
+    those in `without`."""
 
     start: Bound = Bound()
     stop: Bound = Bound()
     gtids: GtidChoice | None = None
+    without: GtidChoice | None = None
     tables: TableFilter | None = None
 
     def ranges(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[ReadRange]:
@@ -57,7 +78,7 @@ class Selection:
         last = min(last, mapped.size)
         if first >= last:
             return
-        by_groups = self.gtids is not None or self.start.time is not None or self.stop.time is not None
+        by_groups = any(chosen is not None for chosen in (self.gtids, self.without, self.start.time, self.stop.time))
         if first <= 4 and not by_groups:
             yield 4, last, 4
             return
@@ -72,12 +93,15 @@ class Selection:
         chosen = (groups.ends > first) & self._by_time(groups.times)
         if self.gtids is not None:
             chosen &= self.gtids.chosen(groups.names, groups.sources, groups.numbers)
+        if self.without is not None:
+            chosen &= ~self.without.chosen(groups.names, groups.sources, groups.numbers)
         for start, end in _joined(groups.starts[chosen].tolist(), groups.ends[chosen].tolist()):
             yield start, end, max(start, first)
 
     def notes_on_nothing(self) -> list[str]:
         """Lines that say why there is no range in any file."""
-        given = [option for option, value in (("--start", self.start), ("--stop", self.stop), ("--gtid", self.gtids))
+        given = [option for option, value in (("--start", self.start), ("--stop", self.stop), ("--gtid", self.gtids),
+                                              ("--exclude-gtids", self.without))
                  if value not in (None, Bound())]
         return [f"{' and '.join(given)}: there is no such event in these files"] if given else []
 

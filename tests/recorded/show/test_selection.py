@@ -1,6 +1,7 @@
 """`show --start, --stop, --gtid, --table`: the events that each leaves, out of real files."""
 
 import json
+import shutil
 import time
 
 import pytest
@@ -86,6 +87,44 @@ def test_by_gtid_are_whole_groups(shown, case, set_, found):
     assert all(len(places(events[i:])) > 1 for i in groups)
 
 
+def test_options_have_the_names_of_mysqlbinlog(shown):
+    """A position is one in the first file, and in the last one."""
+    files, whole = binlogs("many-files-mysql"), shown("many-files-mysql")
+    first, last = (file.rpartition("/")[2] for file in (files[0], files[-1]))
+    assert shown("many-files-mysql", "--start-position", "200", "--stop-position", "600") == shown(
+        "many-files-mysql", "--start", f"{first}:200", "--stop", f"{last}:600")
+    gtids = [event["fields"]["text"] for event in whole if event["type"] == "GTID"]
+    of_one = shown("many-files-mysql", "--include-gtids", gtids[2])
+    others, all_ = (shown("many-files-mysql", "--exclude-gtids", gtid) for gtid in (gtids[2], gtids[2] + "99999"))
+    assert of_one == shown("many-files-mysql", "--gtid", gtids[2]) and len(of_one) > 1
+    assert others == [event for event in all_ if event["pos"] == 4 or event not in of_one]
+    assert len(others) < len(all_)
+    time = "2100-01-01 00:00:00"
+    assert shown("many-files-mysql", "--stop-datetime", time) == shown("many-files-mysql", "--stop", time)
+    assert shown("many-files-mysql", "--start-datetime", "1999-01-01 00:00:00") == whole
+    assert shown("many-files-mysql", "--database", "nothing") == shown("many-files-mysql", "--table", "nothing")
+
+
+def test_directories_globs_and_index_files_stand_for_their_files(tmp_path, capfdbinary):
+    """In their order, whichever is missing."""
+    files = binlogs("many-files-mysql")
+    for file in files:
+        shutil.copy(file, tmp_path)
+    names = [file.rpartition("/")[2] for file in files]
+    (tmp_path / "binlog.index").write_text("".join(f"./{name}\n" for name in names))
+    (tmp_path / "other.txt").write_text("no log")
+    assert main(["show", *files]) == 0
+    whole = capfdbinary.readouterr().out
+    for path in (tmp_path, tmp_path / "binlog.*[0-9]", tmp_path / "binlog.index"):
+        assert main(["show", str(path)]) == 0 and capfdbinary.readouterr().out == whole
+    (tmp_path / names[1]).unlink()
+    assert main(["show", str(tmp_path)]) == 0 and 0 < len(capfdbinary.readouterr().out) < len(whole)
+    assert main(["show", str(tmp_path / "binlog.index")]) == 2
+    assert names[1].encode() in capfdbinary.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert main(["show", str(tmp_path / "empty")]) == 2 and b"no binlog files" in capfdbinary.readouterr().err
+
+
 def test_of_a_table_are_its_rows_its_ddl_and_their_frame(shown):
     """EV-ANN: with the statement behind the rows; and nothing of transactions that do not touch it."""
     whole = shown("mariadb-row-image-full")
@@ -119,7 +158,8 @@ def test_a_table_in_compressed_transactions(shown):
 
 
 def test_what_makes_no_sense_is_bad_usage(capfdbinary):
-    for options in (["--start", "yesterday"], ["--gtid", "x"], ["--gtid", ","], ["--stop", "other.000009:4"]):
+    for options in (["--start", "yesterday"], ["--gtid", "x"], ["--gtid", ","], ["--stop", "other.000009:4"],
+                    ["--start", "4", "--start-position", "4"], ["--stop-position", "now"]):
         assert main(["show", binlogs("ddl-mysql")[0], *options]) == 2, options
     with pytest.raises(UsageError):
         GtidChoice("")
