@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
-from applier.io.typed_json import build
+from applier.io.typed_json import build, plain
 from applier.mysql.types import ColumnType, arrow_type, quote_name, quote_text
 from applier.schema import definition_checks
 from applier.schema.allowed import check_definition
@@ -227,7 +227,8 @@ class TableDefinition:
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists and scalars, for the manifest."""
-        return asdict(self)
+        fields: dict[str, Any] = plain(self)
+        return fields
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "TableDefinition":
@@ -250,3 +251,8 @@ def _with_row_end(key: Key, end: str) -> Key:
 def table_schema(definition: TableDefinition) -> pa.Schema:
     """The Arrow schema of a table in a snapshot: all columns but the VIRTUAL ones."""
     return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in definition.stored_columns])
+
+
+def without_rows(schema: pa.Schema) -> pa.Table:
+    """A table that has no rows, for each unit of a table one: Schema.empty_table takes 20 times as long."""
+    return pa.Table.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)

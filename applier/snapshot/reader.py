@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
-from applier.schema.definition import TableDefinition, table_schema
+from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.snapshot import location
 from applier.snapshot.checks import check_columns, check_rows, check_size, reading
 from applier.snapshot.date_marks import MarkedDates, for_nulls
@@ -40,7 +40,7 @@ def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema, part: Fi
     filesystem, root = location.resolve(base)
     tables = [_read(filesystem, f"{root}/{file.path}", file, schema,
                     part if part is not None and file in part.files else None) for file in files]
-    return pa.concat_tables(tables) if tables else schema.empty_table()
+    return pa.concat_tables(tables) if tables else without_rows(schema)
 
 
 def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Iterator[pa.RecordBatch]:

@@ -5,8 +5,8 @@ What a character means depends on the sql_mode (ANSI_QUOTES, NO_BACKSLASH_ESCAPE
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from applier.errors import SchemaError
 from applier.mysql.types import quote_name, quote_text
@@ -21,8 +21,7 @@ MOST_TOKENS = 1 << 23
 """The most tokens of a statement: more than a table with 4,096 columns and 8,192 partitions by all of them has."""
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One word of a statement.
 
     `kind`: "word" (unquoted, keyword or name), "name" (quoted), "string" (`text` is its value), "number", "bytes"

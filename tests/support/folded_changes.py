@@ -18,12 +18,20 @@ class CannotFold(Exception):
 
 def rows_of(table: pa.Table, columns: list[str]) -> list[Row]:
     """Rows as texts of their cells. What a column held before its type changed for good is in NAME__1 and so on."""
-    earlier = {name: [other for other in table.column_names if re.fullmatch(rf"{re.escape(name)}__[0-9]+", other)]
-               for name in columns}
+    earlier = {name: [other for other in held if other != name] for name, held in by_stem(table, columns).items()}
     cells = [[next((text for text in texts if text != "None"), "None") for texts in
               zip(*(_cells(table[part]) for part in (name, *earlier[name])), strict=True)] if earlier[name]
              else _cells(table[name]) for name in columns]
     return list(zip(*cells, strict=True)) if columns else []
+
+
+def by_stem(table: pa.Table, names: Iterable[str]) -> dict[str, list[str]]:
+    """Of each name, the columns that are called so, or NAME__1 and so on."""
+    found: dict[str, list[str]] = {name: [] for name in names}
+    for column in table.column_names:
+        for name in {column, re.sub("__[0-9]+$", "", column)} & found.keys():
+            found[name].append(column)
+    return found
 
 
 def fold(changes: pa.Table, columns: list[str], key: tuple[str, ...], begun: Iterable[Row] = (), *,

@@ -13,7 +13,7 @@ from applier.columns.alter.rows import RowConverter
 from applier.columns.alter.scan_order import Arrivals, scan_order
 from applier.columns.table_key import TableKey, table_key
 from applier.errors import DUPLICATE_KEY, NotComputable, ReplayStopped
-from applier.schema.definition import table_schema
+from applier.schema.definition import table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
 from keysearch.keybytes import KeyBytes
 
@@ -38,7 +38,7 @@ def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by:
 def _copied(conversion: RowConversion, chunks: Iterator[pa.Table], arrivals: Arrivals) -> pa.Table:
     """The rows in the order in which the server copied them: it numbers them so, or leaves out those that come second.
     """
-    rows = pa.concat_tables([table_schema(conversion.old).empty_table(), *chunks])
+    rows = pa.concat_tables([without_rows(table_schema(conversion.old)), *chunks])
     unknown = ""
     try:
         order = scan_order(rows, conversion.old, arrivals)

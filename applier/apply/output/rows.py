@@ -35,7 +35,7 @@ from applier.columns.values import finish_column
 from applier.errors import ApplierError, UnsupportedEvent
 from applier.io.mapping import MappedFile
 from applier.mysql.types import arrow_type
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column, TableDefinition, without_rows
 
 _Made = TypeVar("_Made")
 CHUNK_ROWS = 1 << 15
@@ -105,7 +105,7 @@ class RowGatherer:
         def picked(some: np.ndarray) -> pa.Table:
             return pa.Table.from_arrays(self._columns(self._places(some)[:, numbers], numbers), schema=schema)
 
-        return pa.concat_tables([schema.empty_table(), *self._in_chunks(pointers, picked)])
+        return pa.concat_tables([without_rows(schema), *self._in_chunks(pointers, picked)])
 
     def failed_diff(self) -> ApplierError | None:
         """The error of the first JSON diff in the log that does not fit, of rows that came and of values that are not

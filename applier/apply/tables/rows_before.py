@@ -11,7 +11,7 @@ import pyarrow as pa
 from applier.apply.output.altered_rows import altered_rows, exchanged_rows
 from applier.apply.spec import Altered, BeginsEmpty, BytesRange, Exchanged, FromBase, IntRange, UnitSpec
 from applier.columns.alter.scan_order import Arrivals
-from applier.schema.definition import table_schema
+from applier.schema.definition import table_schema, without_rows
 from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.reader import FilePart, read_unit
 
@@ -66,4 +66,4 @@ def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> pa.Table:
             rows = read_unit(origin.uri, origin.files, table_schema(spec.definition), _part(spec))
             return for_nulls(rows, spec.definition)
         case BeginsEmpty():
-            return table_schema(spec.definition).empty_table()
+            return without_rows(table_schema(spec.definition))

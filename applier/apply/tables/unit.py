@@ -31,7 +31,7 @@ from applier.columns.alter.scan_order import Arrivals
 from applier.columns.table_key import alters_rows
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
-from applier.schema.definition import table_schema
+from applier.schema.definition import table_schema, without_rows
 
 
 class UnitApplier(ABC, Generic[Taken]):
@@ -181,7 +181,7 @@ class UnitApplier(ABC, Generic[Taken]):
             yield from self._rows_once()
             return
         if self._kept is None:
-            self._kept = pa.concat_tables([table_schema(self.spec.definition).empty_table(), *self._rows_once()])
+            self._kept = pa.concat_tables([without_rows(table_schema(self.spec.definition)), *self._rows_once()])
         yield from _chunks(self._kept)
 
     def _rows_once(self) -> Iterator[pa.Table]:

@@ -15,7 +15,7 @@ from applier.binlog.rows.changes import Changes, ImageLayouts
 from applier.columns.event_times import EventTimes
 from applier.columns.replica_defaults import ReplicaDefaults
 from applier.io.mapping import MappedFile
-from applier.schema.definition import TableDefinition, table_schema
+from applier.schema.definition import TableDefinition, table_schema, without_rows
 
 
 class UnitMemory:
@@ -24,7 +24,7 @@ class UnitMemory:
 
     def __init__(self, definition: TableDefinition):
         self.files: list[MappedFile] = []
-        self.base = table_schema(definition).empty_table()
+        self.base = without_rows(table_schema(definition))
         self._definition, self._defaults = definition, ReplicaDefaults(definition)
         self._derived: list[pa.Table] = []
         self._stored = tuple(c for c, column in enumerate(definition.columns) if column.generated != "virtual")

@@ -24,7 +24,7 @@ from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
 from applier.mysql.types import arrow_type
 from applier.schema.defaults import implicit_scalar
-from applier.schema.definition import Column, TableDefinition, table_schema
+from applier.schema.definition import Column, TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
 from applier.schema.partitions import PartRows
 from applier.sql.casting import invalid_dates
@@ -59,7 +59,7 @@ class RowConverter:
         if self._conversion.old.versioning is not None and self._conversion.new.versioning is None:
             rows = rows_that_hold(rows, self._conversion.old.versioning)
         if not rows.num_rows:
-            return self.schema.empty_table()
+            return without_rows(self.schema)
         made: dict[str, pa.Array | pa.ChunkedArray] = {}
         added, computed, changed = [], set(), set()
         for column, source in self._stored:

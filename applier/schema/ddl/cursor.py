@@ -76,10 +76,13 @@ class Cursor:
 
     def ahead(self, *words: str) -> bool:
         """True if these are the next words."""
-        following = self.tokens[self.index:self.index + len(words)]
-        return len(following) == len(words) and all(
-            word == (token.text if token.kind == "sign" else token.keyword)
-            for word, token in zip(words, following, strict=True))
+        if self.index + len(words) > len(self.tokens):
+            return False
+        for at, word in enumerate(words, self.index):
+            token = self.tokens[at]
+            if word != (token.text if token.kind == "sign" else token.keyword):
+                return False
+        return True
 
     def has_behind(self, *words: str) -> bool:
         """True if these words occur somewhere in the rest."""

@@ -14,7 +14,7 @@ from applier.jobs.changes.job import ChangeLog
 from applier.jobs.history.job import row_history
 from applier.options import ChangesOptions
 from applier.plan import units
-from tests.support.folded_changes import CannotFold, folded, rows_of
+from tests.support.folded_changes import CannotFold, by_stem, folded, rows_of
 from tests.support.folders import CASES
 from tests.support.real_server import Case, replayed
 
@@ -65,10 +65,10 @@ def names_at(log, table, position):
 def named(changes, columns, names):
     """Changes whose columns of these names in the feed have those of the table; what they held as other types, too."""
     arrays = {name: changes[name] for name in OF_CHANGES}
+    stems = {name: re.sub("__[0-9]+$", "", name) for name in names}
+    others = by_stem(changes, stems.values())
     for column, name in zip(columns, names, strict=True):
-        stem = re.sub("__[0-9]+$", "", name)
-        others = [other for other in changes.column_names if re.fullmatch(rf"{re.escape(stem)}(__[0-9]+)?", other)]
-        for number, other in enumerate(sorted(others, key=lambda other: other != name)):
+        for number, other in enumerate(sorted(others[stems[name]], key=lambda other: other != name)):
             arrays[f"{column}__{number}" if number else column] = changes[other]
     return pa.table(arrays)
 
