@@ -187,9 +187,9 @@ class ImportOptions:
 @dataclass(frozen=True)
 class ExportOptions:
     """A snapshot to export, as files that a server loads, and where; `format` is "sql" or "tsv". `rewrites` are pairs
-    of databases: what the snapshot has as the first is the second there. `definitions` and `rows` say what is written;
-    `if_not_exists` keeps tables that are there, `replaces` rows that have a key of those. `engine` and `master` are as
-    in ReplayOptions."""
+    of databases: what the snapshot has as the first is the second there. `definitions` and `rows` say what is written,
+    `where` of which rows: an expression in SQL. `if_not_exists` keeps tables that are there, `replaces` rows that have
+    a key of those. `engine` and `master` are as in ReplayOptions."""
 
     snapshot: str
     output: str
@@ -202,6 +202,7 @@ class ExportOptions:
     rows: bool = True
     if_not_exists: bool = False
     replaces: bool = False
+    where: str | None = None
 
     def __post_init__(self) -> None:
         if not self.definitions and not self.rows:

@@ -86,6 +86,7 @@ def export(
     rows: bool = True,
     if_not_exists: bool = False,
     replace: bool = False,
+    where: str | None = None,
     engine: Literal["local", "auto", "spark"] = "local",
     master: str | None = None,
     progress: Watcher | None = None,
@@ -105,6 +106,7 @@ def export(
     definitions: whether to write CREATE TABLEs.
     rows: whether to write rows.
     if_not_exists: keep tables that exist; else they are an error.
+    where: only rows for which this SQL expression on a table's columns is true.
     replace: replace rows with the same keys; else they are an error.
     engine: threads of this process, Spark, or what suits the work; a master means Spark.
     master: Spark's, as for `replay`.
@@ -117,5 +119,5 @@ def export(
     options = ExportOptions(snapshot.uri if isinstance(snapshot, Snapshot) else path(snapshot), path(output), format,
                             table_filter(tables, ignore_tables),
                             "spark" if master is not None and engine == "local" else engine, master,
-                            database_names(rewrite_db), definitions, rows, if_not_exists, replace)
+                            database_names(rewrite_db), definitions, rows, if_not_exists, replace, where)
     return tuple(job(options, watcher(progress)))

@@ -91,6 +91,8 @@ def export(
         "--if-not-exists", help="Keep tables that exist on the server; else they are an error.")] = False,
     replace: Annotated[bool, typer.Option(
         "--replace", help="Replace the server's rows that have the same keys; else they are an error.")] = False,
+    where: Annotated[str | None, typer.Option(
+        metavar="SQL", help="Only rows for which this expression on a table's columns is true, as \"id > 5\".")] = None,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
 ) -> None:
@@ -109,6 +111,6 @@ def export(
     with progress() as watcher:
         files = write(snapshot, output, format=format.value, tables=tables, ignore_tables=ignore_tables,
                       rewrite_db=dict(parse_rewrites(rewrite_db or [])), definitions=not data_only, rows=not no_data,
-                      if_not_exists=if_not_exists, replace=replace, engine=engine.value, master=master,
+                      if_not_exists=if_not_exists, replace=replace, where=where, engine=engine.value, master=master,
                       progress=watcher)
     print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

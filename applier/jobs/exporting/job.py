@@ -61,7 +61,8 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
             # a versioned table takes all rows with their times, past ones included
             files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
             tasks += [ExportTask(snapshot.uri, file, definition, place.root,
-                                 f"{place.folder}/{number:04d}.{options.format}", options.format, options.replaces)
+                                 f"{place.folder}/{number:04d}.{options.format}", options.format, options.replaces,
+                                 options.where)
                       for number, file in enumerate(files)]
         progress.phase("export", len(tasks), "files")
         done = (run or on_threads)(tasks, lambda count, _: progress.update(count))

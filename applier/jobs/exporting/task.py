@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from applier.columns.conditions import are_true
 from applier.io.resolver import resolve
 from applier.jobs.exporting import statements
 from applier.jobs.exporting.cells import cells_of, has_no_member
@@ -20,8 +21,8 @@ from applier.snapshot.reader import read_batches
 
 @dataclass(frozen=True)
 class ExportTask:
-    """`file` is a file of the snapshot at a uri, `target` the file to write in `root`, "sql" or "tsv"; `replaces` as in
-    ExportOptions."""
+    """`file` is a file of the snapshot at a uri, `target` the file to write in `root`, "sql" or "tsv"; `replaces` and
+    `where` as in ExportOptions."""
 
     snapshot: str
     file: FileEntry
@@ -30,6 +31,7 @@ class ExportTask:
     target: str
     format: str
     replaces: bool = False
+    where: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,12 @@ class _Writer:
             sink.write(statements.session(task.definition).encode())
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Write the batch's rows."""
+        """Write the batch's rows, or those that are chosen."""
+        if self._task.where is not None:
+            rows = pa.Table.from_batches([batch])
+            batch = batch.filter(pa.array(are_true(self._task.definition, rows, self._task.where)))
+            if not batch.num_rows:
+                return
         values = [batch.column(column.name) for column in self._columns]
         lenient = any(map(has_no_member, self._columns, values))
         cells = [cells_of(column, array) for column, array in zip(self._columns, values, strict=True)]

@@ -69,6 +69,27 @@ def test_databases_get_other_names(format, tmp_path):
         assert other.to_arrow().equals(table.to_arrow())
 
 
+@pytest.mark.parametrize("format", ["sql", "tsv"])
+@pytest.mark.parametrize("where, is_wanted", [
+    ("status = 'PAID' and id > 100", lambda row: row["status"] == "paid" and row["id"] > 100),
+    ("ID between 3 and 5", lambda row: 3 <= row["id"] <= 5), ("1", lambda row: True), ("null", lambda row: False)])
+def test_rows_that_an_expression_chooses(where, is_wanted, format, snapshot, tmp_path):
+    """As a server compares: by the collation of the column."""
+    wanted = [row["id"] for row in snapshot.tables["shop.orders"].to_arrow().to_pylist() if is_wanted(row)]
+    files = applier.export(snapshot, tmp_path / "out", format=format, tables="shop.orders", where=where)
+    assert sum(file.rows for file in files) == len(wanted)
+    back = applier.import_dump(tmp_path / "out", tmp_path / "back").snapshot
+    assert back.tables["shop.orders"].to_arrow()["id"].to_pylist() == wanted
+
+
+@pytest.mark.parametrize("where, said", [
+    ("nothing = 1", "cannot be told"), ("id = ", "cannot be told"), ("status", "neither true nor false")])
+def test_expressions_that_choose_nothing_that_is_known(where, said, snapshot, tmp_path, capsys):
+    argv = ["export", snapshot.uri, "--output", str(tmp_path / "out"), "--tables", "shop.orders", "--where", where]
+    assert cli.main(argv) == 2 and said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_two_tables_do_not_become_one(tmp_path):
     with applier.binlog.Writer(tmp_path / "binlog.000001") as log:
         for database in ("a", "b"):
