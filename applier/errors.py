@@ -108,7 +108,7 @@ class ArchiveError(ApplierError):
 
 
 class EncryptedBinlog(ArchiveError):
-    """The file is encrypted, so nothing in it can be read."""
+    """The file is encrypted, and its key is not given."""
 
 
 class MissingFile(ArchiveError):

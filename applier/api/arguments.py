@@ -9,6 +9,7 @@ from datetime import datetime
 
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
+from applier.io.keys import with_keys
 from applier.io.progress import Progress, Silent
 from applier.options import Keys, KeyValue, parse_places, parse_rewrites, parse_size
 from applier.schema.table_filter import TableFilter, parse_table_list
@@ -81,6 +82,13 @@ def path(given: PathLike) -> str:
 def paths(given: Paths) -> tuple[str, ...]:
     """Paths, as texts."""
     return (os.fspath(given),) if isinstance(given, str | os.PathLike) else tuple(path(one) for one in given)
+
+
+def logs(given: Paths, keyring: Paths | None, key_file: Paths | None, key_file_secret: PathLike | None
+         ) -> tuple[str, ...]:
+    """Paths of logs, with where their keys are. Raises UsageError for files that have no keys."""
+    return with_keys(paths(given), paths(keyring or ()), paths(key_file or ()),
+                     None if key_file_secret is None else path(key_file_secret))
 
 
 def table_filter(tables: Tables | None, ignore_tables: Tables | None) -> TableFilter:

@@ -14,8 +14,8 @@ from applier.api.arguments import (
     Watcher,
     chosen_gtids,
     keys,
+    logs,
     path,
-    paths,
     position,
     stop_at,
     watcher,
@@ -51,6 +51,9 @@ def changes(
     complete: bool = False,
     statements: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> Changes:
     """Read the row changes of a table from binlogs, as columns, in commit order.
@@ -85,6 +88,9 @@ def changes(
         binlog_rows_query_log_events, MariaDB's with binlog_annotate_row_events), else null. Changes of a
         compressed transaction have one place in the log: with several statements it has none.
     unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
     Each change has `_change_type` (insert, update_preimage, update_postimage, delete), `_commit_version` (the total
@@ -105,7 +111,8 @@ def changes(
 
     end = stop_at(stop)
     options = ChangesOptions(
-        paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
+        logs(binlogs, keyring, key_file, key_file_secret),
+        base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         None if schema is None else path(schema),
         None if start is None or isinstance(start, datetime) else position(start), end.position, end.gtid, end.time,
         define_from_log, ignore_foreign_keys, complete, unsigned_bigint,

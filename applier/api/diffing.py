@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from tempfile import TemporaryDirectory
 
-from applier.api.arguments import PathLike, Paths, Place, Tables, Watcher, path, table_filter, watcher
+from applier.api.arguments import PathLike, Paths, Place, Tables, Watcher, logs, path, table_filter, watcher
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import UsageError
@@ -45,6 +45,9 @@ def diff(
     stop: Place | datetime | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> Diff:
     """Find what differs between two snapshots.
@@ -62,6 +65,9 @@ def diff(
     stop: where that replay stops: a position or a GTID set to stop after, or a time to stop before.
     tables: only these.
     ignore_tables: all but these.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
     Rows are the same that have the same key, as the server compares keys; their values are compared byte for byte. In a
@@ -82,7 +88,8 @@ def diff(
         return _public(job.diff(DiffOptions(begun.uri, ended, filter), watch))
     assert binlogs is not None
     folder = TemporaryDirectory(prefix="applier-diff-", ignore_cleanup_errors=True)
-    made = replay(binlogs, f"{folder.name}/after", base=begun, stop=stop, progress=watch)
+    made = replay(logs(binlogs, keyring, key_file, key_file_secret), f"{folder.name}/after", base=begun, stop=stop,
+                  progress=watch)
     return _public(job.diff(DiffOptions(begun.uri, made.snapshot.uri, filter), watch, (folder,)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from applier.api.arguments import Key, PathLike, Paths, Place, Watcher, keys, path, paths, stop_at, watcher
+from applier.api.arguments import Key, PathLike, Paths, Place, Watcher, keys, logs, path, stop_at, watcher
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.options import ChangesOptions
@@ -61,6 +61,9 @@ def history(
     define_from_log: bool = False,
     statements: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> History:
     """Every version of every row of a table, and from when to when it was valid.
@@ -83,6 +86,9 @@ def history(
     define_from_log: whether the log's metadata define the table if nothing else does.
     statements: whether to add `_statement`: the SQL that began a version, where the log has it, as `changes` has it.
     unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
     Each version has `_valid_from` and `_valid_to` (null: still valid; a base's rows were there before, it is not known
@@ -98,7 +104,8 @@ def history(
 
     end = stop_at(stop)
     options = ChangesOptions(
-        paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
+        logs(binlogs, keyring, key_file, key_file_secret),
+        base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         None if schema is None else path(schema), None, end.position, end.gtid, end.time, define_from_log,
         complete=True, unsigned_bigint=unsigned_bigint)
     log = ChangeLog(options, watcher(progress))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from applier.api.arguments import PathLike, Paths, Tables, Watcher, path, paths, table_filter, watcher
+from applier.api.arguments import PathLike, Paths, Tables, Watcher, logs, path, table_filter, watcher
 from applier.api.snapshots import Snapshot
 from applier.binlog.locating.groups import Group
 from applier.engine import compiling
@@ -22,6 +22,9 @@ def locate(
     time: datetime | None = None,
     xid: int | None = None,
     group_id: int | None = None,
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> tuple[Group, ...]:
     """Find event groups in binlogs, without reading rows.
@@ -35,6 +38,9 @@ def locate(
     time: the first group of this time or later, where `replay` stops for it.
     xid: the groups with this number in their XID event.
     group_id: the group with this id, in logs whose events have them.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
     To stop a replay before a group, give its file and start; after it, its file and end.
@@ -47,7 +53,7 @@ def locate(
     target = target_of(gtid, time, xid, group_id)
     watch = watcher(progress)
     compiling.ensure("outline", watch)
-    return tuple(search.locate(list(paths(binlogs)), target, watch))
+    return tuple(search.locate(list(logs(binlogs, keyring, key_file, key_file_secret)), target, watch))
 
 
 def explain(
@@ -58,6 +64,9 @@ def explain(
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     define_from_log: bool = False,
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> Explained:
     """Say by which key a replay would find the rows of each table, and where definitions come from.
@@ -72,13 +81,16 @@ def explain(
     tables: only these.
     ignore_tables: all but these.
     define_from_log: whether the log's metadata define tables that nothing else does.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
     Raises what a replay would raise before it applies anything.
     """
     from applier.jobs.explain.job import explain as job
 
-    options = ExplainOptions(paths(binlogs),
+    options = ExplainOptions(logs(binlogs, keyring, key_file, key_file_secret),
                              base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
                              None if schema is None else path(schema), table_filter(tables, ignore_tables),
                              define_from_log)

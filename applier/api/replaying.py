@@ -16,8 +16,8 @@ from applier.api.arguments import (
     Tables,
     Watcher,
     database_names,
+    logs,
     path,
-    paths,
     places,
     position,
     size,
@@ -79,6 +79,9 @@ def replay(
     route: Literal["auto", "walk", "shuffle"] = "auto",
     engine: Literal["local", "auto", "spark"] = "local",
     master: str | None = None,
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> Replayed:
     """Replay binlogs into a new snapshot, as a replica would apply them.
@@ -118,6 +121,9 @@ def replay(
     route: how units of work get their changes; auto is the cheaper way.
     engine: threads of this process, Spark, or what suits the work; a master means Spark.
     master: Spark's, as spark://host:7077, or sc://host:15002 for Spark Connect; by default this machine's cores.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
     Raises ReplayStopped where a replica would stop, and other ApplierErrors for what cannot be read; then nothing is
@@ -127,7 +133,7 @@ def replay(
 
     end = stop_at(stop)
     options = ReplayOptions(
-        binlogs=paths(binlogs),
+        binlogs=logs(binlogs, keyring, key_file, key_file_secret),
         output=path(output),
         base=base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         schema=None if schema is None else path(schema),

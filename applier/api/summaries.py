@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from applier.api.arguments import Paths, Place, Tables, Watcher, paths, position, stop_at, table_filter, watcher
+from applier.api.arguments import (
+    PathLike,
+    Paths,
+    Place,
+    Tables,
+    Watcher,
+    logs,
+    position,
+    stop_at,
+    table_filter,
+    watcher,
+)
 from applier.jobs.summary.result import Summary
 from applier.options import SummaryOptions
 
@@ -17,6 +28,9 @@ def summary(
     start: Place | datetime | None = None,
     stop: Place | datetime | None = None,
     top: int = 10,
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> Summary:
     """Sum up what binlogs did: the largest transactions, rows by table, kind and time, DDL, and who.
@@ -37,6 +51,9 @@ def summary(
     start: a position to start at, or the time of the first transactions that count.
     stop: a position or a GTID set to stop after, or a time to stop before.
     top: how many of the largest transactions are listed.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
     Memory is bounded by the number of tables, and by the largest transaction.
@@ -47,7 +64,7 @@ def summary(
 
     end = stop_at(stop)
     return summarize(SummaryOptions(
-        paths(binlogs), table_filter(tables, ignore_tables),
+        logs(binlogs, keyring, key_file, key_file_secret), table_filter(tables, ignore_tables),
         start_position=None if start is None or isinstance(start, datetime) else position(start),
         start_datetime=start.timestamp() if isinstance(start, datetime) else None,
         stop_position=end.position, stop_gtid=end.gtid, stop_datetime=end.time, top=top), watcher(progress))

@@ -12,8 +12,8 @@ from applier.api.arguments import (
     Tables,
     Watcher,
     chosen_gtids,
+    logs,
     path,
-    paths,
     position,
     stop_at,
     table_filter,
@@ -41,6 +41,9 @@ def undo(
     format: Literal["sql", "binlog"] = "sql",
     on_conflict: Literal["refuse", "skip", "columns", "force"] = "refuse",
     define_from_log: bool = False,
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> Undone:
     """Write what takes transactions back on a server: their rows get the values that they had before, and rows that
@@ -68,6 +71,9 @@ def undo(
         go: refuse, an error that names them; skip: these rows stay as they are; columns: of changed ones those columns
         are undone that nobody changed since; force: changed ones are undone as if nobody had.
     define_from_log: whether the log's metadata define the table if nothing else does.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
     SQL is one transaction. Each statement changes one row, which it finds by all of its values, and a row that is not
@@ -80,7 +86,8 @@ def undo(
 
     end = stop_at(until)
     changes = ChangesOptions(
-        paths(binlogs), base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
+        logs(binlogs, keyring, key_file, key_file_secret),
+        base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         None if schema is None else path(schema), None, end.position, end.gtid, end.time, define_from_log,
         complete=True)
     return job.undo(UndoOptions(

@@ -3,6 +3,7 @@
 `open` gives the events of binlogs to any Python program: no Spark, no kernels, no schema. `Writer` builds a log.
 """
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,12 @@ def __getattr__(name: str) -> object:
     return import_module("applier.api.building").Writer
 
 
-def open(*paths: str) -> "EventReader":
+def open(*paths: str, keyring: Sequence[str] = (), key_file: Sequence[str] = (),
+         key_file_secret: str | None = None) -> "EventReader":
     """The events of binlogs in their order. Each path is a file, a directory, an index file or a glob, local or a URI.
+
+    `keyring` are files with the keys of MySQL's encrypted binlogs, `key_file` with those of MariaDB's;
+    `key_file_secret` is the file with the password of these.
 
     An event has the fields of its header (`file`, `position`, `size`, `end_log_pos`, `type`, `name`, `timestamp`,
     `server_id`, `flags`, `group_id`), `body` (its bytes), and `content`: its fields, parsed when they are first asked
@@ -38,5 +43,6 @@ def open(*paths: str) -> "EventReader":
     after the events before the damage.
     """
     from applier.binlog.archive.reader import open_reader
+    from applier.io.keys import with_keys
 
-    return open_reader(paths)
+    return open_reader(with_keys(paths, keyring, key_file, key_file_secret))

@@ -14,6 +14,7 @@ from applier.cli.application import (
     UnsignedBigint,
     app,
 )
+from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.mysql.time_zones import parse_datetime
 from applier.options import ChangeFilesOptions, ChangesOptions, parse_key, parse_stop_position
 from applier.schema.table_filter import TableFilter, parse_table_list
@@ -76,6 +77,9 @@ def changes(
     unsigned_bigint: Annotated[UnsignedBigint, typer.Option(
         help="What BIGINT UNSIGNED is in Arrow and Parquet: decimal, of 20 digits; long, where a value from 2^63 on is "
              "an error; uint64.")] = UnsignedBigint.decimal,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Write the row changes of tables, in commit order, with their columns' names.
 
@@ -91,7 +95,8 @@ def changes(
 
     options = ChangeFilesOptions(
         ChangesOptions(
-            tuple(binlogs), base, schema, None if start_position is None else parse_stop_position(start_position),
+            keyed(binlogs, keyring, key_file, key_file_secret), base, schema,
+            None if start_position is None else parse_stop_position(start_position),
             None if stop_position is None else parse_stop_position(stop_position), stop_gtid,
             None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, ignore_foreign_keys,
             complete, unsigned_bigint.value, None if start_datetime is None else parse_datetime(start_datetime), gtids),

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import StopDatetimeOption, StopGtidOption, StopPositionOption, app
+from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 
 
 class DiffFormat(StrEnum):
@@ -42,6 +43,9 @@ def diff(
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Show what differs between two snapshots: rows that were removed, added and changed, by key.
 
@@ -60,7 +64,8 @@ def diff(
         raise UsageError(f"--format {format.value} goes to {'a directory' if output is None else 'the terminal'}",
                          hint="give --output DIR" if output is None else "leave --output out, or choose another format")
     with progress() as watcher:
-        found = find(before, after, binlogs=binlogs, stop=_stop(stop_position, stop_gtid, stop_datetime), tables=tables,
+        found = find(before, after, binlogs=binlogs and keyed(binlogs, keyring, key_file, key_file_secret),
+                     stop=_stop(stop_position, stop_gtid, stop_datetime), tables=tables,
                      ignore_tables=ignore_tables, progress=watcher)
         if format is DiffFormat.parquet:
             write_parquet(found, str(output))

@@ -15,6 +15,7 @@ from applier.cli.application import (
     UnsignedBigint,
     app,
 )
+from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime
 from applier.options import ChangesOptions, HistoryFilesOptions, parse_key, parse_stop_position
@@ -47,6 +48,9 @@ def history(
              "error; uint64.")] = UnsignedBigint.decimal,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Show what a row was, when, and by which transaction; or write all versions of a table's rows.
 
@@ -63,7 +67,8 @@ def history(
     if (key is None) == (output is None):
         raise UsageError("what to show is not said", hint="give --key for one row, or --output for all of them")
     options = ChangesOptions(
-        tuple(binlogs), base, schema, None, None if stop_position is None else parse_stop_position(stop_position),
+        keyed(binlogs, keyring, key_file, key_file_secret), base, schema, None,
+        None if stop_position is None else parse_stop_position(stop_position),
         stop_gtid, None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, complete=True,
         unsigned_bigint=unsigned_bigint.value)
     names = None if columns is None else tuple(name.strip() for name in columns.split(","))

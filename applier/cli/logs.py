@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import StopDatetimeOption, StopGtidOption, StopPositionOption, app
+from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 
@@ -43,6 +44,9 @@ def show(
         metavar="POS", help="As mysqlbinlog: --stop with a position in the last file.")] = None,
     start_datetime: Annotated[str | None, typer.Option(metavar="TIME", help="As --start with a time.")] = None,
     stop_datetime: Annotated[str | None, typer.Option(metavar="TIME", help="As --stop with a time.")] = None,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Print events and row changes of binlog files. No schema is needed: columns are @1, @2, ...
 
@@ -68,7 +72,7 @@ def show(
         with progress() as watcher:
             compiling.ensure("show", watcher)
     out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
-    notes = printer.show(files, format.value, out, selection)
+    notes = printer.show(list(keyed(files, keyring, key_file, key_file_secret)), format.value, out, selection)
     if notes:
         from applier.cli.terminal import print_note
 
@@ -94,6 +98,9 @@ def summary(
     json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
     html: Annotated[str | None, typer.Option(
         metavar="FILE", help="Write a page with plots; an existing file is replaced.")] = None,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Sum up what binlogs did: the largest transactions, rows by table, kind and time, DDL, and who.
 
@@ -111,7 +118,8 @@ def summary(
     from applier.options import SummaryOptions, parse_stop_position
 
     options = SummaryOptions(
-        tuple(binlogs), TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
+        keyed(binlogs, keyring, key_file, key_file_secret),
+        TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         None if start_position is None else parse_stop_position(start_position),
         None if start_datetime is None else parse_datetime(start_datetime),
         None if stop_position is None else parse_stop_position(stop_position), stop_gtid,
@@ -136,6 +144,9 @@ def locate(
         metavar="NUMBER", help="The transactions with this number in their XID event.")] = None,
     group_id: Annotated[int | None, typer.Option(
         metavar="NUMBER", help="The group with this id, in logs whose events have them.")] = None,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Find event groups: the file, the start and the end, without reading rows.
 
@@ -149,14 +160,19 @@ def locate(
     from applier.mysql.time_zones import parse_time
 
     with progress() as watcher:
-        found = find(binlogs, gtid=gtid, time=None if datetime is None else parse_time(datetime), xid=xid,
+        found = find(keyed(binlogs, keyring, key_file, key_file_secret), gtid=gtid,
+                     time=None if datetime is None else parse_time(datetime), xid=xid,
                      group_id=group_id, progress=watcher)
     print_located(found)
 
 
 @app.command()
-def index(directory: Annotated[str, typer.Argument(metavar="DIR", help="A directory of binlogs; local or a URI.")]
-          ) -> None:
+def index(
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="A directory of binlogs; local or a URI.")],
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
+) -> None:
     """Keep an index beside an archive, which makes `locate` faster.
 
     The index is checked against the files whenever it is used, and updated if it does not fit them.
@@ -166,9 +182,10 @@ def index(directory: Annotated[str, typer.Argument(metavar="DIR", help="A direct
     from applier.cli.terminal import progress
     from applier.engine import compiling
 
+    [archive] = keyed([directory], keyring, key_file, key_file_secret)
     with progress() as watcher:
         compiling.ensure("outline", watcher)
-        indexed = search.index(directory, watcher)
+        indexed = search.index(archive, watcher)
     print_indexed(indexed)
 
 
@@ -186,6 +203,9 @@ def explain(
     define_from_log: Annotated[bool, typer.Option(
         "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
         = False,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Say by which key a replay would find the rows of each table, and where definitions come from, without replaying.
 
@@ -197,6 +217,7 @@ def explain(
     from applier.cli.terminal import progress
 
     with progress() as watcher:
-        explained = ask(binlogs, base=base, schema=schema, tables=tables, ignore_tables=ignore_tables,
+        explained = ask(keyed(binlogs, keyring, key_file, key_file_secret), base=base,
+                        schema=schema, tables=tables, ignore_tables=ignore_tables,
                         define_from_log=define_from_log, progress=watcher)
     print_explained(explained.tables, explained.definitions)

@@ -15,6 +15,7 @@ from applier.cli.application import (
     UnsignedBigint,
     app,
 )
+from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.engine.choice import choose
 from applier.mysql.time_zones import parse_datetime
 from applier.options import (
@@ -127,6 +128,9 @@ def replay(
              "sent to the tasks; auto: the cheaper of the two.")] = Route.auto,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Replay binlogs into a new snapshot.
 
@@ -144,7 +148,7 @@ def replay(
                        --output /lake/today
     """
     options = ReplayOptions(
-        binlogs=tuple(binlogs),
+        binlogs=keyed(binlogs, keyring, key_file, key_file_secret),
         output=output,
         base=base,
         schema=schema,

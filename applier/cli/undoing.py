@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from applier.cli.application import DefineFromLogOption, app
+from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_time
 from applier.options import parse_stop_position
@@ -79,6 +80,9 @@ def undo(
              "listing them; skip: leave these rows as they are; columns: undo of changed ones the columns that nobody "
              "changed since; force: undo changed ones as if nobody had.")] = OnConflict.refuse,
     define_from_log: DefineFromLogOption = False,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Write what takes transactions back: their rows get the values that they had before.
 
@@ -92,7 +96,8 @@ def undo(
     from applier.cli.terminal import print_note, progress
 
     with progress() as watcher:
-        found = write(binlogs, output, gtids=gtids, start=_bound(start_position, start_datetime),
+        found = write(keyed(binlogs, keyring, key_file, key_file_secret), output, gtids=gtids,
+                      start=_bound(start_position, start_datetime),
                       stop=_bound(stop_position, stop_datetime), tables=tables, ignore_tables=ignore_tables,
                       where=where, base=base, schema=schema, until=None if until is None else place(until),
                       format=format.value, on_conflict=on_conflict.value, define_from_log=define_from_log,

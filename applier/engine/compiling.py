@@ -22,8 +22,9 @@ from applier.io.progress import Progress, Silent
 
 POLL_SECONDS = 0.5
 _FOR_FEW = ("jsondiff.apply_kernel", "jsondiff.canonical_kernel", "jsondiff.wire_kernel", "keysearch.thai_kernel",
-            "applier.apply.foreign_keys.")
-"""Modules, or packages of them, that some replays need: half of the time goes to them. JSON diffs, cascades."""
+            "applier.apply.foreign_keys.", "applier.io.")
+"""Modules, or packages of them, that some replays need: half of the time goes to them. JSON diffs, cascades,
+encrypted logs."""
 _FOR_JOBS = {
     "import": ("applier.jobs.importing.", "applier.snapshot.", "keysearch.keybytes_kernel"),
     "export": ("applier.jobs.exporting.", "applier.snapshot."),

@@ -1,7 +1,8 @@
-"""A binlog file as bytes in memory: mapped read-only, whether it is local or far, plain or packed.
+"""A binlog file as bytes in memory: mapped read-only, whether it is local or far, plain, packed
+or encrypted.
 
-What is far or packed is mapped as a copy of its plain bytes on this machine's disk (copies), so that positions, sizes
-and addresses are those of the log, and nothing above this module knows how the file is kept.
+What is far, packed or encrypted is mapped as a copy of its plain bytes on this machine's disk (copies), so that
+positions, sizes and addresses are those of the log, and nothing above this module knows how the file is kept.
 """
 
 import errno
@@ -12,7 +13,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from pyarrow import fs
 from applier.errors import ArchiveError, reason
 from applier.io import lost_pages
 from applier.io.copies import copy_of
+from applier.io.keys import KeyFiles, keys_of
 from applier.io.packing import is_packed
 from applier.io.plain_stream import PlainStream
 from applier.io.resolver import resolve
@@ -29,12 +31,14 @@ from keysearch.addresses import address_of
 
 MOST_SHARED = 16
 """Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
+_FIRST_READ = 8192
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _REMEMBERED = 4096
 """Files of which it is remembered what was checked, also where they are mapped anew for every task."""
 
 
 _Stamp = tuple[int, ...]
+_Key = tuple[str, _Stamp, KeyFiles | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,8 @@ class MappedFile:
     """A file's bytes. The addresses are valid as long as this object or its array is alive.
 
     `checked` is what was found to be as it should be (same_bytes); mappings of a local file that was not touched share
-    it. `path` and `stamp`, of which the latter has inode, size and times, tell whether it was touched.
+    it. `path` and `stamp`, of which the latter has inode, size and times, tell whether it was touched. The bytes of an
+    encrypted file are plain here where it `is_decrypted`.
     """
 
     uri: str
@@ -52,6 +57,7 @@ class MappedFile:
     path: str | None = field(default=None, kw_only=True)
     stamp: _Stamp = field(default=(), kw_only=True)
     checked: set[Any] = field(default_factory=set, kw_only=True)
+    is_decrypted: bool = field(default=False, kw_only=True)
 
     def position_of(self, address: int) -> int:
         """The offset in the file of what lies at an address."""
@@ -82,7 +88,7 @@ class MappedFile:
 NO_FILE = MappedFile("", 0, np.empty(0, np.uint8), 0)
 """Of changes that no reader has handed over yet."""
 _lock = threading.Lock()
-_shared: OrderedDict[tuple[str, _Stamp], MappedFile] = OrderedDict()
+_shared: OrderedDict[_Key, MappedFile] = OrderedDict()
 _checked: OrderedDict[tuple[str, _Stamp], set[Any]] = OrderedDict()
 
 
@@ -101,12 +107,14 @@ def map_file(uri: str) -> MappedFile:
             raise ArchiveError("no such file", file=uri)
         is_here = isinstance(filesystem, fs.LocalFileSystem)
         # a copy that keeps sizes and times, as rsync and cp can make it, is another file
-        key = uri, _stamp(os.stat(path)) if is_here else (info.size, info.mtime_ns)
+        key = uri, _stamp(os.stat(path)) if is_here else (info.size, info.mtime_ns), keys_of(uri)
         with _lock:
             if key in _shared:
                 _shared.move_to_end(key)
                 return _shared[key]
-        mapped = _map_local(uri, path) if is_here and not is_packed(uri) else _map_copy(uri, key[1], filesystem, path)
+        is_encrypted = key[2] is not None and _is_encrypted(uri, filesystem, path)
+        mapped = _map_local(uri, path) if is_here and not is_packed(uri) and not is_encrypted else \
+            replace(_map_copy(key, filesystem, path), is_decrypted=is_encrypted)
     except OSError as error:
         raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
     with _lock:
@@ -121,11 +129,19 @@ def _map_local(uri: str, path: str) -> MappedFile:
         return _map_descriptor(uri, file.fileno(), path)
 
 
-def _map_copy(uri: str, stamp: _Stamp, filesystem: fs.FileSystem, path: str) -> MappedFile:
+def _is_encrypted(uri: str, filesystem: fs.FileSystem, path: str) -> bool:
+    """Whether a file is encrypted, by a key that its location names. Raises EncryptedBinlog."""
+    with PlainStream(filesystem, path, uri, _FIRST_READ) as stream:
+        return stream.is_encrypted
+
+
+def _map_copy(key: _Key, filesystem: fs.FileSystem, path: str) -> MappedFile:
+    uri = key[0]
+
     def plain() -> PlainStream:
         return PlainStream(filesystem, path, uri)
 
-    name = hashlib.blake2b(repr((uri, stamp)).encode(), digest_size=16).hexdigest()
+    name = hashlib.blake2b(repr(key).encode(), digest_size=16).hexdigest()
     try:
         try:
             copy = copy_of(name, plain)

@@ -1,4 +1,4 @@
-"""The plain bytes of a file as a stream, whether it is packed or not.
+"""The plain bytes of a file as a stream, whether it is packed, encrypted, or neither.
 
 It holds a part of the file at a time, and what the format needs to go on: up to 128 MB for zstd, 256 MB for xz, where
 files that need more are refused.
@@ -8,38 +8,40 @@ from __future__ import annotations
 
 import lzma
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from applier.errors import ArchiveError, reason
+from applier.io.decrypting import ENCRYPTED_MAGIC, MAGIC, Joined, Stream, decrypted_mysql, start_encryption
+from applier.io.keys import KeyFiles, keys_of
 from applier.io.packing import START_BYTES, packing_of
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 READ_BYTES = 8 << 20
+_HEAD_BYTES = 4096
+"""More than comes before what is encrypted."""
 _XZ_MEMORY = 256 << 20
 """What unpacking takes at most: xz -9 needs 65 MB."""
 
 
-class _Stream(Protocol):
-    def read(self, size: int, /) -> bytes: ...
-
-
 class PlainStream:
-    """The plain bytes of a file, packed or not, from its beginning; a context manager. Reads `buffer_bytes` of the file
-    at a time. Errors: OSError, and ArchiveError where what is packed is damaged."""
+    """The plain bytes of a file from its beginning; a context manager. Reads `buffer_bytes` of the file at a time. With
+    the keys that its location names it decrypts what `is_encrypted`. Errors: OSError, ArchiveError where what is packed
+    is damaged, and EncryptedBinlog where no key fits."""
 
     def __init__(self, filesystem: FileSystem, path: str, uri: str, buffer_bytes: int = READ_BYTES) -> None:
-        self.uri = uri
+        self.uri, self.is_encrypted = uri, False
         self._file: pa.NativeFile = filesystem.open_input_file(path)
         try:
-            self.packing = packing_of(self._file.read_at(START_BYTES, 0))
+            packing = packing_of(self._file.read_at(START_BYTES, 0))
             self._file.seek(0)
             buffered = pa.BufferedInputStream(self._file, buffer_bytes)
-            self._stream: _Stream = buffered if self.packing is None else _unpacked(
-                buffered, self.packing, buffer_bytes)
+            self._stream: Stream = buffered if packing is None else _Unpacked(buffered, packing, uri, buffer_bytes)
+            if (keys := keys_of(uri)) is not None:
+                self._decrypt(keys)
         except BaseException:
             self._file.close()
             raise
@@ -57,25 +59,40 @@ class PlainStream:
     def read(self, size: int) -> bytes:
         """The next bytes, `size` but at the end, where there are fewer."""
         parts, left = [], size
-        while left and (part := self._read(left)):
+        while left and (part := self._stream.read(left)):
             parts.append(part)
             left -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _read(self, size: int) -> bytes:
-        if self.packing is None:
-            return self._stream.read(size)
+    def _decrypt(self, keys: KeyFiles) -> None:
+        start, stream = self.read(_HEAD_BYTES), self._stream
+        decrypted = None
+        if start.startswith(ENCRYPTED_MAGIC):
+            decrypted = decrypted_mysql(Joined(start, stream), keys, self.uri)
+        elif start.startswith(MAGIC) and start_encryption(start):
+            from applier.io.mariadb_decrypting import decrypted_mariadb  # kernels
+
+            decrypted = decrypted_mariadb(start, stream, keys, self.uri)
+        self.is_encrypted = decrypted is not None
+        self._stream = decrypted or Joined(start, stream)
+
+
+class _Unpacked:
+    """What is in a packed file."""
+
+    def __init__(self, packed: pa.NativeFile, packing: str, uri: str, part_bytes: int) -> None:
+        self._packing, self._uri = packing, uri
+        self._stream: Stream = (_XzStream(packed, part_bytes) if packing == "xz"
+                                else pa.CompressedInputStream(packed, packing))
+
+    def read(self, size: int) -> bytes:
         try:
             return self._stream.read(size)
         except (OSError, EOFError, lzma.LZMAError) as error:
             what = reason(error) if isinstance(error, OSError) else str(error)
-            raise ArchiveError(f"the file cannot be unpacked with {self.packing}: {what}", file=self.uri,
+            raise ArchiveError(f"the file cannot be unpacked with {self._packing}: {what}", file=self._uri,
                                hint="it is not whole, or damaged: copy it again, or pack the server's file again"
                                ) from error
-
-
-def _unpacked(packed: pa.NativeFile, packing: str, buffer_bytes: int) -> _Stream:
-    return _XzStream(packed, buffer_bytes) if packing == "xz" else pa.CompressedInputStream(packed, packing)
 
 
 class _XzStream:

@@ -41,6 +41,7 @@ def exercise() -> None:
             pass
         exercise_changes(log)
     _convert_other_kinds()
+    exercise_decrypting()
     exercise_dumps()
     exercise_diffs()
     exercise_show()
@@ -58,6 +59,18 @@ def exercise_documents() -> None:
     document, diffs = _document_and_diffs()
     texts = normalize(to_text(pa.array([document])))
     apply_diffs(texts, pa.array([diffs]), np.array([0, 1], np.int64))
+
+
+def exercise_decrypting() -> None:
+    """The same for the kernels that decrypt, with both ciphers."""
+    import numpy as np
+
+    from applier.io.mariadb_decrypting import EventCipher
+
+    event = np.zeros(64, np.uint8)
+    event[9] = len(event)
+    for counts in (False, True):
+        EventCipher(bytes(16), bytes(12), counts=counts).decrypt(event, len(event), 4)
 
 
 def exercise_changes(log: str) -> None:

@@ -13,9 +13,9 @@ SUFFIXES = {"gzip": ".gz", "zstd": ".zst", "lz4": ".lz4", "xz": ".xz"}
 def pack(data: bytes, packing: str) -> bytes:
     """The bytes of a packed file."""
     if packing == "gzip":
-        return gzip.compress(data, 6)
+        return gzip.compress(data, 1)
     if packing == "xz":
-        return lzma.compress(data)
+        return lzma.compress(data, preset=1)
     sink = pa.BufferOutputStream()
     with pa.CompressedOutputStream(sink, packing) as stream:
         stream.write(data)

@@ -16,6 +16,7 @@ from pyarrow import fs
 
 from applier.binlog.outline.outline import Outline
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
+from applier.io.keys import keys_of, like
 from applier.io.mapping import map_file
 from applier.io.packing import SUFFIXES, is_packed, log_name
 from applier.io.resolver import absolute, folder_of, is_uri, join, resolve
@@ -43,8 +44,9 @@ class ArchiveFile:
 
     @property
     def log_bytes(self) -> int:
-        """The size of its log, for which a packed file is unpacked. Raises ArchiveError."""
-        return map_file(self.uri).size if is_packed(self.uri) else self.size
+        """The size of its log, for which a packed file is unpacked, an encrypted one decrypted. Raises ArchiveError."""
+        is_other = is_packed(self.uri) or keys_of(self.uri) is not None
+        return map_file(self.uri).size if is_other else self.size
 
 
 @dataclass(frozen=True)
@@ -152,7 +154,8 @@ def _first_gap(files: list[ArchiveFile], missing: list[MissingFile]) -> MissingF
 def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
     if _GLOB.search(path):
         parent, pattern = os.path.split(path)
-        return [file for file in _list(parent or ".") if fnmatch.fnmatchcase(os.path.basename(file.uri), pattern)]
+        return [file for file in _list(like(path, parent or "."))
+                if fnmatch.fnmatchcase(os.path.basename(file.uri), pattern)]
     info = _info(path)
     if info.type == fs.FileType.Directory:
         return _list(path)
@@ -160,7 +163,7 @@ def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
         raise MissingFile("no such file or directory", file=path)
     if path.endswith(".index"):
         return _read_index(path)
-    return [ArchiveFile(absolute(path), log_name(path), info.size, info.mtime_ns)]
+    return [ArchiveFile(like(path, absolute(path)), log_name(path), info.size, info.mtime_ns)]
 
 
 def _list(directory: str) -> list[ArchiveFile]:
@@ -172,7 +175,8 @@ def _list(directory: str) -> list[ArchiveFile]:
         raise UsageError("a file in the directory has a name that is not UTF-8", file=directory,
                          hint="rename it, or name the binlogs") from error
     return [
-        ArchiveFile(join(absolute(directory), info.base_name), log_name(info.base_name), info.size, info.mtime_ns)
+        ArchiveFile(like(directory, join(absolute(directory), info.base_name)), log_name(info.base_name), info.size,
+                    info.mtime_ns)
         for info in infos
         if info.type == fs.FileType.File and _NUMBERED.match(log_name(info.base_name))
     ]
@@ -191,7 +195,7 @@ def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
         for place in [place + suffix for suffix in ("", *SUFFIXES.values()) for place in places]:
             info = _info(place)
             if info.type == fs.FileType.File:
-                files.append(ArchiveFile(absolute(place), os.path.basename(line), info.size, info.mtime_ns))
+                files.append(ArchiveFile(like(path, absolute(place)), os.path.basename(line), info.size, info.mtime_ns))
                 break
         else:
             files.append(MissingFile(f"{path} names {line}, which does not exist", file=os.path.basename(line),

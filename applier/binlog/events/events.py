@@ -79,7 +79,7 @@ def read_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> I
     while position < end:
         event = read_event(mapped, position, description)
         yield event
-        if event.type == EventType.START_ENCRYPTION:
+        if event.type == EventType.START_ENCRYPTION and not mapped.is_decrypted:
             raise encrypted(mapped.uri, position)
         position += event.size
 
@@ -87,7 +87,8 @@ def read_events(mapped: MappedFile, start: int = 4, end: int | None = None) -> I
 def encrypted(uri: str, position: int) -> EncryptedBinlog:
     """The error for a MariaDB file in which START_ENCRYPTION, at a position, says that the rest is encrypted."""
     return EncryptedBinlog("the binlog is encrypted", file=uri, position=position,
-                           hint="copy it from the server with mariadb-binlog --read-from-remote-server --raw")
+                           hint="give its key, --key-file FILE of file_key_management, or copy it from the server with "
+                                "mariadb-binlog --read-from-remote-server --raw")
 
 
 def read_event(mapped: MappedFile, position: int, description: FormatDescription) -> Event:

@@ -13,10 +13,10 @@ from enum import IntEnum
 from struct import Struct
 
 from applier.errors import ArchiveError, EncryptedBinlog
+from applier.io.decrypting import ENCRYPTED_MAGIC
+from applier.io.decrypting import MAGIC as MAGIC
 from applier.io.packing import SUFFIXES, packing_of
 
-MAGIC = b"\xfebin"
-ENCRYPTED_MAGIC = b"\xfdbin"
 HEADER = Struct("<IBIIIH")
 HEADER_LENGTH = HEADER.size
 CHECKSUM_LENGTH = 4
@@ -177,7 +177,8 @@ def check_magic(start: bytes) -> None:
         raise EncryptedBinlog(
             "the binlog is encrypted",
             position=0,
-            hint="copy it from the server with mysqlbinlog --read-from-remote-server --raw",
+            hint="give its keys, --keyring FILE of component_keyring_file or keyring_file, or copy it from the server "
+            "with mysqlbinlog --read-from-remote-server --raw",
         )
     if start[:4] != MAGIC:
         raise ArchiveError("this is no binlog: it does not start with the bytes fe 62 69 6e", hint=_other_file(start))

@@ -68,7 +68,7 @@ def read_head(file: ArchiveFile) -> FileHead:
                     before = GtidSet.from_previous_gtids_event(body)
                 elif kind[0] == EventType.GTID_LIST:
                     last_numbers = {(domain, server): number for domain, server, number in read_gtid_list(body)}
-                else:
+                elif not start.is_decrypted:
                     raise encrypted(file.uri, position)
                 position += len(event)
             digest = zlib.crc32(_as_closed(start.take(0, position)))
@@ -93,6 +93,10 @@ class _Start:
 
     def __enter__(self) -> _Start:
         return self
+
+    @property
+    def is_decrypted(self) -> bool:
+        return self._source.is_encrypted
 
     def __exit__(self, *_: object) -> None:
         self._source.close()

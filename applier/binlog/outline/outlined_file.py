@@ -45,7 +45,7 @@ class OutlinedFile:
             if header[4] not in _HEAD or at + size > self.mapped.size:
                 return
             event = self.read(at)
-            if event.type == EventType.START_ENCRYPTION:
+            if event.type == EventType.START_ENCRYPTION and not self.mapped.is_decrypted:
                 raise encrypted(self.uri, at)
             if event.type == EventType.PREVIOUS_GTIDS:
                 self.previous_gtids = GtidSet.from_previous_gtids_event(bytes(event.body))

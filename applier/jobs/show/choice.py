@@ -62,7 +62,7 @@ class TableChoice:
     def _verdict(self) -> Role:
         """The role of an event that the kernel cannot classify. Raises ArchiveError if it is malformed."""
         event = self._walk.event()
-        if event.type == EventType.START_ENCRYPTION:
+        if event.type == EventType.START_ENCRYPTION and not self._mapped.is_decrypted:
             raise encrypted(self._mapped.uri, event.position)
         content = event.content
         if isinstance(content, RowsHeader) and content.table_id not in (DUMMY_TABLE_ID, ALL_ONES):

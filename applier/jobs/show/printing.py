@@ -231,7 +231,7 @@ class EventPrinter:
             title, lines = details(event, self._context)
             self._set_spans(database=self._context.database)
             self._put("\n".join([title, *lines]))
-        if event.type == EventType.START_ENCRYPTION:
+        if event.type == EventType.START_ENCRYPTION and not self._walk.mapped.is_decrypted:
             raise encrypted(self._walk.mapped.uri, event.position)
 
     def _print_note(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from applier.errors import UsageError
+from applier.io.keys import with_keys
 from applier.mysql.time_zones import parse_datetime
 from applier.options import ChangesOptions, parse_size, parse_stop_position
 from applier.schema.ddl.schema_changes import TableName
@@ -15,7 +16,7 @@ from applier.snapshot.unsigned_bigints import AS_UINT64
 
 _KNOWN = ("path", "table", "tables", "columns", "base", "schema", "startposition", "stopposition", "stopgtid",
           "stopdatetime", "startdatetime", "gtids", "definefromlog", "ignoreforeignkeys", "complete", "unsignedbigint",
-          "partitionbytes", "maxbytespertrigger")
+          "partitionbytes", "maxbytespertrigger", "keyring", "keyfile", "keyfilesecret")
 _PARTITION_BYTES = "64M"
 
 
@@ -46,7 +47,8 @@ def parse(options: Mapping[str, str]) -> SourceOptions:
     begin, trigger = given.get("startdatetime"), given.get("maxbytespertrigger")
     return SourceOptions(
         ChangesOptions(
-            tuple(given["path"].split(",")), given.get("base"), given.get("schema"),
+            with_keys(given["path"].split(","), _files(given, "keyring"), _files(given, "keyfile"),
+                      given.get("keyfilesecret")), given.get("base"), given.get("schema"),
             None if start is None else parse_stop_position(start), None if stop is None else parse_stop_position(stop),
             given.get("stopgtid"), None if time is None else parse_datetime(time), _flag(given, "definefromlog"),
             _flag(given, "ignoreforeignkeys"), _flag(given, "complete"), _unsigned_bigint(given),
@@ -54,6 +56,10 @@ def parse(options: Mapping[str, str]) -> SourceOptions:
         _table(given.get("table")), None if "columns" not in given else tuple(_names(given["columns"])),
         TableFilter(parse_table_list([given["tables"]] if "tables" in given else [])),
         parse_size(given.get("partitionbytes", _PARTITION_BYTES)), None if trigger is None else parse_size(trigger))
+
+
+def _files(given: Mapping[str, str], name: str) -> list[str]:
+    return given[name].split(",") if name in given else []
 
 
 def _flag(given: Mapping[str, str], name: str) -> bool:

@@ -95,10 +95,10 @@ def test_an_empty_one(tmp_path):
 
 @pytest.mark.parametrize("packing", SUFFIXES)
 def test_unpacking_holds_a_part_at_a_time(tmp_path, packing, monkeypatch):
-    """Bytes of Python and of Arrow together; a part is 1 MB here, and the log 32 MB."""
-    part = 1 << 20
+    """Bytes of Python and of Arrow together; a part is 256 KB here, and the log 12 MB."""
+    part = 1 << 18
     monkeypatch.setattr(copies, "READ_BYTES", part)
-    data = DATA * 110
+    data = DATA * 40
     path = packed_file(tmp_path, packing, pack(data, packing))
     before, most = pa.total_allocated_bytes(), 0
     tracemalloc.start()
@@ -111,7 +111,7 @@ def test_unpacking_holds_a_part_at_a_time(tmp_path, packing, monkeypatch):
         most += tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert size == len(data) > 30 << 20 and most < 16 << 20
+    assert size == len(data) > 11 << 20 and most < 5 << 20
 
 
 def test_xz_that_needs_much_memory_is_refused(tmp_path):

@@ -1,0 +1,186 @@
+"""Where the keys of encrypted logs are, and the keys in such files.
+
+A location of logs says itself where their keys are (KeyedLocation), and goes as any other one to whoever reads logs, to
+tasks on other machines, too. Only paths travel: a process that reads a file's bytes reads the keys for it, and keeps
+them no longer. What is in a file of keys is in no message.
+
+    component_keyring_file   JSON; keyring_file: "Keyring file version:", then a record a key (MySQL's manual, "Keyring
+                             Components and Plugins")
+    file_key_management      a line a key, `id;hexadecimal digits`, of which 1 is that of binlogs; as a whole it may be
+                             encrypted with a secret (MariaDB's documentation, "File Key Management Encryption
+                             Plugin")
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from applier.errors import UsageError, reason
+
+_PLUGIN_START = b"Keyring file version:"
+_PLUGIN_HEADER = 24
+_PLUGIN_MASK = b"*305=Ljt0*!@$Hnm(*-9-w;:"
+"""What the plugin combines keys with in its file, by exclusive or."""
+_BINLOG_KEY = "1"
+_SALTED = b"Salted__"
+_DIGESTS = ("sha1", "sha256", "sha512", "sha224", "sha384")
+"""By which a key file's secret becomes its key: the server's default, and what file_key_management_digest may say."""
+_LARGEST = 16 << 20
+_AES_KEYS = (16, 24, 32)
+
+
+@dataclass(frozen=True)
+class KeyFiles:
+    """Paths: of MySQL's keyrings, of MariaDB's key files, and of the file with the secret of the latter."""
+
+    keyrings: tuple[str, ...] = ()
+    key_files: tuple[str, ...] = ()
+    secret: str | None = None
+
+    def check(self) -> None:
+        """Read all of them. Raises UsageError for one that cannot be read, or is none."""
+        for path in self.keyrings:
+            _keyring(path)
+        if self.secret is not None and not self.key_files:
+            raise UsageError("there is a secret of a key file, and no key file", file=self.secret,
+                             hint="name the key file, too")
+        self.binlog_keys()
+
+    def master_key(self, name: str) -> bytes | None:
+        """The key of this name in a keyring. Raises UsageError."""
+        return next((keys[name] for path in self.keyrings if name in (keys := _keyring(path))), None)
+
+    def binlog_keys(self) -> list[bytes]:
+        """The keys of MariaDB's binlogs, one of each key file. Raises UsageError."""
+        return [_binlog_key(path, self.secret) for path in self.key_files]
+
+
+class KeyedLocation(str):
+    """A path or uri of logs that also says where their keys are."""
+
+    keys: KeyFiles
+
+    def __new__(cls, location: str, keys: KeyFiles) -> KeyedLocation:
+        made = super().__new__(cls, location)
+        made.keys = keys
+        return made
+
+    def __reduce__(self) -> tuple[type[KeyedLocation], tuple[str, KeyFiles]]:
+        return KeyedLocation, (str(self), self.keys)
+
+
+def with_keys(locations: Iterable[str], keyrings: Iterable[str], key_files: Iterable[str],
+              secret: str | None) -> tuple[str, ...]:
+    """The locations of logs with where their keys are. Raises UsageError for files that have no keys."""
+    keys = KeyFiles(tuple(map(os.path.abspath, keyrings)), tuple(map(os.path.abspath, key_files)),
+                    None if secret is None else os.path.abspath(secret))
+    if keys == KeyFiles():
+        return tuple(locations)
+    keys.check()
+    return tuple(KeyedLocation(location, keys) for location in locations)
+
+
+def keys_of(location: str) -> KeyFiles | None:
+    """Where the keys of a location's logs are, as far as it says so."""
+    return location.keys if isinstance(location, KeyedLocation) else None
+
+
+def like(location: str, other: str) -> str:
+    """The other location, with the keys of the first one."""
+    keys = keys_of(location)
+    return other if keys is None else KeyedLocation(other, keys)
+
+
+def _keyring(path: str) -> dict[str, bytes]:
+    """A keyring's keys by their names."""
+    data = _read(path)
+    try:
+        return dict(_of_plugin(data) if data.startswith(_PLUGIN_START) else _of_component(json.loads(data)))
+    except (ValueError, KeyError, TypeError, struct.error):
+        pass  # what it says may hold keys
+    raise UsageError("this is no keyring of component_keyring_file or keyring_file", file=path,
+                     hint="the keys of other keyrings (Vault, KMIP, OCI, AWS) stay where they are: copy the logs from "
+                          "the server with mysqlbinlog --read-from-remote-server --raw, which decrypts them")
+
+
+def _of_component(document: Any) -> Iterator[tuple[str, bytes]]:
+    for element in document["elements"]:
+        yield element["data_id"], bytes.fromhex(element["data"])
+
+
+def _of_plugin(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Each record: its size and those of four fields, u64; then name, type, user and key, padded to 8 bytes."""
+    at = _PLUGIN_HEADER
+    while at < len(data) and data[at : at + 3] != b"EOF":
+        _, *sizes = struct.unpack_from("<5Q", data, at)
+        fields, place = [], at + 40
+        for size in sizes:
+            if size > len(data) - place:
+                raise ValueError("a record that is cut off")
+            fields.append(data[place : place + size])
+            place += size
+        yield fields[0].decode(), bytes(byte ^ _PLUGIN_MASK[i % len(_PLUGIN_MASK)] for i, byte in enumerate(fields[3]))
+        at = place + -place % 8
+
+
+def _binlog_key(path: str, secret: str | None) -> bytes:
+    data = _read(path)
+    if not data.startswith(_SALTED):
+        key = _key_in(data)
+    elif secret is None:
+        raise UsageError("the key file is encrypted", file=path, hint="give the file with its secret, which is the "
+                         "server's file_key_management_filekey: --key-file-secret FILE")
+    else:
+        password = _read(secret).split(b"\n")[0].rstrip(b"\r")
+        key = next(filter(None, (_key_in(_decrypted(data, password, digest)) for digest in _DIGESTS)), None)
+        if key is None:
+            raise UsageError("the key file is not encrypted with this secret, or has no key 1", file=path,
+                             hint="give the server's file_key_management_filekey")
+    if key is None:
+        raise UsageError("the key file has no key 1, by which MariaDB encrypts binlogs", file=path,
+                         hint="give the file that the server's file_key_management_filename names; the keys of other "
+                              "plugins stay where they are: copy the logs from the server with mariadb-binlog "
+                              "--read-from-remote-server --raw, which decrypts them")
+    return key
+
+
+def _key_in(data: bytes) -> bytes | None:
+    for line in data.decode("utf-8", "replace").splitlines():
+        number, mark, digits = line.partition(";")
+        if mark and number.strip() == _BINLOG_KEY:
+            try:
+                key = bytes.fromhex(digits.split("#")[0].strip())
+            except ValueError:
+                return None
+            return key if len(key) in _AES_KEYS else None
+    return None
+
+
+def _decrypted(data: bytes, password: bytes, digest: str) -> bytes:
+    """What a file of `openssl enc -aes-256-cbc` holds; of another one nothing that is a line with a key. Key and vector
+    come of the password and the salt by digests of digests."""
+    from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+    salt, body = data[8:16], data[16:]
+    derived, last = b"", b""
+    while len(derived) < 48:
+        last = hashlib.new(digest, last + password + salt).digest()
+        derived += last
+    decryptor = Cipher(algorithms.AES(derived[:32]), modes.CBC(derived[32:48])).decryptor()
+    text = decryptor.update(body[: len(body) // 16 * 16])
+    return text[: -text[-1]] if text and text[-1] <= 16 else b""
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(_LARGEST)
+    except OSError as error:
+        raise UsageError(f"the file with keys cannot be read: {reason(error)}", file=path,
+                         hint="every machine that reads the logs needs it, at the same path") from error
