@@ -169,9 +169,15 @@ def test_what_comes_before_a_time_and_what_comes_after(name, complete):
     """GRP-4, AP-SNAP: both together are all changes; one of an XA transaction comes when it is committed."""
     case, chance = Case(name), random.Random(name)
     everything = feeds(case, complete)
-    times = sorted({int(time) for file in case.binlogs for time in GroupPass(str(file)).groups().times})
+    in_log_order = [int(time) for file in case.binlogs for time in GroupPass(str(file)).groups().times]
+    times = sorted(set(in_log_order))
     for time in chance.sample(times, min(2, len(times))):
-        before, after = feeds(case, complete, stop_datetime=time), feeds(case, complete, start_datetime=time)
+        after = feeds(case, complete, start_datetime=time)
+        try:
+            before = feeds(case, complete, stop_datetime=time)
+        except applier.UsageError as error:
+            assert time <= in_log_order[0] and "nothing in these binlogs is before the place" in error.message
+            before = {}
         for table, changes in everything.items():
             earlier = before[table].to_pylist() if table in before else []
             if table not in before or before[table].column_names == changes.column_names:
