@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from applier.errors import UsageError
+from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
 from applier.jobs.undo.table_undo import TableUndo
+from applier.mysql.type_registry import Family
 from applier.schema.definition import TableDefinition
 from applier.writer.row_encoder import RowChanges
 from applier.writer.values import image_values
@@ -35,14 +37,32 @@ def _changes(table: TableUndo, kinds: tuple[int, ...]) -> Iterator[RowChanges]:
     for batch in table.batches():
         of_batch = batch.column("_change_type").indices.to_numpy()
         images = [batch.take(pa.array(np.flatnonzero(of_batch == kind))) for kind in kinds]
-        if images[0].num_rows:
-            made = [_image(definition, rows) for rows in images]
-            yield RowChanges(definition, before=None if kinds == (INSERT,) else made[0],
-                             after=None if kinds == (DELETE,) else made[-1])
+        for rows, same in _with_same_documents(definition, images):
+            yield RowChanges(definition, before=None if kinds == (INSERT,) else _image(definition, rows[0]),
+                             after=None if kinds == (DELETE,) else _image(definition, rows[-1], same))
 
 
-def _image(definition: TableDefinition, rows: pa.RecordBatch) -> dict[str, pa.Array]:
-    stored = {column.name for column in definition.stored_columns}
+def _with_same_documents(definition: TableDefinition, images: list[pa.RecordBatch]
+                         ) -> Iterator[tuple[list[pa.RecordBatch], set[str]]]:
+    """Rows of updates by the documents that they do not change, which images after them leave out: text does not hold
+    all numbers that documents may have."""
+    n = images[0].num_rows
+    documents = [column.name for column in definition.stored_columns if column.type.entry.family is Family.DOCUMENT]
+    if len(images) == 1 or not documents:
+        if n:
+            yield images, set()
+        return
+    before, after = (rows.select(documents) for rows in images)
+    patterns, of_row = np.unique(unequal_columns(before, np.arange(n), after, np.arange(n)), axis=0,
+                                 return_inverse=True)
+    for number, changed in enumerate(patterns):
+        which = pa.array(np.flatnonzero(of_row.reshape(-1) == number))
+        yield ([rows.take(which) for rows in images],
+               {name for name, is_changed in zip(documents, changed, strict=True) if not is_changed})
+
+
+def _image(definition: TableDefinition, rows: pa.RecordBatch, without: Collection[str] = ()) -> dict[str, pa.Array]:
+    stored = {column.name for column in definition.stored_columns if column.name not in without}
     try:
         return {column.name: image_values(rows.column(column.name), column, wire)
                 for column, wire in zip(definition.columns, wire_columns(definition), strict=True)

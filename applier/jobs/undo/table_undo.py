@@ -17,6 +17,7 @@ from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE, Differen
 from applier.jobs.diff.table_statements import columns_of_unique_keys
 from applier.jobs.undo.conflicts import Conflict, conflicts
 from applier.jobs.undo.rows_to_undo import RowsToUndo
+from applier.mysql.type_registry import Family
 from applier.schema.definition import TableDefinition, table_schema
 
 _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4", emit_dictionary_deltas=False, unify_dictionaries=True)
@@ -79,6 +80,8 @@ def _differences(rows: RowsToUndo, differences: Differences, *,
     unique key changes, so that no other has the value on the way, and rows that no key finds."""
     unique = columns_of_unique_keys(rows.table.definition)
     in_keys = np.array([name in unique or not by_key for name in rows.table.columns], np.bool_)
+    documents = np.array([column.type.entry.family is Family.DOCUMENT
+                          for column in rows.table.definition.stored_columns], np.bool_)
     for chains, now, before in _pairs(rows):
         if now is None or before is None:
             one, kind = (now, DELETE) if before is None else (before, INSERT)
@@ -91,6 +94,8 @@ def _differences(rows: RowsToUndo, differences: Differences, *,
             unequal &= ~rows.kept[chains]
             before = _with(now, before, unequal)
         which = np.flatnonzero(unequal.any(axis=1))
+        if documents.any():  # rows with the same ones together, as they are written
+            which = which[np.lexsort(unequal[which][:, documents].T[::-1])]
         if len(which):
             changed, pair = unequal[which], np.array([[PREIMAGE], [POSTIMAGE]])
             anew = changed[:, in_keys].any(axis=1)

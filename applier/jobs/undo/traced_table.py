@@ -75,9 +75,9 @@ class TracedTable:
         if not late.any():  # what happens to these rows later begins with what they are now
             give_back(units, made)
             return
+        if chosen.any() and self._log.versions[version].end is not None:
+            raise self._altered(version)
         if version != self._version:
-            if chosen.any():
-                raise self._altered(version)
             return
         if (made.halves & made.by_foreign_keys).any():
             raise UnsupportedEvent("foreign keys give rows another key, in another file of the base",

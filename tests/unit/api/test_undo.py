@@ -310,6 +310,15 @@ def test_statements_are_not_taken_back(tmp_path):
     assert log.undo(3).tables[0].deleted == 1
 
 
+def test_nothing_is_undone_of_a_table_that_was_dropped_since(tmp_path):
+    """Not even where nothing would be left to do."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
+    log.transaction(("insert", "t", {"id": [1]}), ("delete", "t", {"id": [1]}))
+    log.writer.query("DROP TABLE t", "d")
+    with pytest.raises(applier.SchemaError, match="a statement has changed the table since"):
+        log.undo(1)
+
+
 def test_what_there_is_not_is_said(tmp_path):
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
     log.transaction(("insert", "t", {"id": [1]}))

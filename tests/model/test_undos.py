@@ -1,0 +1,70 @@
+"""Of any history that a server could write, a transaction is undone so that a replica holds what it would without it,
+or the undo is refused, since others have touched its rows: IMG-MIX, PKE, FIND-ROWS."""
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+import applier
+from applier.jobs.replay.job import replay_with
+from applier.options import ReplayOptions
+from tests.support.histories import DATABASE, write_history
+from tests.support.small_parts import rows_of, same, small_parts
+
+pytestmark = pytest.mark.slow
+
+
+def without(before, after, end):
+    """The rows at the end as they would be if what made one state of another had not happened; None where a row that it
+    touched is another one at the end."""
+    expected = end.copy()
+    for name, (_, rows) in after.tables.items():
+        was = before.tables[name][1] if name in before.tables else {}
+        for key in was.keys() | rows.keys():
+            if was.get(key) != rows.get(key):
+                held = expected.tables[name][1]
+                if held.get(key) != rows.get(key):
+                    return None
+                held.pop(key, None)
+                if key in was:
+                    held[key] = was[key]
+    return expected.rows()
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(st.data(), small_parts)
+def test_a_transaction_that_nobody_built_on_is_as_if_it_had_not_been(data, executor):
+    """From the beginning of the log, or from a base of many small files."""
+    with tempfile.TemporaryDirectory() as name, executor.sizes():
+        folder = Path(name)
+        history = write_history(data.draw, folder)
+        number = data.draw(st.integers(len(history.states) // 2, len(history.states) - 1))
+        if number == 0:
+            return
+        (_, before), (_, after) = history.states[number - 1:number + 1]
+        start, stop = history.states[number - 1][0], history.states[number][0]
+        files, base = tuple(map(str, history.files)), None
+        if data.draw(st.booleans()):
+            base = f"{name}/base"
+            at = history.states[data.draw(st.integers(0, number - 1))][0]
+            replay_with(executor, ReplayOptions(files, base, stop_position=at))
+        try:
+            found = applier.undo(files, folder / "undo.000001", start=start, stop=stop, base=base, format="binlog")
+        except applier.UndoRefused:
+            note("refused")
+            assert number < len(history.states) - 1
+            return
+        except (applier.SchemaError, applier.UsageError) as error:
+            note(str(error))
+            assert "statement" in error.message or "none of the transactions" in error.message
+            return
+        replay_with(executor, ReplayOptions(files, f"{name}/after"))
+        replay_with(executor, ReplayOptions((f"{name}/undo.000001",), f"{name}/undone", base=f"{name}/after",
+                                            start_position=("undo.000001", 4)))
+        assert same(rows_of(folder / "undone"), without(before, after, history.end))
+        assert {one.name: one.rows_after for one in found.tables}.items() <= {
+            table: len(rows) for table, rows in rows_of(folder / "undone").items()}.items()
+        assert all(one.name.startswith(f"{DATABASE}.") for one in found.tables)
