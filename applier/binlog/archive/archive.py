@@ -9,11 +9,13 @@ import fnmatch
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 
 from pyarrow import fs
 
+from applier.binlog.events.format import IN_INNODB_HINT
 from applier.binlog.outline.outline import Outline
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
 from applier.io.keys import keys_of, like
@@ -106,7 +108,7 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     if not found:
         raise ArchiveError(
             f"no binlog files in {', '.join(paths) or 'nothing'}",
-            hint="binlogs have names such as binlog.000001 or binlog.000001.gz; give the directory that holds them",
+            hint=_hint_on_nothing(paths),
         )
     files = _in_order(list(found.values()))
     gap = _first_gap(files, missing)
@@ -132,6 +134,17 @@ def files_at(path: str) -> list[str]:
     if not files:
         raise ArchiveError("no binlog files here", file=path, hint="binlogs have names such as binlog.000001")
     return [file.uri for file in files]
+
+
+def _hint_on_nothing(paths: Sequence[str]) -> str:
+    """What to do where no path has binlogs."""
+    for path in paths:
+        with suppress(OSError):
+            filesystem, inner = resolve(path)
+            infos = filesystem.get_file_info(fs.FileSelector(inner))
+            if found := min((info.base_name for info in infos if info.base_name.endswith(".ibb")), default=None):
+                return f"there is {found}: {IN_INNODB_HINT}"
+    return "binlogs have names such as binlog.000001 or binlog.000001.gz; give the directory that holds them"
 
 
 def _number(name: str) -> int:

@@ -17,6 +17,9 @@ from applier.io.decrypting import ENCRYPTED_MAGIC
 from applier.io.decrypting import MAGIC as MAGIC
 from applier.io.packing import SUFFIXES, packing_of
 
+_IN_INNODB = b"\xfe\xfe\x0d\x01"
+IN_INNODB_HINT = ("it is of a binlog that MariaDB keeps in InnoDB (binlog_storage_engine=innodb), which is not read: "
+                  "give those of a replica that writes files of the older kind (log_slave_updates)")
 HEADER = Struct("<IBIIIH")
 HEADER_LENGTH = HEADER.size
 CHECKSUM_LENGTH = 4
@@ -188,6 +191,8 @@ def _other_file(start: bytes) -> str:
     """What to do about a file with these first bytes."""
     if (packing := packing_of(start)) is not None:
         return f"it is packed with {packing}: give it a name that says so, such as binlog.000001{SUFFIXES[packing]}"
+    if start.startswith(_IN_INNODB):
+        return IN_INNODB_HINT
     if start.startswith(b"BZh"):
         return "it is compressed with bzip2: decompress it first"
     return "give files as the server wrote them; SHOW BINARY LOGS names them"

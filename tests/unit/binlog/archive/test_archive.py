@@ -208,3 +208,23 @@ def test_the_same_log_twice_plain_and_packed(folder):
         open_archive([str(folder)])
     assert names(open_archive([str(folder / "binlog.00000?")])) == NAMES
     assert open_archive([str(folder / "binlog.index")]).files[1].uri.endswith(NAMES[1])
+
+
+def test_binlogs_within_innodb_are_refused_by_name(tmp_path):
+    """MariaDB's documentation, "InnoDB-Based Binary Log": names, and the first bytes of a file."""
+    path = tmp_path / "binlog-000000.ibb"
+    path.write_bytes(b"\xfe\xfe\x0d\x01" + bytes(1 << 14))
+    with pytest.raises(ArchiveError, match=r"there is binlog-000000\.ibb: .* MariaDB keeps in InnoDB .* of a replica"):
+        open_archive([str(tmp_path)])
+    with pytest.raises(ArchiveError, match=r"this is no binlog.* MariaDB keeps in InnoDB .* of a replica"):
+        outline_file(open_archive([str(path)]).files[0].uri)
+
+
+@pytest.mark.parametrize("name", ["mysql-bin-changelog", "mysql-bin", "mariadb-bin", "binlog.with.dots"])
+def test_names_that_servers_and_clouds_give(tmp_path, name):
+    """RDS and Aurora: mysql-bin-changelog; Cloud SQL: mysql-bin."""
+    for number in (98765, 98766):
+        (tmp_path / f"{name}.{number:06d}").write_bytes(b"\xfebin")
+    (tmp_path / f"{name}.index").write_text(f"/rdsdbdata/log/binlog/{name}.098765\n")
+    assert names(open_archive([str(tmp_path)])) == [f"{name}.098765", f"{name}.098766"]
+    assert names(open_archive([str(tmp_path / f"{name}.index")])) == [f"{name}.098765"]
