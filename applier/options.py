@@ -157,7 +157,8 @@ class ImportOptions:
     """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
     does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are
     Parquet files; `system_time_zone` is what SYSTEM was on the server, for statements that set no zone; files
-    have about `file_bytes`, and `unsigned_bigint` for such columns."""
+    have about `file_bytes`, and `unsigned_bigint` for such columns. `database` is that of statements that name none;
+    the dump "-" is stdin."""
 
     dump: str
     output: str
@@ -169,6 +170,7 @@ class ImportOptions:
     system_time_zone: str | None = None
     file_bytes: int = FILE_BYTES
     unsigned_bigint: str = AS_DECIMAL
+    database: str | None = None
 
     def __post_init__(self) -> None:
         _check_time_zone(self.system_time_zone)

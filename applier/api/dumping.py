@@ -36,6 +36,7 @@ def import_dump(
     gtid_set: str | GtidSet | None = None,
     flavour: Literal["mysql", "mariadb"] | None = None,
     system_time_zone: str | None = None,
+    database: str | None = None,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     target_file_size: Size = FILE_BYTES,
     tables: Tables | None = None,
@@ -48,13 +49,15 @@ def import_dump(
     >>> print(base.position)
     binlog.000003:176495
 
-    dump: a file of mysqldump or mariadb-dump, plain, .gz or .zst, or a folder of mydumper, MySQL Shell or `export`.
+    dump: a file of mysqldump or mariadb-dump, plain, .gz or .zst, "-" for stdin, or a folder of mydumper, MySQL Shell
+        or `export`.
     output: the snapshot to make, which is complete or not there.
     schema: a file of CREATE TABLEs of tables whose rows are Parquet files; the dump is then a folder of these.
     position: the binlog position of the dump, if it does not name it itself.
     gtid_set: the transactions that the dump contains, if it does not name them itself.
     flavour: the server that the dump is from, if it does not say so itself.
     system_time_zone: the server's, for dumps whose TIMESTAMPs are in it.
+    database: the database of a dump of one, where its header does not say it.
     unsigned_bigint: what BIGINT UNSIGNED is in files, as for `replay`.
     target_file_size: about how large new files become.
     tables: only these.
@@ -68,7 +71,8 @@ def import_dump(
     options = ImportOptions(
         path(dump), path(output), None if position is None else arguments.position(position),
         None if gtid_set is None else str(gtid_set), flavour, table_filter(tables, ignore_tables),
-        None if schema is None else path(schema), system_time_zone, size(target_file_size), unsigned_bigint)
+        None if schema is None else path(schema), system_time_zone, size(target_file_size), unsigned_bigint,
+        database)
     watch = watcher(progress)
     compiling.ensure("import", watch)
     return Replayed((job(options, watch),))

@@ -20,8 +20,8 @@ class Flavour(StrEnum):
 def import_(
     dump: Annotated[str, typer.Argument(
         metavar="DUMP", help="A file of mysqldump or mariadb-dump, or any SQL file of CREATE TABLE and INSERT … "
-                             "VALUES statements; plain, .gz or .zst. Or a directory made by mydumper, MySQL Shell or "
-                             "`applier export`. Local or a URI.")],
+                             "VALUES statements; plain, .gz or .zst; - for stdin. Or a directory made by mydumper, "
+                             "MySQL Shell or `applier export`. Local or a URI.")],
     output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
@@ -41,6 +41,9 @@ def import_(
     target_file_size: Annotated[str, typer.Option(
         metavar="SIZE", help="About how large new files become, as 64M or 1G. An increment writes again each file that "
                              "has a changed row; many small files are slower to read.")] = "64M",
+    database: Annotated[str | None, typer.Option(
+        metavar="NAME", help="The database of a dump of one, as of `mysqldump NAME`, where its header does not say "
+                             "it.")] = None,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
@@ -63,7 +66,7 @@ def import_(
             dump, output, schema=schema, position=position, gtid_set=gtid_set,
             flavour=None if flavour is None else flavour.value, system_time_zone=system_time_zone,
             unsigned_bigint=unsigned_bigint.value, target_file_size=target_file_size, tables=tables,
-            ignore_tables=ignore_tables, progress=watcher)
+            ignore_tables=ignore_tables, database=database, progress=watcher)
     print_imported(imported.report)
 
 

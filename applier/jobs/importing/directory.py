@@ -1,4 +1,4 @@
-"""Finds the parts of a dump: one SQL file, or a directory that mydumper, MySQL Shell or `applier export` wrote.
+"""Finds the parts of a dump: one SQL file, stdin, or a directory of mydumper, MySQL Shell or `applier export`.
 
     mydumper       metadata; DB-schema-create.sql, DB.TABLE-schema.sql, DB.TABLE.NNNNN.sql (INSERTs, or LOAD DATA for a
                    .dat file beside it); each may be .gz or .zst
@@ -27,11 +27,14 @@ from applier.io.resolver import below, files_below, resolve
 from applier.jobs.importing.dump_flavour import flavour_of_gtids, flavour_of_version
 from applier.jobs.importing.parquet_file import ParquetPart
 from applier.jobs.importing.position import DumpPosition, of_metadata
+from applier.jobs.importing.sql.dump_text import STDIN, read_head
 from applier.jobs.importing.sql.load_data import DECODERS, Lines, RowsFile
 from applier.snapshot.manifest import MANIFEST
 
 _Kind = TypeVar("_Kind")
 
+HEAD_BYTES = 4 << 20
+"""How many bytes of a dump's first file are searched for its flavour."""
 _NOWHERE = DumpPosition()
 _UTC = "+00:00"
 _SUFFIX = re.compile(r"\.(?:gz|zst)$")
@@ -44,12 +47,13 @@ _NO_TABLES = ("-schema-view.sql", "-schema-post.sql", "-schema-triggers.sql", "-
 @dataclass(frozen=True)
 class SqlPart:
     """An SQL file, the default database of its first statements, and its time zone if the dump's form names it;
-    `has_definitions`: of databases or tables, and few rows."""
+    `has_definitions`: of databases or tables, and few rows; `head` is what was read of it already, of stdin."""
 
     uri: str
     database: str | None = None
     time_zone: str | None = None
     has_definitions: bool = False
+    head: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Dump:
 def open_dump(uri: str, schema: str | None = None) -> Dump:
     """Find what to read; `schema` is the URI of a file with the definitions of tables whose rows are in Parquet files.
     Raises UsageError if it is not a known kind of dump, or not a complete one."""
+    if uri == STDIN:
+        return Dump((SqlPart(STDIN, head=read_head(HEAD_BYTES)),))
     filesystem, path = resolve(uri)
     if filesystem.get_file_info(path).type != fs.FileType.Directory:
         if schema is not None:

@@ -14,7 +14,7 @@ from applier.errors import UsageError
 from applier.schema.definition import TableDefinition
 
 MYSQL, MARIADB = "mysql", "mariadb"
-_VERSION = re.compile(rb"^-- Server version\s+([^\r\n]*)", re.MULTILINE)
+_VERSION = re.compile(rb"^-- Server version:?\s+([^\r\n]*)", re.MULTILINE)
 _NUMBER = re.compile(rb"([0-9]+)\.")
 _DEFINES = rb"^(?:CREATE DATABASE |\)\s*ENGINE=|  `|/\*!)[^\n]*"
 """A line that defines something, up to a mark in it; or that sets something up."""

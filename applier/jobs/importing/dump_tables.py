@@ -35,6 +35,10 @@ class DumpTables:
         """Rows of one table that are in files."""
         return sum(rows.rows for rows in self._tables.values())
 
+    def has_rows(self, table: TableName) -> bool:
+        """Whether the table has had rows so far."""
+        return table in self._tables
+
     def columns(self, database: str, table: str, names: tuple[str, ...] | None, *,
                 with_history: bool = False) -> InsertColumns:
         """The columns of a table that rows have values for; `with_history`: rows of a system-versioned table may have

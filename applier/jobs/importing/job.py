@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from applier import __version__
 from applier.engine import full_disk
 from applier.io.progress import Progress, Silent
-from applier.jobs.importing.directory import Dump, SqlPart, open_dump
+from applier.jobs.importing.directory import HEAD_BYTES, Dump, SqlPart, open_dump
 from applier.jobs.importing.dump_flavour import MYSQL, check_no_mariadb, flavour_of_gtids, flavour_of_text
 from applier.jobs.importing.dump_tables import DumpTables
 from applier.jobs.importing.parquet_file import ParquetPart, read_parquet
@@ -31,9 +31,6 @@ from applier.schema.schema_file import schema_file
 from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging
-
-_HEAD_BYTES = 4 << 20
-"""How many bytes of a dump's first file are searched for its flavour."""
 
 
 def import_dump(options: ImportOptions, progress: Progress | None = None) -> ReplayResult:
@@ -70,9 +67,9 @@ class _Import:
         return read_rows(part, part.uri, self.tables, LiteralContext(flavour=self.tables.flavour), self._on_progress)
 
     def _read_sql(self, part: SqlPart) -> int:
-        with DumpText(part.uri) as text:
+        with DumpText(part.uri, head=part.head) as text:
             zone = part.time_zone or self.options.system_time_zone or "SYSTEM"
-            said = SqlFile(text, self.tables, part.database, zone, self._on_progress).read()
+            said = SqlFile(text, self.tables, part.database or self.options.database, zone, self._on_progress).read()
             if self.position == DumpPosition():
                 self.position = said
             return text.bytes_read
@@ -137,8 +134,9 @@ def _flavour_of(dump: Dump) -> str | None:
     for part in dump.parts:
         if not isinstance(part, SqlPart):
             break
-        with DumpText(part.uri, _HEAD_BYTES) as text:
-            text.more()
+        with DumpText(part.uri, HEAD_BYTES, head=part.head) as text:
+            if not part.head:
+                text.more()
             if flavour := flavour_of_text(text.text(text.end), part.uri):
                 return flavour
         if not part.has_definitions:

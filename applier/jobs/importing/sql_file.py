@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from applier.binlog.events.format import MAGIC
-from applier.errors import ApplierError, SchemaError, UsageError
+from applier.errors import NO_DATABASE, ApplierError, SchemaError, UsageError
 from applier.io.resolver import folder_of
 from applier.jobs.importing.dump_tables import DumpTables, refused_literal
 from applier.jobs.importing.position import DumpPosition
@@ -27,6 +27,7 @@ from applier.jobs.importing.sql.load_data import parse_load_data
 from applier.jobs.importing.sql.session import DumpSession
 from applier.jobs.importing.sql.spans import LiteralError
 from applier.schema.ddl.schema_changes import Dml, SessionChange
+from applier.schema.dump_header import database_of_header
 from applier.sql.tokens import LONGEST_DELIMITER
 from keysearch.addresses import address_of
 
@@ -34,6 +35,7 @@ BATCH_VALUES = 1 << 20
 _DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
 _SET = re.compile(r"(?:/\*M?!\d*\s*)?SET\b", re.IGNORECASE)
 _LOAD_DATA = re.compile(r"LOAD\s+DATA\b", re.IGNORECASE)
+_EMPTIES = re.compile(r"DELETE\s+FROM\s+(?:`(?:[^`]|``)+`|\w+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|\w+))?", re.IGNORECASE)
 _CHANGES_ROWS = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"})
 # Sets in which a byte of a longer character may look like a quote or a backslash.
 _UNREADABLE = frozenset({"big5", "cp932", "gb18030", "gbk", "sjis"})
@@ -56,11 +58,13 @@ class SqlFile:
         """Read all of it; returns the position that it names. Raises ApplierError, naming file and line."""
         self._refuse_binlog()
         while (start := self._statement_start()) is not None:
-            self.position = self.position.after(_decoded(self.text.text(start)))
+            self._comments(_decoded(self.text.text(start)))
             self.text.at = start
             try:
                 self._statement()
             except ApplierError as error:
+                if error.mysql_errno == NO_DATABASE:
+                    error.hint = "name the database of the dump with --database"
                 raise error.at(file=self.text.place(self.text.at)) from None
             self._on_progress(self.text.bytes_read + self._loaded)
         return self.position
@@ -77,9 +81,15 @@ class SqlFile:
         text = self.text
         while (start := scan_kernel.statement_start(text.address, text.at, text.end)) < 0:
             if not text.more():
-                self.position = self.position.after(_decoded(text.text(text.end)))
+                self._comments(_decoded(text.text(text.end)))
                 return None
         return int(start)
+
+    def _comments(self, text: str) -> None:
+        """Take what comments between statements say."""
+        self.position = self.position.after(text)
+        if self.session.database is None:
+            self.session.database = database_of_header(text)
 
     def _statement(self) -> None:
         text = self.text
@@ -133,6 +143,8 @@ class SqlFile:
 
     def _stop_at_dml(self, change: Dml) -> None:
         concerned = [table for table in change.tables or () if self.tables.wanted(*table)]
+        if _EMPTIES.fullmatch(change.sql.strip()) and not any(map(self.tables.has_rows, concerned)):
+            return  # HeidiSQL writes it before the rows of each table
         if concerned or (change.tables is None and change.kind in _CHANGES_ROWS):
             raise SchemaError(f"a statement of the dump changes rows in a way that cannot be imported: "
                               f"{' '.join(change.sql[:400].split())[:200]}",
@@ -151,7 +163,8 @@ class SqlFile:
     def _insert(self, head: InsertHead) -> None:
         database = head.database or self.session.database
         if database is None:
-            raise SchemaError(f"there is no default database to look for table {head.table} in", errno=1046)
+            raise SchemaError(f"there is no default database to look for table {head.table} in",
+                              errno=NO_DATABASE)
         self.text.at += len(head.text)
         wanted = self.tables.wanted(database, head.table)
         columns = self.tables.columns(database, head.table, head.columns,

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from applier.errors import SchemaError
+from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
 from applier.mysql.time_zones import shifted, zone_of
 from applier.sql.sql_modes import in_default_mode
@@ -129,7 +129,9 @@ class Cursor:
         if self.accept("."):
             return self.context.rewrites.get(first, first), self.name()
         if self.context.default_database is None:
-            raise self.error(f"there is no default database to look for table {first} in")
+            error = self.error(f"there is no default database to look for table {first} in")
+            error.mysql_errno = NO_DATABASE
+            raise error
         return self.context.default_database, first
 
     def database_name(self) -> str:

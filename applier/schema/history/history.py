@@ -13,6 +13,7 @@ from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import CreateTable, Dml, SchemaChange, SessionChange, TableName
 from applier.schema.definition import SEQUENCE, TableDefinition
+from applier.schema.dump_header import database_of_header
 from applier.schema.foreign_keys import honours_inline_references
 from applier.schema.history.session import LoggedStatement, parse_arguments, text_of, timestamp_us
 from applier.schema.history.table_changes import TableChanges
@@ -34,6 +35,9 @@ class Statement(LoggedStatement, Protocol):
     """A QUERY event, as the outline keeps it, and its transaction."""
 
     gtid: str | None
+
+_HEADER = 4096
+"""Characters at the beginning of a schema file in which a dump's header is."""
 
 
 class SchemaHistory:
@@ -167,7 +171,7 @@ class SchemaHistory:
     def load_schema_file(self, text: str) -> None:
         """Add the tables that exist before the log begins, from CREATE statements; INSERTs and other statements are
         skipped. TIMESTAMP defaults are taken as UTC unless the file sets a time zone, as dumps do."""
-        database, sql_mode, time_zone = None, "", "+00:00"
+        database, sql_mode, time_zone = database_of_header(text[:_HEADER]), "", "+00:00"
         for sql in split_statements(text):
             for change in self.load_statement(sql, database=database, sql_mode=sql_mode, time_zone=time_zone):
                 if isinstance(change, SessionChange):

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 import numpy as np
+import pyarrow as pa
 
 from applier.errors import UsageError, reason
 from applier.io.resolver import resolve
 from keysearch.addresses import address_of
 
+STDIN = "-"
 WINDOW = 16 << 20
 LARGEST = 1 << 30
 """The most bytes of a statement without rows, or of a row with its statement's head: servers accept no more
@@ -18,19 +23,21 @@ GUARD = b"\n;   "
 
 
 class DumpText:
-    """`data[at:end]` (uint8) are the bytes that are read and not yet consumed; the `guard` follows the last byte of the
-    file. Raises UsageError if the file cannot be read, or more than `largest` bytes are needed at once."""
+    """`data[at:end]` (uint8) are the bytes that are read and not yet consumed, first of all `head`; the `guard` follows
+    the last byte of the file. Raises UsageError if the file cannot be read, or more than `largest` bytes are needed at
+    once."""
 
-    def __init__(self, uri: str, window: int = WINDOW, *, guard: bytes = GUARD, largest: int = LARGEST) -> None:
+    def __init__(self, uri: str, window: int = WINDOW, *, guard: bytes = GUARD, largest: int = LARGEST,
+                 head: bytes = b"") -> None:
         self.uri, self._guard, self._most = uri, guard, largest + window
-        filesystem, path = resolve(uri)
         try:
-            self._stream = filesystem.open_input_stream(path, compression="detect")
+            self._stream = _opened(uri)
         except OSError as error:
             raise UsageError(f"the dump cannot be read: {reason(error)}", file=uri) from error
-        self.data = np.empty(window, np.uint8)
-        self.at = self.end = 0
-        self.bytes_read = 0
+        self.data = np.empty(max(window, len(head)), np.uint8)
+        self.data[:len(head)] = np.frombuffer(head, np.uint8)
+        self.at, self.end = 0, len(head)
+        self.bytes_read = len(head)
         self._ended = False
         self._lines_before = 1
 
@@ -85,3 +92,23 @@ class DumpText:
 
 def _newlines(data: np.ndarray) -> int:
     return int(np.count_nonzero(data == 10))
+
+
+def _opened(uri: str) -> pa.NativeFile:
+    if uri == STDIN:
+        return pa.PythonFile(_standard_input(), "r")
+    filesystem, path = resolve(uri)
+    return filesystem.open_input_stream(path, compression="detect")
+
+
+def read_head(n_bytes: int) -> bytes:
+    """The next bytes of stdin: so many, or fewer where it ends."""
+    stream, head = _standard_input(), b""
+    while len(head) < n_bytes and (more := stream.read(n_bytes - len(head))):
+        head += more
+    return head
+
+
+def _standard_input() -> io.FileIO:
+    """Without a buffer, in which bytes would be lost between two readers."""
+    return io.FileIO(sys.stdin.fileno(), closefd=False)

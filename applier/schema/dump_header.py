@@ -1,0 +1,15 @@
+"""What the comments at the beginning of a dump say: the database of one that names none in its statements."""
+
+from __future__ import annotations
+
+import re
+
+_NAME = r"(?:`((?:[^`\r\n]|``){1,64})`|([^`\s][^\r\n]{0,63}?))"
+_DATABASE = re.compile(rf"^-- (?:Host: .*[ \t])?Database: [ \t]*{_NAME}[ \t]*\r?$", re.MULTILINE)
+
+
+def database_of_header(text: str) -> str | None:
+    """The database that comments of mysqldump (`-- Host: …    Database: shop`) and phpMyAdmin (`-- Database: `shop``)
+    name; None if there is no such comment."""
+    found = _DATABASE.search(text)
+    return None if found is None else found[1].replace("``", "`") if found[1] else found[2]
