@@ -1,16 +1,13 @@
 """What a replay is asked to do, as one value that the command line, tests and Python callers all make."""
 
-import re
 from dataclasses import dataclass
 from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import Protocol
 from uuid import UUID
 
-from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
-from applier.io.packing import log_name
-from applier.schema.table_filter import EVERYTHING, TableFilter, unquoted
+from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, UNSIGNED_BIGINTS
 
 ENGINES = ("auto", "local", "spark")
@@ -21,12 +18,6 @@ TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 MOST_LARGEST = 1000
 """Of a summary's largest transactions."""
-
-_DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
-_SIZE = re.compile(r"([0-9]{1,6})\s*([MG])i?B?", re.IGNORECASE)
-_POSITION = re.compile(r".+\.\d{6,}:\d+")
-_KEY_VALUE = re.compile(r'(?:\s*"((?:[^"]|"")*)"\s*|(?!\s*")([^,]*))(,|\Z)')
-_REWRITE = re.compile(rf"\s*({_DATABASE})\s*=\s*({_DATABASE})\s*(?:,|$)")
 
 Place = tuple[str, int] | str
 """Where to stop: a binlog's base name and an offset, or a GTID set."""
@@ -366,74 +357,6 @@ class UndoOptions:
             raise UsageError("the transactions to undo are not chosen",
                              hint="give --gtids, or where they begin and end: --start-position, --stop-position, "
                                   "--start-datetime, --stop-datetime")
-
-
-def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:
-    """Parse comma-separated OLD=NEW pairs of databases, in any number of texts; names may be in backticks."""
-    found: dict[str, str] = {}
-    for text in texts:
-        at = 0
-        while at < len(text):
-            match = _REWRITE.match(text, at)
-            if match is None or unquoted(match[1]) in found:
-                why = "does not name two databases" if match is None else f"gives {unquoted(match[1])} a second name"
-                raise UsageError(f"{text!r} {why}", hint="write OLD=NEW: a database's name in the log, and here")
-            found[unquoted(match[1])] = unquoted(match[2])
-            at = match.end()
-    return tuple(found.items())
-
-
-def parse_conversions(texts: list[str]) -> frozenset[str]:
-    """Parse names of type conversions, comma-separated in any number of texts, in any case, as the server's option
-    takes them."""
-    found = frozenset(name.strip().lower() for text in texts for name in text.split(",") if name.strip())
-    if unknown := sorted(found.difference(TYPE_CONVERSIONS)):
-        raise UsageError(f"{unknown[0]!r} is not a type conversion", hint=f"they are {', '.join(TYPE_CONVERSIONS)}")
-    return found
-
-
-def parse_key(text: str) -> tuple[str, ...]:
-    """Parse the values of a key, with commas between; one in double quotes may have commas itself, spaces at its ends,
-    and quotes, each written as two."""
-    found, at, comma = [], 0, ","
-    while comma:
-        match = _KEY_VALUE.match(text, at)
-        if match is None:
-            raise UsageError(f"{text!r} is not a key: a quote does not end, or something is behind it",
-                             hint='write a value that begins with a quote as """value"')
-        quoted, plain, comma = match.groups()
-        found.append(plain.strip() if quoted is None else quoted.replace('""', '"'))
-        at = match.end()
-    return tuple(found)
-
-
-def parse_stop_position(text: str) -> tuple[str, int]:
-    """Parse FILE:POS, as people copy it from SHOW BINARY LOG STATUS or from an error's hint."""
-    name, colon, offset = text.rpartition(":")
-    if not colon or not name or not (offset.isascii() and offset.isdigit()):
-        raise UsageError(f"{text!r} is not a position", hint="write FILE:POS, as in binlog.000003:1234")
-    return log_name(name), int(offset)
-
-
-def parse_size(text: str) -> int:
-    """Parse a number of bytes with a unit of 1024s: 64M, 1G; 1M at least."""
-    match = _SIZE.fullmatch(text)
-    size = int(match[1]) << {"M": 20, "G": 30}[match[2].upper()] if match else 0
-    if size == 0:
-        raise UsageError(f"{text!r} is not a size", hint="write it as 64M or 1G")
-    return size
-
-
-def parse_places(texts: list[str]) -> tuple[Place, ...]:
-    """Parse places: each text is FILE:POS,FILE:POS,… or one GTID set, which may contain commas."""
-    places: list[Place] = []
-    for text in texts:
-        parts = [part.strip() for part in text.split(",") if part.strip()]
-        if all(_POSITION.fullmatch(part) for part in parts):
-            places += [parse_stop_position(part) for part in parts]
-        else:
-            places.append(str(GtidSet.parse(text)))
-    return tuple(places)
 
 
 def _check_engine(engine: str, master: str | None) -> None:

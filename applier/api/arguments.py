@@ -11,7 +11,8 @@ from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.io.keys import with_keys
 from applier.io.progress import Progress, Silent
-from applier.options import Keys, KeyValue, parse_places, parse_rewrites, parse_size
+from applier.option_texts import parse_places, parse_rewrites, parse_size
+from applier.options import Keys, KeyValue
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
 

@@ -27,7 +27,8 @@ from applier.api.arguments import (
 )
 from applier.api.snapshots import Snapshot
 from applier.jobs.replay.result import ReplayResult
-from applier.options import ReplayOptions, parse_conversions
+from applier.option_texts import parse_conversions
+from applier.options import ReplayOptions
 from applier.snapshot import FILE_BYTES
 
 

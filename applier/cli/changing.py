@@ -16,7 +16,8 @@ from applier.cli.application import (
 )
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.mysql.time_zones import parse_datetime
-from applier.options import ChangeFilesOptions, ChangesOptions, parse_key, parse_stop_position
+from applier.option_texts import parse_key, parse_stop_position
+from applier.options import ChangeFilesOptions, ChangesOptions
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 

@@ -85,7 +85,7 @@ def _stop(position: str | None, gtid: str | None, time: str | None) -> tuple[str
     """The one of the three that is given."""
     from applier.errors import UsageError
     from applier.mysql.time_zones import parse_time
-    from applier.options import parse_stop_position
+    from applier.option_texts import parse_stop_position
 
     if sum(given is not None for given in (position, gtid, time)) > 1:
         raise UsageError("two places to stop are given", hint="give one of the --stop-… options")

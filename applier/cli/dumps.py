@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import Engine, EngineOption, MasterOption, UnsignedBigint, app
-from applier.options import parse_rewrites
+from applier.option_texts import parse_rewrites
 
 
 class Flavour(StrEnum):

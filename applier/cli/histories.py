@@ -18,7 +18,8 @@ from applier.cli.application import (
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime
-from applier.options import ChangesOptions, HistoryFilesOptions, parse_key, parse_stop_position
+from applier.option_texts import parse_key, parse_stop_position
+from applier.options import ChangesOptions, HistoryFilesOptions
 
 
 @app.command()

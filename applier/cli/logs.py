@@ -115,7 +115,8 @@ def summary(
     from applier.cli.terminal import progress
     from applier.jobs.summary.job import summarize
     from applier.mysql.time_zones import parse_datetime
-    from applier.options import SummaryOptions, parse_stop_position
+    from applier.option_texts import parse_stop_position
+    from applier.options import SummaryOptions
 
     options = SummaryOptions(
         keyed(binlogs, keyring, key_file, key_file_secret),

@@ -18,14 +18,8 @@ from applier.cli.application import (
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.engine.choice import choose
 from applier.mysql.time_zones import parse_datetime
-from applier.options import (
-    ReplayOptions,
-    parse_conversions,
-    parse_places,
-    parse_rewrites,
-    parse_size,
-    parse_stop_position,
-)
+from applier.option_texts import parse_conversions, parse_places, parse_rewrites, parse_size, parse_stop_position
+from applier.options import ReplayOptions
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 

@@ -10,7 +10,7 @@ from applier.cli.application import DefineFromLogOption, app
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_time
-from applier.options import parse_stop_position
+from applier.option_texts import parse_stop_position
 
 if TYPE_CHECKING:
     from applier.jobs.undo.result import Undone

@@ -8,7 +8,8 @@ from applier import cli
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
 from applier.jobs.replay.snapshots_at import replay_with
-from applier.options import ReplayOptions, parse_places
+from applier.option_texts import parse_places
+from applier.options import ReplayOptions
 from applier.snapshot import manifest
 from tests.support.real_server import Case, differences
 from tests.support.small_logs import commit, insert, new_log, update

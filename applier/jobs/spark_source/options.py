@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from applier.errors import UsageError
 from applier.io.keys import with_keys
 from applier.mysql.time_zones import parse_datetime
-from applier.options import ChangesOptions, parse_size, parse_stop_position
+from applier.option_texts import parse_size, parse_stop_position
+from applier.options import ChangesOptions
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot import AS_DECIMAL

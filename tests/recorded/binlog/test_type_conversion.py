@@ -16,7 +16,7 @@ from applier.columns.agreement import definition_check
 from applier.columns.type_conversions import TypeConversions
 from applier.columns.values import finish_column
 from applier.io.mapping import MappedFile
-from applier.options import parse_conversions
+from applier.option_texts import parse_conversions
 from applier.schema.ddl.ddl import parse_statement
 from keysearch.addresses import address_of
 from tests.recorded.binlog.record_type_conversions import RECORDED

@@ -4,14 +4,8 @@ import pytest
 
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime, shown_time
-from applier.options import (
-    ReplayOptions,
-    parse_conversions,
-    parse_key,
-    parse_rewrites,
-    parse_size,
-    parse_stop_position,
-)
+from applier.option_texts import parse_conversions, parse_key, parse_rewrites, parse_size, parse_stop_position
+from applier.options import ReplayOptions
 from applier.schema.table_filter import TableFilter
 
 
