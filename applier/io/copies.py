@@ -64,6 +64,7 @@ def copy_of(name: str, open_stream: Callable[[], PlainStream]) -> Copy:
             os.close(descriptor)
             if not isinstance(error, _NoLocksError):
                 raise
+            _remove(path)
             directory = None
         else:
             os.close(descriptor)

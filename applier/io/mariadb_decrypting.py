@@ -37,7 +37,7 @@ def decrypted_mariadb(start: bytes, stream: Stream, keys: KeyFiles, uri: str) ->
                                                           "--read-from-remote-server --raw")
     nonce, rest = start[at + _NONCE_AT : at + _NONCE_END], start[end:]
     first = _first_event(rest, stream)
-    if len(first) < k.LEAST:
+    if len(first) < k.LEAST or _is_damaged(first):
         return Joined(start[:end] + first, stream)
     cipher = next((cipher for cipher in _ciphers(keys, nonce) if cipher.fits(first, end)), None)
     if cipher is None:
@@ -53,6 +53,11 @@ def _first_event(start: bytes, stream: Stream) -> bytes:
     """What was read, with all of the first event in it, as far as the file has it."""
     start += exactly(stream, k.LEAST - len(start))
     return start + exactly(stream, min(int.from_bytes(start[9:13], "little"), _LARGEST_EVENT) - len(start))
+
+
+def _is_damaged(start: bytes) -> bool:
+    """Whether the event that begins here has a length that no event has."""
+    return len(start) >= k.LEAST and not k.LEAST <= int.from_bytes(start[9:13], "little") <= _LARGEST_EVENT
 
 
 def _ciphers(keys: KeyFiles, nonce: bytes) -> Iterator[EventCipher]:
@@ -130,12 +135,12 @@ class _Decrypted:
             part = self._stream.read(max(PART_BYTES, len(self._left)))
             data = np.frombuffer(self._left + part, np.uint8).copy()
             end = k.whole_events(address_of(data), len(data), _LARGEST_EVENT, totals) if len(data) else 0
-            if end or not part or self._is_damaged(data):
+            if end or not part or _is_damaged(data[: k.LEAST].tobytes()):
                 break
             self._left += part
         if not end:  # the file's end, or damage, which whoever reads the log finds by the event's length
             self._left = b""
-            if len(data) >= k.LEAST and not self._is_damaged(data):
+            if len(data) >= k.LEAST and not _is_damaged(data[: k.LEAST].tobytes()):
                 self._cipher.decrypt(data, len(data), self._position)
             end = len(data)
         else:
@@ -143,8 +148,3 @@ class _Decrypted:
             self._left = data[end:].tobytes()
         self._position += end
         return data[:end].tobytes()
-
-    @staticmethod
-    def _is_damaged(data: np.ndarray) -> bool:
-        size = int.from_bytes(data[9:13].tobytes(), "little")
-        return len(data) >= k.LEAST and not k.LEAST <= size <= _LARGEST_EVENT

@@ -107,6 +107,31 @@ def test_damage_is_left_to_those_who_read_the_log(key_file, length):
     assert found[len(start) + 90 + 9:][:4] == length.to_bytes(4, "little")
 
 
+@pytest.mark.parametrize("counts", [False, True])
+def test_wild_lengths_and_cuts(key_file, counts, monkeypatch):
+    """Whatever the lengths of events say, as many bytes come out as went in, and those before the first are right."""
+    start, plain, secret = log(KEY, counts, [40, 19, 90, 33, 64, 200, 21])
+    ends, dice = [0, 40, 59, 149, 182, 246, 446, 467], random.Random(3)
+    for turn in range(300):
+        monkeypatch.setattr(mariadb_decrypting, "PART_BYTES", dice.choice([1, 30, 100, 1000]))
+        place = dice.randrange(1, 7)
+        wild = dice.choice([0, 1, 12, 13, 18, 19, 20, 70, 300, 5000, 1 << 30, (1 << 30) + (1 << 21), (1 << 32) - 1])
+        at = ends[place] + 9
+        damaged = (secret[:at] + wild.to_bytes(4, "little") + secret[at + 4:])[:dice.choice([at + 4, at + 30, 467])]
+        found = read_all(decrypted_mariadb(start, Parts(damaged, 1 + dice.randrange(99)),
+                                           KeyFiles((), (key_file,)), "uri"))
+        assert len(found) == len(start) + len(damaged), turn
+        assert found[:len(start) + ends[place]] == start + plain[:ends[place]], turn
+
+
+@pytest.mark.parametrize("length", [0, 5, 12, 18, (1 << 31) + 5])
+def test_a_first_event_with_a_wild_length(key_file, length):
+    """No key can be compared with it: its bytes stay, and whoever reads the log finds the damage."""
+    start, _, secret = log(KEY, False, [40, 50])
+    damaged = secret[:9] + length.to_bytes(4, "little") + secret[13:]
+    assert read_all(decrypted_mariadb(start, Parts(damaged, 1000), KeyFiles((), (key_file,)), "uri")) == start + damaged
+
+
 def read_all(stream):
     return b"".join(iter(lambda: stream.read(1 << 20), b""))
 
