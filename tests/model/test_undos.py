@@ -20,9 +20,11 @@ pytestmark = pytest.mark.slow
 def without(before, after, end):
     """The rows at the end as they would be if what made one state of another had not happened; None where a row that it
     touched is another one at the end."""
-    expected = end.copy()
-    for name, (_, rows) in after.tables.items():
-        was = before.tables[name][1] if name in before.tables else {}
+    expected, nothing = end.copy(), (None, {})
+    for name, (table, was) in before.tables.items():
+        rows = after.tables.get(name, nothing)[1]
+        if name not in after.tables:  # dropped
+            expected.tables.setdefault(name, (table, {}))
         for key in was.keys() | rows.keys():
             if was.get(key) != rows.get(key):
                 held = expected.tables[name][1]

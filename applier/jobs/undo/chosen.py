@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -21,6 +22,7 @@ from applier.plan.used_tables import table_map_of
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
+from applier.schema.history.table_versions import Position
 from applier.schema.table_filter import TableFilter
 
 _SPLIT_BYTES = 64 << 10
@@ -30,8 +32,8 @@ _SPLIT_BYTES = 64 << 10
 @dataclass(frozen=True)
 class Chosen:
     """How many transactions are chosen, the GTIDs ("" for one without) and times of the first and the last one; the
-    lowest commit version; which groups these are; the tables that may be changed by them; and all
-    definitions that there are where the log ends."""
+    lowest commit version; which groups these are; the tables that may be changed by them; where
+    tables were emptied or dropped, by these or others; and all definitions that there are where the log ends."""
 
     count: int
     gtids: tuple[str, str]
@@ -39,6 +41,7 @@ class Chosen:
     first_version: int
     wanted: WantedGroups
     tables: tuple[TableName, ...]
+    emptied: Mapping[TableName, Collection[Position]]
     definitions: tuple[TableDefinition, ...]
 
     def connected(self, table: TableName) -> set[TableName]:
@@ -62,9 +65,10 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
         for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))
     names = [gtids[place].as_py() or "" for place in (0, -1)]
     history, known = log.history(options.filter), times.cast(pa.int64()).to_numpy()
-    _check_statements(log, history, options.filter, found)
+    emptied = _emptied(history)
+    _check_statements(log, history, options.filter, found, emptied)
     return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
-                  pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found),
+                  pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found), emptied,
                   tuple(version.definition for version in history.live()))
 
 
@@ -96,17 +100,29 @@ def _some(names: list[str]) -> str:
     return ", ".join(names) if len(names) < 4 else f"{names[0]} to {names[-1]}"
 
 
-def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilter,
-                      found: dict[int, FileGroups]) -> None:
-    """Raise SchemaError for a statement among the groups that begins or ends a version of a table."""
+def _emptied(history: SchemaHistory) -> dict[TableName, set[Position]]:
+    """Where tables' rows were no more after a statement: a TRUNCATE or a DROP."""
+    continued = {source.version for version in history.versions() for source in version.sources}
+    found: dict[TableName, set[Position]] = {}
+    for version in history.versions():
+        if version.end is not None and version.id not in continued:
+            found.setdefault((version.definition.database, version.definition.name), set()).add(version.end)
+    return found
+
+
+def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilter, found: dict[int, FileGroups],
+                      emptied: Mapping[TableName, Collection[Position]]) -> None:
+    """Raise SchemaError for a statement among the groups that begins or ends a version of a table, but for one that
+    emptied or dropped it."""
     places = [(place, version) for version in history.versions() for place in (version.start, version.end)
-              if place is not None and place[0] in found and place[1] > 0]
+              if place is not None and place[0] in found and place[1] > 0
+              and place not in emptied.get((version.definition.database, version.definition.name), ())]
     for (number, end), version in sorted(places, key=lambda place: place[0]):
         groups, definition = found[number], version.definition
         if filter.wanted(definition.database, definition.name) and groups.are_wanted(np.array([end - 1]))[0]:
             start = int(groups.starts(np.array([end - 1]))[0])
             name = log.files[number].name
-            raise SchemaError("a statement that makes, alters, empties or drops a table is not taken back", file=name,
+            raise SchemaError("a statement that makes or alters a table is not taken back", file=name,
                               position=start, table=definition.full_name,
                               hint=f"restore what was there before it: applier replay --stop-position {name}:{start}; "
                                    "or choose other transactions, or other tables with --tables")

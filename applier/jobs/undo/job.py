@@ -78,7 +78,8 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
     while names:
         name = names.pop(0)
         of_table, task = log.applied(name)
-        table = TracedTable(replace(of_table, wanted=found.wanted), task, found.first_version, commits)
+        table = TracedTable(replace(of_table, wanted=found.wanted), task, found.first_version,
+                            found.emptied.get(name, ()), commits)
         rows[name] = RowsToUndo(table, options.on_conflict, options.where)
         progress.update(len(rows))
         if len(rows[name].chains):
@@ -93,8 +94,8 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
 
 
 def _undone(table: TableUndo) -> UndoneTable:
-    return UndoneTable(table.definition.full_name, table.inserted, table.deleted, table.updated, table.same,
-                       table.partly, table.in_conflict, table.rows_after)
+    return UndoneTable(table.definition.full_name, table.inserted, table.deleted, table.updated, table.recreated,
+                       table.same, table.partly, table.in_conflict, table.rows_after)
 
 
 @contextmanager

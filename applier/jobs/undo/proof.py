@@ -31,7 +31,7 @@ def proof(tables: Sequence[TableUndo], log: str, folder: Path) -> tuple[str, ...
     """Compare the rows of a binlog file with those that are to be undone; lines for people. Raises ApplierError if they
     are others."""
     schema = folder / "schema.sql"
-    schema.write_text("".join(f"{one.definition.to_sql()};\n" for one in tables))
+    schema.write_text("".join(f"{one.definition.to_sql()};\n" for one in tables if not one.recreated))
     events = ChangeLog(ChangesOptions((log,), schema=str(schema), ignore_foreign_keys=True))
     lines, rows = list[str](), 0
     for one in tables:

@@ -22,6 +22,8 @@ class UndoneTable:
     """Rows that go."""
     updated: int
     """Rows that get values back."""
+    recreated: bool
+    """Whether the table is made first, since it is not there."""
     same: int
     """Rows that the transactions changed, and that are now as they were before."""
     partly: int

@@ -50,6 +50,9 @@ def statements(tables: Sequence[TableUndo], what: str, *, checks_off: bool) -> I
     if at_once:  # with GTIDs, a server refuses these in transactions
         yield b"-- These tables have no transactions: what is changed stays changed.\n"
         yield from _changes(at_once)
+    if recreated := [one.definition for one in tables if one.recreated]:
+        yield b"-- Tables that are not there; an error further down leaves them empty.\n"
+        yield "".join(f"{statement};\n" for one in recreated for statement in creating(one)).encode()
     yield b"START TRANSACTION;\n"
     yield from _changes(in_transaction)
     yield _END.format(statements=sum(of_table.count for of_table in made)).encode()
@@ -79,6 +82,11 @@ def checks(tables: Sequence[TableUndo], children: Sequence[TableDefinition]) -> 
                        + " AND ".join(f"c.{own} IS NOT NULL" for own, _ in pairs)
                        + f" AND NOT EXISTS (SELECT 1 FROM {_name(key.database, key.table)} AS p WHERE "
                        + " AND ".join(f"p.{other} = c.{own}" for own, other in pairs) + ")", 0)
+
+
+def creating(definition: TableDefinition) -> tuple[str, str]:
+    """The statements that make a table."""
+    return f"CREATE DATABASE IF NOT EXISTS {quote_name(definition.database)}", definition.to_sql()
 
 
 def _name(database: str, table: str) -> str:

@@ -24,6 +24,8 @@ def needs_checks_off(tables: Sequence[TableUndo], definitions: Sequence[TableDef
     a row that others refer to is deleted and inserted again, or tables refer to each other or to themselves."""
     changed = {(one.definition.database, one.definition.name): bool(one.anew)
                for one in tables if one.deleted or one.updated}
+    if any(one.recreated for one in tables):  # by a CREATE TABLE, which may refer to tables that come later
+        return True
     if any(key.cascades or changed[key.database, key.table] for one in definitions for key in one.foreign_keys
            if (key.database, key.table) in changed):
         return True

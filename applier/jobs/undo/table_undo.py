@@ -26,10 +26,10 @@ _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4", emit_dictionary_deltas=Fals
 @dataclass(frozen=True)
 class TableUndo:
     """A table's rows that are undone: how many are inserted again, deleted, and updated; how many were changed and are
-    the same again already; how many are deleted and inserted again, for their keys; how many others have changed since,
-    and are undone though; how many stay as they are; how many rows there are afterwards; and the first conflicts. `key`
-    are the columns of its key; `file` has the rows as differences (jobs.diff.rows), from what they are to what they
-    were.
+    the same again already; how many are deleted and inserted again, for their keys; whether the table is made first,
+    since it is not there; how many others have changed since, and are undone though; how many stay as they are; how
+    many rows there are afterwards; and the first conflicts. `key` are the columns of its key; `file` has the rows as
+    differences (jobs.diff.rows), from what they are to what they were.
     """
 
     definition: TableDefinition
@@ -39,6 +39,7 @@ class TableUndo:
     updated: int
     same: int
     anew: int
+    recreated: bool
     partly: int
     in_conflict: int
     rows_after: int
@@ -70,7 +71,8 @@ def undo_table(rows: RowsToUndo, file: Path) -> TableUndo:
     inserted, updated, _, deleted = counts.tolist()
     n_undone = int(undone.sum())
     return TableUndo(table.definition, names, inserted, deleted, updated,
-                     max(0, n_undone - inserted - deleted - updated + all_anew), all_anew, int(rows.partly.sum()),
+                     max(0, n_undone - inserted - deleted - updated + all_anew), all_anew,
+                     bool(inserted) and not table.is_there, int(rows.partly.sum()),
                      len(undone) - n_undone, table.rows + inserted - deleted, tuple(conflicts(rows, names)), file)
 
 

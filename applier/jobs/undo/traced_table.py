@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from applier.apply.index.pointer_kernel import NO_ROW
 from applier.apply.output.row_steps import Causes, ReadSteps, StepReader, Steps, give_back, take_steps
 from applier.apply.routes.task import steps, table_walks
 from applier.apply.tables.unit import UnitApplier
@@ -20,24 +21,36 @@ from applier.jobs.changes.whole_rows import check
 from applier.jobs.history.commits import Commits
 from applier.jobs.undo.chains import RowSteps
 from applier.schema.definition import TableDefinition
+from applier.schema.history.table_versions import Position
 
+_SHAPE = "columns", "keys", "foreign_keys", "partitioning"
+"""What of a definition has to be the same for rows of one version to be those of another one."""
 _NO_STEPS = RowSteps(*(np.empty(0, kind) for kind in (np.int32, np.int64, np.int64, np.int64, np.bool_, np.int64)))
 
 
 class TracedTable:
     """The steps that a task makes of a table's rows from a commit version on; what is wanted of its log is chosen.
-    Raises what a replay raises, and SchemaError where a statement has changed the table since."""
+    Where a TRUNCATE or DROP ends (`emptied`), all rows go.
 
-    def __init__(self, log: FeedLog, task: ApplyTask, first_version: int, commits: Commits) -> None:
-        self.commits, self._first_version = commits, first_version
+    Raises what a replay raises, and SchemaError where another statement has changed the table since."""
+
+    def __init__(self, log: FeedLog, task: ApplyTask, first_version: int, emptied: Collection[Position],
+                 commits: Commits) -> None:
+        self.commits, self._first_version, self._emptied = commits, first_version, emptied
         self._log, self._read, self._file, self._batches, self._grown = log, ReadLog(log), 0, 0, 0
-        self._parts = list[RowSteps]()
         self._walks = table_walks(task, {})
-        self._version = max(log.versions)
-        self.definition: TableDefinition = log.versions[self._version].definition
+        self._last = log.versions[max(log.versions)]
+        self.definition: TableDefinition = self._last.definition
         if any(version.definition.versioning is not None for version in log.versions.values()):
             raise UnsupportedEvent("a system-versioned table keeps its past rows itself",
                                    table=self.definition.full_name, hint="leave it out with --ignore-tables")
+        self._line = [id for id in self._versions_like_the_last() if id in self._walks]
+        self._units, self._offsets = list[UnitApplier[Any]](), dict[int, int]()
+        for version in self._line:
+            self._offsets[version] = len(self._units)
+            self._units += self._walks[version].units
+        self._parts = {version: [_NO_STEPS] for version in self._line}
+        self._all = {version: [_NO_STEPS] for version in self._line if log.versions[version].end is not None}
         for version in sorted(log.versions.keys() & self._walks.keys()):
             self._walks[version].trace(partial(self._take, version))
         with SameBytes() as outlined:
@@ -45,10 +58,20 @@ class TracedTable:
                 check(self._walks)
                 self._file = segment.file
         check(self._walks)
-        self.steps = RowSteps.joined([_NO_STEPS, *self._parts])
-        units = self._walks[self._version].units if self._version in self._walks else ()
-        self.rows = self._grown + sum(unit.traced_rows().at_first for unit in units)
+        self.steps = RowSteps.joined([_NO_STEPS, *(part for version in self._line for part in (
+            *self._parts[version], self._emptying(version)))])
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the table is there where the log ends."""
+        return self._last.end is None
+
+    @property
+    def rows(self) -> int:
         """How many rows the table has where the log ends."""
+        if not self.is_there or self._last.id not in self._walks:
+            return 0
+        return self._grown + sum(unit.traced_rows().at_first for unit in self._walks[self._last.id].units)
 
     @property
     def columns(self) -> list[str]:
@@ -61,31 +84,66 @@ class TracedTable:
         n = len(units)
         zeros = np.zeros(n, np.int64)
         made = Steps(np.arange(n), zeros, zeros.astype(np.int32), (old >= 0) & (new >= 0), old, new, units)
-        return StepReader(self._walks[self._version].units, columns).read(made) if n else iter(())
+        return StepReader(self._units, columns).read(made) if n else iter(())
 
     def _take(self, version: int, units: Sequence[UnitApplier[Any]], batch: ChangeBatch | None, causes: Causes) -> None:
         made = take_steps(units, batch, causes)
         self._batches += 1
         if not len(made):
             return
-        if version == self._version:
+        if version == self._last.id:
             self._grown += int((made.new >= 0).sum() - (made.old >= 0).sum())
         groups = self._read.groups(self._file)
         late, chosen = groups.versions(made.places) >= self._first_version, groups.are_wanted(made.places)
-        if not late.any():  # what happens to these rows later begins with what they are now
-            give_back(units, made)
-            return
-        if chosen.any() and self._log.versions[version].end is not None:
+        if chosen.any() and version not in self._line:
             raise self._altered(version)
-        if version != self._version:
-            return
         if (made.halves & made.by_foreign_keys).any():
             raise UnsupportedEvent("foreign keys give rows another key, in another file of the base",
                                    table=self.definition.full_name,
                                    hint="make the base anew with a larger --target-file-size")
-        moves = np.where(made.halves, self._batches << 32 | made.changes, -1)
-        commits = self.commits.of(groups, made.places)
-        self._parts.append(RowSteps(made.units, made.old, made.new, commits, chosen, moves).part(late))
+        if version in self._line:
+            moves = np.where(made.halves, self._batches << 32 | made.changes, -1)
+            found = RowSteps(made.units + self._offsets[version], made.old, made.new,
+                             self.commits.of(groups, made.places), chosen, moves)
+            if version in self._all:
+                self._all[version].append(found)
+            if late.any():
+                self._parts[version].append(found.part(late))
+        if not late.any():  # what happens to these rows later begins with what they are now
+            give_back(units, made)
+
+    def _versions_like_the_last(self) -> list[int]:
+        """The versions of the table, from an earlier one to the last, between which it was emptied alone."""
+        found = list[int]()
+        for id, version in sorted(self._log.versions.items(), reverse=True):
+            same = all(getattr(version.definition, name) == getattr(self.definition, name) for name in _SHAPE)
+            if not same or (version.end is not None and version.end not in self._emptied):
+                break
+            found.insert(0, id)
+        return found
+
+    def _emptying(self, version: int) -> RowSteps:
+        """The steps of a TRUNCATE or DROP at the end of a version: each row that is there then goes."""
+        end = self._log.versions[version].end
+        if end is None:
+            return _NO_STEPS
+        groups, place = self._read.groups(end[0]), np.array([end[1] - 1])
+        if int(groups.versions(place)[0]) < self._first_version:
+            return _NO_STEPS
+        everything, parts = RowSteps.joined(self._all[version]), [_NO_STEPS]
+        commit, chosen = int(self.commits.of(groups, place)[0]), bool(groups.are_wanted(place)[0])
+        for number, unit in enumerate(self._walks[version].units, self._offsets[version]):
+            own = everything.part(everything.units == number)
+            made, gone = own.new[own.new >= 0], own.old[own.old >= 0]
+            pointers, which = np.unique(np.concatenate([np.arange(unit.traced_rows().at_first), made, gone]),
+                                        return_inverse=True)
+            counts = np.bincount(which.reshape(-1)[:len(which) - len(gone)], minlength=len(pointers))
+            counts -= np.bincount(which.reshape(-1)[len(which) - len(gone):], minlength=len(pointers))
+            there = pointers[counts > 0]
+            n = len(there)
+            parts.append(RowSteps(np.full(n, number), there, np.full(n, NO_ROW), np.full(n, commit), np.full(n, chosen),
+                                  np.full(n, -1)))
+        return RowSteps.joined(parts)
 
     def _altered(self, version: int) -> SchemaError:
         end = self._log.versions[version].end

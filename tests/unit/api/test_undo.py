@@ -296,13 +296,13 @@ def test_rows_for_which_an_expression_is_true(tmp_path):
             log.undo(2, name="z", where=wrong)
 
 
-def test_statements_are_not_taken_back(tmp_path):
+def test_other_statements_are_not_taken_back(tmp_path):
     """Neither those that are chosen, nor rows that were others before a statement: the place to go back to is named."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
     log.transaction(("insert", "t", {"id": [1]}))
     before = log.writer.position[1]
-    log.writer.query("TRUNCATE TABLE t", "d")
-    log.transaction(("insert", "t", {"id": [2]}))
+    log.writer.query("ALTER TABLE t ADD n INT", "d")
+    log.transaction(("insert", "t", {"id": [2], "n": [2]}))
     with pytest.raises(applier.SchemaError, match=rf"not taken back.*--stop-position binlog.000001:{before};"):
         log.undo(2)
     with pytest.raises(applier.SchemaError, match="a statement has changed the table since"):
@@ -310,13 +310,37 @@ def test_statements_are_not_taken_back(tmp_path):
     assert log.undo(3).tables[0].deleted == 1
 
 
-def test_nothing_is_undone_of_a_table_that_was_dropped_since(tmp_path):
-    """Not even where nothing would be left to do."""
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize("statement", ["TRUNCATE TABLE t", "DROP TABLE t", "DROP DATABASE d"])
+def test_rows_of_a_table_that_was_emptied_or_dropped_come_back(tmp_path, statement, flavour):
+    """And the table, if it is not there. What was changed before is undone with it, what was written since stays."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(5) CHARACTER SET latin1)", flavour=flavour)
+    log.transaction(("insert", "t", {"id": [1, 2, 3], "s": ["a", "b", "é"]}))
+    log.transaction(("update", "t", {"id": [2]}, {"s": ["x"]}), ("delete", "t", {"id": [1]}))
+    log.writer.query(statement, "d")
+    kept = [] if statement != "TRUNCATE TABLE t" else [{"id": 9, "s": None}]
+    if kept:
+        log.transaction(("insert", "t", {"id": [9], "s": [None]}))
+    [made] = log.undo(2, 3).tables
+    assert (made.inserted, made.recreated, made.rows_after) == (3, not kept, 3 + len(kept))
+    assert log.undone() == rows(*({"id": n, "s": s} for n, s in ((1, "a"), (2, "b"), (3, "é"))), *kept)
+    log.undo(3, name="sql", format="sql")
+    text = (tmp_path / "sql").read_text()
+    assert ("CREATE TABLE `d`.`t`" in text) is not bool(kept) and text.count("INSERT INTO") == 2
+
+
+def test_whoever_emptied_a_table_since_has_touched_its_rows(tmp_path):
+    """A TRUNCATE or DROP by others is in the way of what was changed before, as each other change is."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
-    log.transaction(("insert", "t", {"id": [1]}), ("delete", "t", {"id": [1]}))
-    log.writer.query("DROP TABLE t", "d")
-    with pytest.raises(applier.SchemaError, match="a statement has changed the table since"):
-        log.undo(1)
+    log.transaction(("insert", "t", {"id": [1, 2]}))
+    log.transaction(("delete", "t", {"id": [1]}), ("insert", "t", {"id": [3]}))
+    log.writer.query("TRUNCATE TABLE t", "d")
+    log.transaction(("insert", "t", {"id": [2]}))
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=3: changed since by \S+:5 at"):
+        log.undo(2)
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=2: another row has its PRIMARY now by \S+:6 at"):
+        log.undo(3)
+    assert log.undo(3, 4).tables[0].rows_after == 2
 
 
 def test_what_there_is_not_is_said(tmp_path):
