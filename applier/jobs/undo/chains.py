@@ -61,6 +61,12 @@ class Chains:
     def __len__(self) -> int:
         return len(self.before)
 
+    def touch(self, units: range, commit: int) -> None:
+        """A commit by others emptied these units: also rows would have gone that are to come back."""
+        which = (self.before >= 0) & (self.before_units >= units.start) & (self.before_units < units.stop)
+        self.first_later[which & (self.first_later == NEVER)] = commit
+        self.last_later[which & (self.last_later < commit)] = commit
+
     def part(self, which: np.ndarray) -> Chains:
         """Some of them (bool[n]); to the others nothing is done."""
         numbers = np.where(which, np.cumsum(which) - 1, -1)

@@ -68,7 +68,7 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     emptied = _emptied(history)
     _check_statements(log, history, options.filter, found, emptied)
     return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
-                  pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found), emptied,
+                  pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, emptied), emptied,
                   tuple(version.definition for version in history.live()))
 
 
@@ -129,9 +129,11 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
 
 
 def _tables(log: ChangeLog, history: SchemaHistory, filter: TableFilter,
-            found: dict[int, FileGroups]) -> tuple[TableName, ...]:
-    """The tables that rows events of the groups may be of, and those that foreign keys connect to them."""
-    names = set[TableName]()
+            found: dict[int, FileGroups], emptied: Mapping[TableName, Collection[Position]]) -> tuple[TableName, ...]:
+    """The tables that rows events of the groups may be of, those that foreign keys connect to them, and those that a
+    statement among them emptied or dropped."""
+    names = {name for name, ends in emptied.items()
+             if any(number in found and found[number].are_wanted(np.array([end - 1]))[0] for number, end in ends)}
     for number, groups in found.items():
         names |= _tables_of(log.files[number], groups)
     definitions = [version.definition for version in history.versions()]

@@ -49,7 +49,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
     found = chosen(log, options)
     with TemporaryDirectory(prefix="applier-undo-") as folder:
         tables = parents_first(_tables(log, found, options, Path(folder), progress))
-        changed = [one for one in tables if one.rows]
+        changed = [one for one in tables if one.rows or one.recreated]
         checks_off = needs_checks_off(changed, found.definitions)
         with _new_file(options.output) as partial:
             events = partial
@@ -86,7 +86,8 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
             names += [other for other in found.connected(name) if other not in rows and other not in names]
     while any([leave_broken_references(rows), *map(leave_taken_keys, rows.values())]):
         pass  # a row that stays may be in the way of others
-    tables = [undo_table(one, folder / str(number)) for number, one in enumerate(rows.values()) if len(one.chains)]
+    tables = [undo_table(one, folder / str(number)) for number, one in enumerate(rows.values())
+              if len(one.chains) or one.table.is_dropped_by_chosen]
     if options.on_conflict == REFUSE and (counts := {one.definition.full_name: one.in_conflict for one in tables
                                                      if one.in_conflict}):
         raise refusal(tuple(conflict for one in tables for conflict in one.conflicts), counts)

@@ -72,7 +72,7 @@ def undo_table(rows: RowsToUndo, file: Path) -> TableUndo:
     n_undone = int(undone.sum())
     return TableUndo(table.definition, names, inserted, deleted, updated,
                      max(0, n_undone - inserted - deleted - updated + all_anew), all_anew,
-                     bool(inserted) and not table.is_there, int(rows.partly.sum()),
+                     table.is_dropped_by_chosen or (bool(inserted) and not table.is_there), int(rows.partly.sum()),
                      len(undone) - n_undone, table.rows + inserted - deleted, tuple(conflicts(rows, names)), file)
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import NO_ROW
 from applier.apply.output.row_steps import Causes, ReadSteps, StepReader, Steps, give_back, take_steps
 from applier.apply.routes.task import steps, table_walks
 from applier.apply.tables.unit import UnitApplier
@@ -58,6 +57,9 @@ class TracedTable:
                 check(self._walks)
                 self._file = segment.file
         check(self._walks)
+        self.emptied_by_others = list[tuple[int, int, int]]()
+        """Where others emptied or dropped it: the first of the units that had its rows, the one after these, and the
+        commit."""
         self.steps = RowSteps.joined([_NO_STEPS, *(part for version in self._line for part in (
             *self._parts[version], self._emptying(version)))])
 
@@ -65,6 +67,13 @@ class TracedTable:
     def is_there(self) -> bool:
         """Whether the table is there where the log ends."""
         return self._last.end is None
+
+    @property
+    def is_dropped_by_chosen(self) -> bool:
+        """Whether the table is not there, since what is undone dropped it."""
+        end = self._last.end
+        return end is not None and end in self._emptied and bool(
+            self._read.groups(end[0]).are_wanted(np.array([end[1] - 1]))[0])
 
     @property
     def rows(self) -> int:
@@ -132,7 +141,10 @@ class TracedTable:
             return _NO_STEPS
         everything, parts = RowSteps.joined(self._all[version]), [_NO_STEPS]
         commit, chosen = int(self.commits.of(groups, place)[0]), bool(groups.are_wanted(place)[0])
-        for number, unit in enumerate(self._walks[version].units, self._offsets[version]):
+        units, first = self._walks[version].units, self._offsets[version]
+        if not chosen:
+            self.emptied_by_others.append((first, first + len(units), commit))
+        for number, unit in enumerate(units, first):
             own = everything.part(everything.units == number)
             made, gone = own.new[own.new >= 0], own.old[own.old >= 0]
             pointers, which = np.unique(np.concatenate([np.arange(unit.traced_rows().at_first), made, gone]),
@@ -141,7 +153,7 @@ class TracedTable:
             counts -= np.bincount(which.reshape(-1)[len(which) - len(gone):], minlength=len(pointers))
             there = pointers[counts > 0]
             n = len(there)
-            parts.append(RowSteps(np.full(n, number), there, np.full(n, NO_ROW), np.full(n, commit), np.full(n, chosen),
+            parts.append(RowSteps(np.full(n, number), there, np.full(n, -1), np.full(n, commit), np.full(n, chosen),
                                   np.full(n, -1)))
         return RowSteps.joined(parts)
 

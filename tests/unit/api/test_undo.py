@@ -340,7 +340,18 @@ def test_whoever_emptied_a_table_since_has_touched_its_rows(tmp_path):
         log.undo(2)
     with pytest.raises(applier.UndoRefused, match=r"d.t id=2: another row has its PRIMARY now by \S+:6 at"):
         log.undo(3)
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: changed since by \S+:5 at"):
+        log.undo(2)
     assert log.undo(3, 4).tables[0].rows_after == 2
+
+
+def test_a_table_comes_back_without_rows(tmp_path):
+    """It is made again where a chosen statement dropped it, whatever it had."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)", "CREATE TABLE s (id INT PRIMARY KEY)")
+    log.n += 1
+    log.writer.query("DROP TABLE t", "d")
+    [made] = log.undo(1).tables
+    assert (made.name, made.recreated, made.rows_after) == ("d.t", True, 0) and log.undone() == []
 
 
 def test_what_there_is_not_is_said(tmp_path):
