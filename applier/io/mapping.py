@@ -31,6 +31,8 @@ from keysearch.addresses import address_of
 
 MOST_SHARED = 16
 """Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
+KEPT_BYTES = 4 << 30
+"""Of copies, what is kept for the next task of the same process; the last one in any case."""
 _FIRST_READ = 8192
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _REMEMBERED = 4096
@@ -119,9 +121,17 @@ def map_file(uri: str) -> MappedFile:
         raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
     with _lock:
         _shared[key] = mapped
-        while len(_shared) > MOST_SHARED:
-            _shared.popitem(last=False)
+        _share_less()
     return mapped
+
+
+def _share_less() -> None:
+    """Stop sharing the mappings that were not used for the longest time, beyond what is kept."""
+    while len(_shared) > MOST_SHARED:
+        _shared.popitem(last=False)
+    copied = [key for key, mapped in _shared.items() if mapped.path is None]
+    while len(copied) > 1 and sum(_shared[key].size for key in copied) > KEPT_BYTES:
+        del _shared[copied.pop(0)]
 
 
 def _map_local(uri: str, path: str) -> MappedFile:

@@ -17,7 +17,7 @@ from sortedcontainers import SortedDict, SortedSet
 from applier.apply.spec import ExchangeGroup, FromBase, GroupMembership, NothingElse, Parents, UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SegmentTables, SplitTasks, TaskShare, needed
 from applier.io.keys import keys_of
-from applier.io.mapping import MOST_SHARED
+from applier.io.mapping import KEPT_BYTES, MOST_SHARED
 from applier.io.packing import is_packed
 from applier.io.resolver import is_far
 from applier.plan.log import LogSpan
@@ -199,8 +199,8 @@ def prefers_shuffle(span: LogSpan, tasks: ApplyTasks, versions: list[PlannedVers
     keep more of it in memory than TASK_BYTES: it keeps all rows of its tables, not only those of its own keys.
     """
     far = any(is_far(outline.uri) for outline in span.outlines)
-    copied = sum(is_packed(outline.uri) or keys_of(outline.uri) is not None for outline in span.outlines)
-    if (far or copied > MOST_SHARED) and len(tasks) > 1:
+    copied = [outline.size for outline in span.outlines if is_packed(outline.uri) or keys_of(outline.uri) is not None]
+    if (far or len(copied) > MOST_SHARED or sum(copied) > KEPT_BYTES) and len(tasks) > 1:
         return True
     kept = {item.version.id: item.bytes * _compressed_part(span) for item in versions}
     if len(tasks) > 1 and any(sum(kept[version] for version in share.units) > TASK_BYTES for share in tasks.shares):

@@ -155,6 +155,19 @@ def test_what_no_task_uses_makes_room(tmp_path, monkeypatch):
     assert mapping.map_file(packed_file(tmp_path, "zstd")).array.tobytes() == DATA
 
 
+def test_copies_that_are_kept_are_few_bytes(tmp_path, place, monkeypatch):
+    """The last one is kept in any case, and what somebody uses stays."""
+    monkeypatch.setattr(mapping, "KEPT_BYTES", 2 * len(DATA))
+    paths = [packed_file(tmp_path, packing) for packing in SUFFIXES]
+    used = mapping.map_file(paths[0])
+    for path in paths:
+        mapping.map_file(path)
+    assert len(list(place.rglob("?" * 32))) == 3 and used.array.tobytes() == DATA
+    monkeypatch.setattr(mapping, "KEPT_BYTES", 1)
+    last = mapping.map_file(packed_file(tmp_path, "gzip", pack(DATA * 2, "gzip")))
+    assert len(list(place.rglob("?" * 32))) == 2 and mapping.map_file(paths[0]) is last
+
+
 def test_threads_share_a_copy(tmp_path, place, monkeypatch):
     opened, plain = [], mapping.PlainStream
     monkeypatch.setattr(mapping, "PlainStream", lambda *given: opened.append(given) or plain(*given))
@@ -171,7 +184,7 @@ def test_processes_share_a_copy(tmp_path, place):
     """The second one does not unpack, and the first one's end leaves it its bytes."""
     path = packed_file(tmp_path, "gzip")
     mapped = mapping.map_file(path)
-    [copy] = place.rglob("????????????????????????????????")
+    [copy] = place.rglob("?" * 32)
     said, context = multiprocessing.Pipe(), multiprocessing.get_context("fork")
     other = context.Process(target=read_in_process, args=(path, str(place), said[1]))
     other.start()
@@ -200,7 +213,7 @@ def read_in_process(path, place, said):
 def test_what_a_killed_process_left_is_removed_or_made_again(tmp_path, place):
     path = packed_file(tmp_path, "gzip")
     mapped = mapping.map_file(path)
-    [copy] = place.rglob("????????????????????????????????")
+    [copy] = place.rglob("?" * 32)
     mapping.forget_copies()
     del mapped
     copy.parent.mkdir(0o700)

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from applier.apply.spec import FromBase
+from applier.io.keys import KeyedLocation, KeyFiles
 from applier.plan import tasks, units
 from applier.plan.tasks import core_seconds, log_segments, prefers_shuffle, walking_tasks
 from applier.snapshot.file_entries import FileEntry
@@ -29,6 +30,22 @@ def test_a_compressed_log_is_decoded_once_where_tasks_would_keep_too_much_of_it(
         compressed = dataclasses.replace(span, outlines=(outline,))
         assert prefers_shuffle(compressed, walks, versions, True) == shuffles
     assert not prefers_shuffle(compressed, dataclasses.replace(walks, shares=walks.shares[:1]), versions, True)
+
+
+def test_files_that_are_copied_are_decoded_once_where_no_process_keeps_all_copies(tmp_path, monkeypatch):
+    """Packed and encrypted ones: each task that walks would unpack them again."""
+    with Log(tmp_path / "b.000001") as log:
+        for definition in (T, U):
+            log.create(definition)
+            log.insert(definition, *range(1000))
+    span, _, versions = plan(tmp_path, [log.path])
+    walks, [outline] = walking_tasks(log_segments(span, versions), versions, 2), span.outlines
+    for uri, size, kept, shuffles in ((outline.uri, 10, 9, False), ("b.000001.gz", 10, 9, True),
+                                      ("b.000001.gz", 9, 9, False),
+                                      (KeyedLocation("b.000001", KeyFiles(("keys",))), 10, 9, True)):
+        monkeypatch.setattr(tasks, "KEPT_BYTES", kept)
+        other = dataclasses.replace(span, outlines=(dataclasses.replace(outline, uri=uri, size=size),))
+        assert prefers_shuffle(other, walks, versions, True) == shuffles, uri
 
 
 def test_work_is_what_is_applied_what_is_passed_over_and_what_a_base_has(tmp_path):
