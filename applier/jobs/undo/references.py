@@ -1,7 +1,7 @@
 """Rows that cannot go, since others refer to them by now, or cannot come back, since what they refer to is gone.
 
 Foreign keys held before the chosen transactions. So what breaks them has happened since: a row that was made since
-refers to one that is to go, or a row that was there since is gone that one refers to which is to come back.
+refers to one that is to go, or a row that was there since is gone that one refers to which is to come back (UNDO-REF).
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def rows(*found):
 
 
 def test_rows_get_the_values_that_they_had(tmp_path):
-    """Whatever the images have: rows that were inserted go, others come back, and updates are taken back."""
+    """UNDO-BACK. Whatever the images have: rows that were inserted go, others come back, and updates are taken back."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT, s VARCHAR(9))")
     log.transaction(("insert", "t", {"id": [1, 2, 3, 4], "n": [10, 20, 30, 40], "s": ["a", "b", None, "d"]}))
     log.transaction(("update", "t", {"id": [1]}, {"n": [11]}), ("delete", "t", {"id": [3]}),
@@ -91,7 +91,7 @@ def test_rows_get_the_values_that_they_had(tmp_path):
 
 
 def test_rows_that_others_have_changed_are_named(tmp_path):
-    """By whom and when; nothing is written. What comes before, and other rows, are in nobody's way."""
+    """UNDO-CHAIN. By whom and when; nothing is written. What comes before, and other rows, are in nobody's way."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT)")
     log.transaction(("insert", "t", {"id": [1, 2, 3], "n": [10, 20, 30]}))
     log.transaction(("update", "t", {"id": [1, 2]}, {"n": [11, 21]}))
@@ -119,7 +119,7 @@ def test_what_others_did_in_between_counts_too(tmp_path):
 
 @pytest.mark.parametrize("unique", ["id", "u"])
 def test_a_row_whose_key_another_one_has_does_not_come_back(tmp_path, unique):
-    """The primary key, or a unique one, as its collation compares it."""
+    """UNDO-KEY: the primary key, or a unique one, as its collation compares it."""
     log = Log(tmp_path, "CREATE TABLE t (id VARCHAR(5) PRIMARY KEY, u VARCHAR(5) UNIQUE)")
     log.transaction(("insert", "t", {"id": ["a", "b"], "u": ["x", "y"]}))
     log.transaction(("delete", "t", {"id": ["a", "b"]}))
@@ -131,8 +131,8 @@ def test_a_row_whose_key_another_one_has_does_not_come_back(tmp_path, unique):
 
 
 def test_columns_that_nobody_changed_since(tmp_path):
-    """With `columns` these alone are undone; rows that are gone, or were made since, stay as they are, and so do those
-    with another key."""
+    """UNDO-BACK: with `columns` these alone are undone. Rows that are gone, or were made since, stay as they are, and
+    so do those with another key."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT)")
     log.transaction(("insert", "t", {"id": [1, 2, 3, 4], "a": [1, 2, 3, 4], "b": [1, 2, 3, 4]}))
     log.transaction(("update", "t", {"id": [1, 2, 3, 4]}, {"a": [0] * 4, "b": [0] * 4}),
@@ -160,8 +160,8 @@ def test_as_if_nobody_had_changed_anything_since(tmp_path):
 
 
 def test_rows_that_others_refer_to_by_now_do_not_go(tmp_path):
-    """Nor do rows come back whose parents others have deleted. Tables are looked at that no chosen transaction changed.
-    """
+    """UNDO-REF. Nor do rows come back whose parents others have deleted. Tables are looked at that nothing chosen
+    changed."""
     log = Log(tmp_path, "CREATE TABLE p (id INT PRIMARY KEY)",
               "CREATE TABLE t (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id))")
     log.transaction(("insert", "p", {"id": [1]}), ("insert", "t", {"id": [1], "p": [1]}))
@@ -370,7 +370,7 @@ def test_what_there_is_not_is_said(tmp_path):
 
 
 def test_statements_guard_themselves(tmp_path):
-    """Each finds its row by all values, byte for byte, and is followed by one that fails if it did not."""
+    """UNDO-GUARD: each finds its row by all values, byte for byte, and is followed by one that fails if it did not."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(9), b VARBINARY(5), d DECIMAL(5,2), "
                         "g INT AS (id + 1), j JSON)")
     log.transaction(("insert", "t", {"id": [1], "s": ["it's"], "b": [b"\0\xff"], "d": [1.5], "g": [2],
@@ -385,6 +385,23 @@ def test_statements_guard_themselves(tmp_path):
         r"""<=> HEX('{"a": [1]}');""")
     assert lines[place + 1] == "SET @rows = @rows + (~0 + (ROW_COUNT() <> 1) = ~0);"
     assert "SET @end = IF(@rows = 1, 'COMMIT'," in lines[-4] and "START TRANSACTION;" in lines
+
+
+def test_the_command_line_says_what_is_in_the_way(tmp_path, capsys):
+    """Exit code 1, with the rows; 2 where the part of the log is not clear."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT)")
+    log.transaction(("insert", "t", {"id": list(range(30)), "n": [0] * 30}))
+    log.transaction(("update", "t", {"id": list(range(30))}, {"n": [1] * 30}))
+    log.writer.close()
+    words = ["undo", "--binlogs", log.path, "--output", f"{tmp_path}/undo.sql"]
+    assert cli.main([*words, "--gtids", log.gtid(1)]) == 1
+    shown = capsys.readouterr().err
+    assert "d.t id=0: changed since" in shown and "… and 10 more" in shown and "30 rows, 30 in d.t" in shown
+    assert cli.main([*words, "--start-position", "binlog.000001:4", "--start-datetime", "2026-03-14"]) == 2
+    assert "a position and a time are given for the same end" in capsys.readouterr().err
+    assert cli.main([*words, "--gtids", log.gtid(1), "--on-conflict", "skip"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("left as it is: d.t id=") == 20 and "… and 10 more are left as they are" in shown
 
 
 def test_the_mistake_in_the_demo_is_undone(tmp_path, capsys):
