@@ -33,6 +33,11 @@ class GtidChoice:
         self._intervals = {source: np.minimum(np.array(intervals, object), _LAST).astype(np.int64).reshape(-1, 2)
                            for source, intervals in parsed.intervals.items()}
 
+    @property
+    def count(self) -> int:
+        """How many transactions they are."""
+        return sum(int(last) - int(first) + 1 for intervals in self._intervals.values() for first, last in intervals)
+
     def chosen(self, names: list[str], sources: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """A mask of the groups of a `locating.groups.Groups` that are among them."""
         found = np.zeros(len(numbers), bool)

@@ -17,7 +17,7 @@ from applier.jobs.changes.groups import FileGroups, WantedGroups, version_at
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.changes.log import LogFile
 from applier.jobs.undo.result import time_of
-from applier.options import CommitRange, UndoOptions
+from applier.options import ALL_COMMITS, CommitRange, UndoOptions
 from applier.plan.used_tables import table_map_of
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
@@ -32,8 +32,8 @@ _SPLIT_BYTES = 64 << 10
 @dataclass(frozen=True)
 class Chosen:
     """How many transactions are chosen, the GTIDs ("" for one without) and times of the first and the last one; the
-    lowest commit version; which groups these are; the tables that may be changed by them; where
-    tables were emptied or dropped, by these or others; and all definitions that there are where the log ends."""
+    lowest commit version; which groups these are; the tables that may be changed by them; where tables were emptied or
+    dropped, by these or others; all definitions that there are where the log ends; and lines for people."""
 
     count: int
     gtids: tuple[str, str]
@@ -43,6 +43,7 @@ class Chosen:
     tables: tuple[TableName, ...]
     emptied: Mapping[TableName, Collection[Position]]
     definitions: tuple[TableDefinition, ...]
+    notes: tuple[str, ...]
 
     def connected(self, table: TableName) -> set[TableName]:
         """The tables that foreign keys connect to this one."""
@@ -69,7 +70,14 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     _check_statements(log, history, options.filter, found, emptied)
     return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
                   pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, emptied), emptied,
-                  tuple(version.definition for version in history.live()))
+                  tuple(version.definition for version in history.live()),
+                  _notes(wanted, len(times)))
+
+
+def _notes(wanted: WantedGroups, count: int) -> tuple[str, ...]:
+    """What people have to know of the choice."""
+    missing = 0 if wanted.gtids is None or wanted.within != ALL_COMMITS else wanted.gtids.count - count
+    return (f"{missing:,} of the GTIDs to undo are not in this part of the log",) if missing > 0 else ()
 
 
 def _wanted(log: ChangeLog, options: UndoOptions) -> WantedGroups:

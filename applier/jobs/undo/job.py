@@ -68,7 +68,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
         return Undone(options.output, options.format, found.count, found.gtids, found.times,
                       tuple(map(_undone, tables)), tuple(conflict for one in tables for conflict in one.conflicts),
                       not checks_off, tuple(sql.checks(changed, found.definitions if checks_off else ())), shown,
-                      log.notes)
+                      log.notes + found.notes)
 
 
 def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, progress: Progress) -> list[TableUndo]:

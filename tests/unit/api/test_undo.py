@@ -359,6 +359,7 @@ def test_what_there_is_not_is_said(tmp_path):
     log.transaction(("insert", "t", {"id": [1]}))
     with pytest.raises(applier.UsageError, match="the log has none of the transactions"):
         log.undo(7)
+    assert log.undo(1, 8, 9, name="some").notes == ("2 of the GTIDs to undo are not in this part of the log",)
     with pytest.raises(applier.UsageError, match="the transactions to undo are not chosen"):
         log.undo()
     with pytest.raises(applier.UsageError, match=r"the log has no file binlog.000009"):
