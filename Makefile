@@ -18,8 +18,9 @@ check: lint kernels  ## the daily round, without Java: lint, and the unit tests 
 cover: kernels  ## the same tests, and how much of the Python side they run; fails below the floor in setup.cfg
 	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist worksteal --cov --cov-report=term tests/unit
 
-test: warm  ## the test suite, in two processes (ARGS="-k name": what pytest is told, and in one)
-	$(BIN)/python -m pytest -q $(or $(ARGS),-n 2 --dist worksteal)
+# Three for two cores: one mostly waits, for Spark and for servers. Each begins with a part of the folders in their order.
+test: warm  ## the test suite, in three processes (ARGS="-k name": what pytest is told, and in one)
+	$(BIN)/python -m pytest -q $(or $(ARGS),-n 3 --dist worksteal)
 
 check-kernels: export APPLIER_KERNELS := checked
 check-kernels: kernels  ## tests without Spark and 5,000 mutants, every access compared with the memory that is registered
