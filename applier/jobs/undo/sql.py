@@ -23,14 +23,14 @@ SET time_zone = '+00:00';
 SET sql_mode = '{mode}';
 SET foreign_key_checks = {checked};
 SET unique_checks = 1;
-SET @rows = 0;
+SET @rows = NULL;
 """
 _NO_TRIGGERS = """\
 -- Triggers of these tables would change more: then this is an error, and the other format has no triggers.
-SET @triggers = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables});
+SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0;
 """
 _END = """\
--- All {statements} statements have changed a row each, also where errors do not stop the client; else 1146 follows.
+-- All {statements} statements have changed a row each, also where errors do not stop the client; else an error says so.
 SET @end = IF(@rows = {statements}, 'COMMIT', 'SELECT 1 FROM `undo_is_incomplete`.`nothing_was_committed`');
 PREPARE end_of_undo FROM @end;
 EXECUTE end_of_undo;

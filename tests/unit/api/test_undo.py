@@ -385,6 +385,7 @@ def test_statements_guard_themselves(tmp_path):
         r"utf8mb4)) <=> HEX(NULL) AND HEX(`b`) <=> HEX(x'00FF') AND `d` <=> 2.00 AND HEX(CONVERT(`j` USING utf8mb4)) "
         r"""<=> HEX('{"a": [1]}');""")
     assert lines[place + 1] == "SET @rows = @rows + (~0 + (ROW_COUNT() <> 1) = ~0);"
+    assert lines[lines.index("SET @rows = NULL;") + 2].startswith("SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM ")
     assert "SET @end = IF(@rows = 1, 'COMMIT'," in lines[-4] and "START TRANSACTION;" in lines
 
 
