@@ -24,6 +24,8 @@ from applier.io.packing import SUFFIXES, is_packed, log_name
 from applier.io.resolver import absolute, folder_of, is_uri, join, resolve
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
+_OF_ARIA = re.compile(r"aria_log\.\d{8}\Z")
+"""Beside binlogs, in a data directory of MariaDB."""
 _GLOB = re.compile(r"[*?\[]")
 _UNPACKED_BYTES = 6
 """Of a log, about, for each byte of a packed file."""
@@ -192,6 +194,7 @@ def _list(directory: str) -> list[ArchiveFile]:
                     info.mtime_ns)
         for info in infos
         if info.type == fs.FileType.File and _NUMBERED.match(log_name(info.base_name))
+        and not _OF_ARIA.match(info.base_name)
     ]
 
 

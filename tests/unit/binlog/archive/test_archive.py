@@ -20,7 +20,8 @@ def folder(request, tmp_path) -> Path:
     """A copy of a real archive of four files, among other things that a server has beside them."""
     for name in NAMES:
         shutil.copy(CASES / request.param / name, tmp_path / name)
-    (tmp_path / "ibdata1").write_bytes(b"?")
+    for other in ("ibdata1", "aria_log.00000001", "aria_log_control"):
+        (tmp_path / other).write_bytes(b"?")
     (tmp_path / "binlog.index").write_text("".join(f"./{name}\n" for name in NAMES))
     return tmp_path
 
