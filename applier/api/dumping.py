@@ -111,7 +111,7 @@ def export(
     rows: whether to write rows.
     if_not_exists: keep tables that exist; else they are an error.
     where: only rows for which this SQL expression on a table's columns is true.
-    replace: replace rows with the same keys; else they are an error.
+    replace: replace rows with the same keys; else they are an error, and with tsv they stay, with a warning.
     engine: threads of this process, Spark, or what suits the work; a master means Spark.
     master: Spark's, as for `replay`.
     progress: called with each Step.

@@ -59,14 +59,15 @@ def console() -> None:
         code = main(sys.argv[1:])
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
-        with suppress(OSError):
-            print("applier: interrupted" + ": nothing was written" * _has_output(sys.argv), file=sys.stderr)
     except Exception:
         import traceback
 
         with suppress(OSError):
             traceback.print_exc()
         code = INTERNAL_ERROR
+    if code == INTERRUPTED:  # typer makes it of an interrupt, too
+        with suppress(OSError):
+            print("applier: interrupted" + ": nothing was written" * _has_output(sys.argv), file=sys.stderr)
     leave(code)
 
 

@@ -93,7 +93,8 @@ def export(
     if_not_exists: Annotated[bool, typer.Option(
         "--if-not-exists", help="Keep tables that exist on the server; else they are an error.")] = False,
     replace: Annotated[bool, typer.Option(
-        "--replace", help="Replace the server's rows that have the same keys; else they are an error.")] = False,
+        "--replace", help="Replace the server's rows that have the same keys; else they are an error, and with tsv "
+                          "they stay, with a warning.")] = False,
     where: Annotated[str | None, typer.Option(
         metavar="SQL", help="Only rows for which this expression on a table's columns is true, as \"id > 5\".")] = None,
     engine: EngineOption = Engine.auto,
