@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from applier.api.histories import History, history
     from applier.api.logs import explain, locate
     from applier.api.replaying import Replayed, replay
+    from applier.api.rewriting import rewrite
     from applier.api.snapshots import Snapshot, SnapshotTable
     from applier.api.summaries import summary
     from applier.api.undoing import undo
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
     from applier.jobs.diff.result import TableDiff
     from applier.jobs.replay.result import ReplayResult
+    from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
     from applier.jobs.summary.result import Summary
     from applier.jobs.undo.conflicts import Conflict
     from applier.jobs.undo.result import Undone, UndoneTable
@@ -54,6 +56,7 @@ _HOMES = {
     "applier.api.histories": ("History", "history"),
     "applier.api.logs": ("explain", "locate"),
     "applier.api.replaying": ("Replayed", "replay"),
+    "applier.api.rewriting": ("rewrite",),
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
     "applier.api.summaries": ("summary",),
     "applier.api.undoing": ("undo",),
@@ -62,6 +65,7 @@ _HOMES = {
                        "SnapshotError", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.replay.result": ("ReplayResult",),
+    "applier.jobs.rewrite.result": ("Proof", "Rewritten", "RewrittenFile"),
     "applier.jobs.summary.result": ("Summary",),
     "applier.jobs.undo.conflicts": ("Conflict",),
     "applier.jobs.undo.result": ("Undone", "UndoneTable"),
@@ -71,10 +75,10 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Conflict", "Diff", "EncryptedBinlog", "GtidSet",
-    "History", "MissingFile", "ReplayResult", "ReplayStopped", "Replayed", "SchemaError", "Snapshot", "SnapshotError",
-    "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused", "Undone", "UndoneTable",
-    "UnsupportedEvent", "UnsupportedStatement", "UsageError",
-    "changes", "diff", "explain", "export", "history", "import_dump", "locate", "replay", "summary",
+    "History", "MissingFile", "Proof", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile",
+    "SchemaError", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused",
+    "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError",
+    "changes", "diff", "explain", "export", "history", "import_dump", "locate", "replay", "rewrite", "summary",
     "undo",
 ]
 

@@ -13,6 +13,8 @@ from applier.snapshot import AS_DECIMAL, FILE_BYTES, UNSIGNED_BIGINTS
 ENGINES = ("auto", "local", "spark")
 CHANGE_FORMATS = ("json", "csv", "parquet", "debezium", "arrow")
 UNDO_FORMATS = ("sql", "binlog")
+MINIMAL, NOBLOB = IMAGES = ("minimal", "noblob")
+"""The row images that a rewritten archive may have."""
 REFUSE, SKIP, OF_COLUMNS, FORCE = ON_CONFLICT = ("refuse", "skip", "columns", "force")
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
@@ -357,6 +359,25 @@ class UndoOptions:
             raise UsageError("the transactions to undo are not chosen",
                              hint="give --gtids, or where they begin and end: --start-position, --stop-position, "
                                   "--start-datetime, --stop-datetime")
+
+
+@dataclass(frozen=True)
+class RewriteOptions:
+    """The archive to write anew, and the directory to make. `image`, one of IMAGES, is what row images have then, None:
+    what they have; with `compress` transactions or rows events are compressed that are not. The archive begins with
+    `base`."""
+
+    binlogs: tuple[str, ...]
+    output: str
+    image: str | None = None
+    compress: bool = False
+    base: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.image is not None:
+            _one_of("--image", self.image, IMAGES)
+        if self.image is None and not self.compress:
+            raise UsageError("nothing says what is to be smaller", hint="give --image minimal, --compress, or both")
 
 
 def _check_engine(engine: str, master: str | None) -> None:

@@ -27,7 +27,8 @@ Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`
 """
 _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
 _FIRST = ("replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes", "history", "History",
-          "undo", "Undone", "UndoneTable", "Conflict", "diff", "Diff",
+          "undo", "Undone", "UndoneTable", "Conflict", "rewrite", "Rewritten", "RewrittenFile", "Proof",
+          "diff", "Diff",
           "TableDiff", "import_dump", "export", "summary", "Summary", "locate", "explain", "binlog.Writer")
 
 

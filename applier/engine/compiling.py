@@ -37,6 +37,7 @@ _FOR_JOBS = {
     "change files": ("applier.binlog.", "applier.columns.", "applier.mysql.", "applier.jobs.exporting.",
                      "applier.jobs.json_lines."),
     "outline": ("applier.binlog.outline.",),
+    "rewrite": ("applier.jobs.rewrite.",),
     "summary": ("applier.binlog.",),
     "verify": ("applier.snapshot.digest_kernel",),
 }

@@ -58,12 +58,12 @@ def binary_array(lengths: np.ndarray, data: np.ndarray | pa.Buffer) -> pa.Binary
 
 
 def packed_integers(values: np.ndarray) -> pa.BinaryArray:
-    """Lengths as the protocol packs them (see `wire_columns.packed_integer`), below 2^24."""
-    wide = np.where(values < 251, 0, np.where(values < 1 << 16, 2, 3))
-    matrix = np.empty((len(values), 4), np.uint8)
-    matrix[:, 0] = np.where(wide == 0, values, 250 + wide)
-    matrix[:, 1:] = little_endian(values, 3)
-    return binary_array(1 + wide, matrix[np.arange(4) <= wide[:, None]])
+    """Lengths as the protocol packs them (see `wire_columns.packed_integer`)."""
+    wide = np.select([values < 251, values < 1 << 16, values < 1 << 24], [0, 2, 3], 8)
+    matrix = np.empty((len(values), 9), np.uint8)
+    matrix[:, 0] = np.where(wide == 0, values, np.minimum(250 + wide, 254))
+    matrix[:, 1:] = little_endian(values, 8)
+    return binary_array(1 + wide, matrix[np.arange(9) <= wide[:, None]])
 
 
 def little_endian(values: np.ndarray, width: int) -> np.ndarray:

@@ -162,7 +162,7 @@ def gtid(
     """
     count = len(numbers)
     fixed = framing + 1 + 16 + 8 + 1 + 8 + 8 + 7 + 4
-    wide = np.select([rest + fixed + 1 < 251, rest + fixed + 3 < 1 << 16], [1, 3], 4)
+    wide = np.select([rest + fixed + 1 < 251, rest + fixed + 3 < 1 << 16, rest + fixed + 4 < 1 << 24], [1, 3, 4], 9)
     parts: list[Cells] = [
         _constant(bytes((statement,)) + source.bytes, count),
         little_endian(numbers, 8),

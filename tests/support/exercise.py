@@ -45,6 +45,7 @@ def exercise() -> None:
     exercise_dumps()
     exercise_diffs()
     exercise_show()
+    exercise_rewriting()
 
 
 def exercise_documents() -> None:
@@ -136,6 +137,18 @@ def exercise_show() -> None:
         with BinlogWriter(f"{folder}/binlog.000001") as log:
             log.query("CREATE DATABASE d")
         show([f"{folder}/binlog.000001"], "text", nowhere, Selection(tables=EVERYTHING))
+
+
+def exercise_rewriting() -> None:
+    """The same for the kernels that write an archive anew."""
+    from applier.jobs.rewrite.job import rewrite
+    from applier.options import RewriteOptions
+    from applier.writer.writer import BinlogWriter
+
+    with tempfile.TemporaryDirectory() as folder:
+        with BinlogWriter(f"{folder}/binlog.000001") as log:
+            log.query("CREATE DATABASE d")
+        rewrite(RewriteOptions((f"{folder}/binlog.000001",), f"{folder}/out", compress=True))
 
 
 def _document_and_diffs() -> tuple[bytes, bytes]:

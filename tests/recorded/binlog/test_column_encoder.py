@@ -219,5 +219,5 @@ def test_a_value_over_its_length_prefix_is_an_error() -> None:
 
 
 def test_packed_integers_are_those_of_the_protocol() -> None:
-    numbers = [0, 250, 251, 252, 65535, 65536, (1 << 24) - 1]
+    numbers = [0, 250, 251, 252, 65535, 65536, (1 << 24) - 1, 1 << 24, 1 << 40]
     assert packed_integers(np.array(numbers)).to_pylist() == [packed_integer(number) for number in numbers]

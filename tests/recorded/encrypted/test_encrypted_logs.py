@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 import applier
+import applier.binlog
 from applier.binlog.locating import search
 from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError, EncryptedBinlog
@@ -99,6 +100,15 @@ def test_packed_as_well(case, tmp_path):
     """And beside plain files: here the last one is what the first run of this archive made plain."""
     pack_archive(case.folder.glob("binlog.0*"), tmp_path / "logs", ["gzip", "xz", None])
     applier.replay(tmp_path / "logs", tmp_path / "out", **case.keys)
+    assert differences(tmp_path / "out", case.folder / "expected") == []
+
+
+@each_case
+def test_a_rewritten_archive_is_plain(case, tmp_path):
+    """What MariaDB says of the encryption is not in it, and no key is needed any more."""
+    applier.rewrite(case.folder, tmp_path / "plain", image="minimal", compress=True, **case.keys)
+    assert "START_ENCRYPTION" not in {event.name for event in applier.binlog.open(str(tmp_path / "plain"))}
+    applier.replay(tmp_path / "plain", tmp_path / "out")
     assert differences(tmp_path / "out", case.folder / "expected") == []
 
 

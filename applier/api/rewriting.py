@@ -1,0 +1,54 @@
+"""`rewrite`: an archive anew, smaller."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from applier.api.arguments import PathLike, Paths, Watcher, logs, path, watcher
+from applier.api.snapshots import Snapshot
+from applier.jobs.rewrite.result import Rewritten
+from applier.options import RewriteOptions
+
+
+def rewrite(
+    binlogs: Paths,
+    output: PathLike,
+    *,
+    image: Literal["minimal", "noblob"] | None = None,
+    compress: bool = False,
+    base: PathLike | Snapshot | None = None,
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
+    progress: Watcher | None = None,
+) -> Rewritten:
+    """Write an archive anew, smaller: with less in row images, or compressed. Names of files, groups, GTIDs, servers,
+    times, statements and their order stay; positions change.
+
+    >>> rewritten = applier.rewrite("backup", "smaller", image="minimal", compress=True)
+    >>> rewritten.ratio < 0.6
+    True
+    >>> rewritten.proof.tables, rewritten.proof.gtid_set
+    (6, '20810cc3-e548-11f1-a5e4-02fc00000001:1-2462')
+
+    binlogs: the archive, from its beginning or from `base` on.
+    output: the directory to make, on this machine: the files and an index of them.
+    image: what images of updates and deletes have then. minimal: before, the key equivalent, and after, what changed;
+        noblob: besides, all columns but TEXT, BLOB and JSON. Images that have less stay as they are.
+    compress: whether transactions (MySQL) and rows events (MariaDB) are compressed, as servers do it.
+    base: a snapshot with which the archive begins.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
+    progress: called with each Step.
+
+    Packed and encrypted binlogs become plain files. Both archives are replayed, and their rows compared, before the
+    output is there.
+
+    Raises what `replay` raises: what cannot be replayed is not written anew; UsageError if the output exists.
+    """
+    from applier.jobs.rewrite import job
+
+    start = base.uri if isinstance(base, Snapshot) else None if base is None else path(base)
+    return job.rewrite(RewriteOptions(logs(binlogs, keyring, key_file, key_file_secret), path(output), image, compress,
+                                      start), watcher(progress))

@@ -1,0 +1,67 @@
+"""`applier rewrite`: an archive anew, smaller."""
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from applier.cli.application import app
+from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
+
+if TYPE_CHECKING:
+    from applier.jobs.rewrite.result import Rewritten
+
+
+class Image(StrEnum):
+    """What row images have."""
+
+    minimal = "minimal"
+    noblob = "noblob"
+
+
+@app.command()
+def rewrite(
+    binlogs: Annotated[list[str], typer.Option(
+        metavar="PATH...", help="The archive, as `replay` takes it, from its beginning or from --base on. Several may "
+                                "follow.")],
+    output: Annotated[str, typer.Option(metavar="DIR", help="The directory to make: the files and an index of them.")],
+    image: Annotated[Image | None, typer.Option(
+        help="What images of updates and deletes have then. minimal: before, the key equivalent, and after, what "
+             "changed; noblob: besides, all columns but TEXT, BLOB and JSON. Images that have less stay as they "
+             "are.")] = None,
+    compress: Annotated[bool, typer.Option(
+        "--compress", help="Compress transactions (MySQL) or rows events (MariaDB), as servers do it.")] = False,
+    base: Annotated[str | None, typer.Option(
+        metavar="SNAPSHOT", help="A snapshot with which the archive begins.")] = None,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
+) -> None:
+    """Write an archive anew, smaller, and prove that it replays to the same rows.
+
+    Names of files, groups, GTIDs, servers, times, statements and their order stay; positions change. Both archives are
+    replayed and their rows compared; only then the output is there.
+
+        applier rewrite --binlogs /backup --image minimal --compress --output /backup-small
+    """
+    from applier.api.rewriting import rewrite as write
+    from applier.cli.terminal import print_note, progress
+
+    with progress() as watcher:
+        done = write(keyed(binlogs, keyring, key_file, key_file_secret), output,
+                     image=None if image is None else image.value, compress=compress, base=base, progress=watcher)
+    _print(done)
+    for note in done.notes:
+        print_note(note)
+
+
+def _print(done: "Rewritten") -> None:
+    from applier.cli.grids import result_console
+    from applier.cli.terminal import assembled, words
+
+    console = result_console()
+    files, groups = len(done.files), done.groups
+    console.print(assembled((done.output, "bold"), f": {files:,} file{'s' * (files != 1)}, {groups:,} event groups, "
+                            f"{done.bytes_before:,} bytes become {done.bytes_after:,} ({done.ratio:.0%})"),
+                  soft_wrap=True)
+    console.print(words(str(done.proof)), soft_wrap=True)

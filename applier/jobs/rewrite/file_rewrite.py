@@ -1,0 +1,192 @@
+"""Writes one file of an archive anew.
+
+    events → smaller images (rewrite_kernel) → compressed (packing) → with positions and checksums (framing_kernel)
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import numpy as np
+
+from applier.binlog.events.compressed import Inflater
+from applier.binlog.events.events import read_format
+from applier.binlog.events.format import MAGIC, EventType, FormatDescription
+from applier.binlog.events.table_map import TableMap, parse_table_map
+from applier.binlog.rows.table_ids import TableIds
+from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
+from applier.io.mapping import map_file
+from applier.jobs.rewrite.kernels import records as r
+from applier.jobs.rewrite.kernels.framing_kernel import MORE_BYTES, frame
+from applier.jobs.rewrite.kernels.records import Status
+from applier.jobs.rewrite.kernels.rewrite_kernel import rewrite
+from applier.jobs.rewrite.packing import Packed
+from applier.jobs.rewrite.result import RewrittenFile
+from keysearch.addresses import address_of
+
+PART_BYTES = 8 << 20
+"""Written at a time, except for a transaction of MySQL that is larger: its GTID event has its length."""
+_FIRST_EVENTS = 1 << 16
+ColumnsOf = Callable[[TableMap, int], np.ndarray | None]
+"""The columns of a table map at an offset, as `table_images.image_columns` gives them."""
+
+
+@dataclass(frozen=True)
+class FileToRewrite:
+    """A file: where it is, and its name as a log; where its last event group ends (None: at its end); offsets
+    of events, in their order, at which tables may get other definitions."""
+
+    uri: str
+    name: str
+    end: int | None
+    redefined_at: Sequence[int]
+
+
+def rewrite_file(file: FileToRewrite, target: str, columns_of: ColumnsOf, *, compresses: bool) -> RewrittenFile:
+    """Write a file anew to a path. Raises ArchiveError where its bytes contradict each other."""
+    walk = _Walk(file, columns_of, compresses)
+    with open(target, "xb") as output:
+        output.write(MAGIC)
+        position = len(MAGIC)
+        for part in walk.parts():
+            position += walk.write(part, output, position)
+    return RewrittenFile(file.name, walk.size, position)
+
+
+def knows_compressed(format: FormatDescription) -> bool:
+    """Whether the server that wrote a file knows compressed events: a replica refuses those that the file's format
+    description does not list (MySQL 8.0.20, MariaDB 10.2)."""
+    last = EventType.DELETE_ROWS_COMPRESSED_V1 if format.flavour == "mariadb" else EventType.TRANSACTION_PAYLOAD
+    return len(format.post_header_lengths) >= last
+
+
+class _Walk:
+    """The walk over a file, and its memory."""
+
+    def __init__(self, file: FileToRewrite, columns_of: ColumnsOf, compresses: bool) -> None:
+        self._mapped, self._columns_of = map_file(file.uri), columns_of
+        self._file, self._format = file, read_format(self._mapped)
+        self.size = self._mapped.size
+        self._end = self.size if file.end is None else file.end
+        self._inflater = Inflater(self._mapped, self._format.header_length, self._format.checksum_length)
+        self._memory, self._events = np.empty(2 * PART_BYTES, np.uint8), np.zeros(_FIRST_EVENTS, r.OUT)
+        self._row = np.zeros(4 * r.VALUE_BYTES + 2 * r.BITMAP_BYTES, np.uint8)
+        self._kept: list[np.ndarray] = []
+        self._state = np.zeros((), r.STATE)
+        self._forget_tables()
+        for field, value in {
+                "base": self._mapped.address, "position": len(MAGIC), "file_end": self._end,
+                "header_bytes": self._format.header_length, "checksum_bytes": self._format.checksum_length,
+                "is_mariadb": self._format.flavour == "mariadb", "part_bytes": PART_BYTES,
+                "compresses": compresses and knows_compressed(self._format),
+                "is_decrypted": self._mapped.is_decrypted, "values": address_of(self._row),
+                "bitmaps": address_of(self._row) + 4 * r.VALUE_BYTES}.items():
+            self._state[field] = value
+
+    def parts(self) -> Iterator[Packed]:
+        """The events, some groups at a time."""
+        state = self._state
+        for end in [*(at for at in self._file.redefined_at if at < self._end), self._end]:
+            state["end"] = end
+            self._forget_tables()
+            while (status := self._run()) == Status.PART:
+                yield self._part()
+            self._check(status)
+        yield self._part()
+
+    def write(self, part: Packed, output: BinaryIO, position: int) -> int:
+        """Write events at an offset of a file; how many bytes they are."""
+        events = part.events
+        target = np.empty(int(events["length"].sum()) + len(events) * MORE_BYTES, np.uint8)
+        start = address_of(target)
+        length = int(frame(address_of(events), len(events), start, position, self._format.header_length,
+                           self._format.checksum_length)) - start
+        output.write(target[:length].data)
+        return length
+
+    def _run(self) -> int:
+        """Run the kernel until there is a part, or the end, or something is wrong."""
+        state = self._state
+        while True:
+            for field, value in {
+                    "ids": self._ids.address, "ids_mask": self._ids.mask, "tables": address_of(self._tables),
+                    "out": address_of(self._memory), "room": len(self._memory), "events": address_of(self._events),
+                    "most_events": len(self._events)}.items():
+                state[field] = value
+            status = int(rewrite(address_of(state)))
+            if status == Status.NO_ROOM:
+                self._grow()
+            elif status == Status.NEW_TABLE_MAP:
+                self._add_table_map()
+            elif status == Status.NEED_CONTENTS:
+                self._inflate()
+            else:
+                return status
+
+    def _part(self) -> Packed:
+        """What was put out, whose memory is used again."""
+        n = self._get("n_events")
+        part = Packed(self._events[:n].copy(), self._memory[:self._get("used")], self._format.header_length)
+        self._state["used"], self._state["n_events"] = 0, 0
+        return part
+
+    def _get(self, field: str) -> int:
+        return int(self._state[field])
+
+    def _forget_tables(self) -> None:
+        """Ask anew for the tables of all table maps."""
+        self._ids, self._known = TableIds(), dict[bytes, tuple[int, np.ndarray]]()
+        self._tables = np.zeros(16, r.TABLE)
+
+    def _grow(self) -> None:
+        """Make room for the next event, and for as much as there is."""
+        used, n = self._get("used"), self._get("n_events")
+        if self._get("wanted_bytes") > len(self._memory) - used:
+            memory = np.empty(2 * len(self._memory) + self._get("wanted_bytes"), np.uint8)
+            memory[:used] = self._memory[:used]
+            self._memory = memory
+        if n == len(self._events):
+            self._events = np.concatenate([self._events, np.zeros_like(self._events)])
+
+    def _add_table_map(self) -> None:
+        address = self._get("event")
+        end = int.from_bytes(ctypes.string_at(address + 9, 4), "little")
+        end -= 0 if self._get("within") else self._format.checksum_length
+        event = ctypes.string_at(address, end)[self._format.header_length:]
+        table_id, body = int.from_bytes(event[:6], "little"), event[6:]
+        if body not in self._known:
+            self._known[body] = self._number(body), np.frombuffer(body, np.uint8)
+        self._ids.set(table_id, *self._known[body])
+
+    def _number(self, body: bytes) -> int:
+        """The number of a new table."""
+        number, position = len(self._known), self._get("position")
+        if number == len(self._tables):
+            self._tables = np.concatenate([self._tables, np.zeros_like(self._tables)])
+        try:
+            columns = self._columns_of(parse_table_map(body), position)
+        except ApplierError as error:
+            raise error.at(file=self._file.uri, position=position) from None
+        if columns is not None:
+            self._kept.append(columns)
+            self._tables[number] = 1, len(columns), address_of(columns), int(columns["json"].max(initial=-1)) + 1
+        return number
+
+    def _inflate(self) -> None:
+        self._inflater.advance(self._get("position"), self._end, within=self._get("within") != 0)
+        contents = self._inflater.contents
+        self._state["content"], self._state["contents_left"] = address_of(contents), len(contents)
+        self._state["inner"] = 0
+
+    def _check(self, status: int) -> None:
+        """Raise ArchiveError for what is wrong with the event where the kernel stopped."""
+        what = {Status.BAD_LENGTH: "an event with an impossible length",
+                Status.BAD_CHECKSUM: "an event whose checksum is wrong",
+                Status.UNKNOWN_TABLE: "a rows event without a table map",
+                Status.BAD_ROWS: "a row of a rows event contradicts its own lengths"}.get(Status(status))
+        if what is not None:
+            raise ArchiveError(what, file=self._file.uri, position=self._get("position"), errno=CORRUPT_EVENT,
+                               hint="the file is damaged; copy it again from the server")

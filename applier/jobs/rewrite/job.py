@@ -1,0 +1,125 @@
+"""The job: writes an archive anew, smaller, and proves that it is the same.
+
+    archive → replayed → outline → definitions → each file written anew → replayed → compared → published
+
+Names of files, groups, GTIDs, servers, times, statements and the order stay; positions change.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from functools import partial
+
+import numpy as np
+
+from applier.binlog.archive.archive import Archive, ArchiveFile, open_archive
+from applier.binlog.events.table_map import TableMap
+from applier.engine import compiling
+from applier.engine.executor import ThisProcess
+from applier.engine.threads import map_on_threads
+from applier.errors import UsageError
+from applier.io import durable
+from applier.io.progress import Progress, Silent
+from applier.jobs.replay.outlining import Outlining
+from applier.jobs.rewrite.file_rewrite import FileToRewrite, knows_compressed, rewrite_file
+from applier.jobs.rewrite.proof import Replays
+from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
+from applier.jobs.rewrite.table_images import image_columns
+from applier.options import ReplayOptions, RewriteOptions
+from applier.plan.log import LogSpan, read_history
+from applier.schema.history.history import SchemaHistory
+from applier.schema.table_filter import EVERYTHING
+from applier.snapshot import manifest
+
+_WHOLE = 1 << 62
+
+
+def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewritten:
+    """Write the archive anew. Raises UsageError where the output exists, and what a replay of the archive raises; then
+    nothing is written."""
+    progress = progress or Silent()
+    output = os.path.abspath(options.output)
+    if os.path.exists(output):
+        raise UsageError("the output exists already", file=options.output, hint="name a directory that does not exist")
+    compiling.ensure("replay", progress)
+    compiling.ensure("rewrite", progress)
+    archive = open_archive(list(options.binlogs))
+    with Replays(options.base, progress) as replays:
+        replayed = replays.add(options.binlogs)
+        writing = _Writing(archive, options, progress)
+        staging, lock = durable.make_staging(output)
+        try:
+            files = writing.write(staging, progress)
+            proof = _proven(replays, staging)
+            durable.sync_tree(staging)
+            os.rename(staging, output)
+        except BaseException:
+            shutil.rmtree(staging, ignore_errors=True)
+            raise
+        finally:
+            if lock is not None:
+                os.close(lock)
+    notes = tuple(dict.fromkeys((*replayed.notes, *writing.notes)))
+    return Rewritten(options.output, tuple(files), writing.groups, proof, notes)
+
+
+class _Writing:
+    """What is known of an archive before it is written anew."""
+
+    def __init__(self, archive: Archive, options: RewriteOptions, progress: Progress) -> None:
+        self.notes = list[str]()
+        self._options, self._archive = options, archive
+        base = None if options.base is None else manifest.load(options.base)
+        outlining = Outlining(ThisProcess(os.cpu_count() or 1), ReplayOptions(options.binlogs, "", options.base), None,
+                              _WHOLE, Silent(), lambda text: None)
+        part = outlining.next_pass(archive, base)
+        self._span: LogSpan = part.span
+        self._history: SchemaHistory = read_history(part.span, EVERYTHING.wanted, part.base, None)
+        self._numbers = {outline.name: number for number, outline in enumerate(part.span.outlines)
+                         if number >= part.span.n_before}
+        for outline in part.span.files:
+            if options.compress and not knows_compressed(outline.format):
+                self.notes.append(f"{outline.name} is not compressed: {outline.format.server_version} does not know "
+                                  "compressed events")
+            if outline.torn:
+                self.notes.append(f"{outline.name} ends within an event group at {outline.torn_at}; written up to "
+                                  f"{outline.end}")
+
+    @property
+    def groups(self) -> int:
+        """How many event groups count."""
+        return sum(outline.n_groups for outline in self._span.files)
+
+    def write(self, folder: str, progress: Progress) -> list[RewrittenFile]:
+        """Write all files, and an index of them, to a directory."""
+        files = self._archive.files
+        progress.phase("rewrite", len(files), "files")
+        done = map_on_threads(partial(self._write_file, folder), files, os.cpu_count() or 1,
+                              lambda count, _: progress.update(count))
+        with open(os.path.join(folder, f"{files[0].name.rpartition('.')[0] or files[0].name}.index"), "x") as index:
+            index.writelines(f"./{file.name}\n" for file in files)
+        return done
+
+    def _write_file(self, folder: str, file: ArchiveFile) -> RewrittenFile:
+        number = self._numbers.get(file.name)
+        outline = None if number is None else self._span.outlines[number]
+        redefined = set() if outline is None else {outline.start}
+        for version in self._history.versions():
+            places = version.start, version.end
+            redefined |= {place[1] for place in places if place is not None and place[0] == number}
+        end = outline.end if outline is not None and outline.torn else None
+        return rewrite_file(FileToRewrite(file.uri, file.name, end, sorted(redefined)), os.path.join(folder, file.name),
+                            partial(self._columns_of, number), compresses=self._options.compress)
+
+    def _columns_of(self, number: int | None, table_map: TableMap, position: int) -> np.ndarray | None:
+        """The columns of a table in a file's images, None where these stay as they are: before a base, too."""
+        if self._options.image is None or number is None or position < self._span.outlines[number].start:
+            return None
+        version = self._history.at(table_map.database, table_map.table, (number, position))
+        return image_columns(None if version is None else version.definition, table_map, self._options.image)
+
+
+def _proven(replays: Replays, folder: str) -> Proof:
+    replays.add((folder,))
+    return replays.proof()

@@ -1,0 +1,100 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
+"""The values of a row image found, and put into another one that has fewer columns.
+
+An image is a bitmap of NULLs, a bit for each column that is present, and the values one after another.
+"""
+
+import numpy as np
+
+from applier.binlog.rows.value_kernel import little_endian
+from applier.jobs.rewrite.kernels.records import VALUE_BYTES, column_at
+from applier.kernels.byte_strings import same_bytes
+from keysearch.memory import copy_bytes, inline, load_i64, load_u8, store_i64, store_u8
+
+CORRUPT = -1
+_NULL, _ABSENT = -1, -2
+
+
+@inline
+def has(bitmap, column):
+    """Whether a bitmap has a column's bit."""
+    return load_u8(bitmap + (column >> 3)) >> (column & 7) & 1 != 0
+
+
+@inline
+def add(bitmap, column):
+    """Set a column's bit."""
+    at = bitmap + (column >> 3)
+    store_u8(at, np.uint8(load_u8(at) | np.uint8(1 << (column & 7))))
+
+
+@inline
+def length_of(values, column):
+    """The length of a value that was found, with its prefix; below 0 for NULL and for a column that is not there."""
+    return load_i64(values + VALUE_BYTES + 8 * column)
+
+
+@inline
+def find_values(at, stop, present, columns, n_columns, values):
+    """Find the values of the image at `at`, whose columns a bitmap says: where each begins, and how long it is, in two
+    arrays at `values`. The address after it, or CORRUPT."""
+    n_present = np.int64(0)
+    for column in range(n_columns):
+        n_present += has(present, column)
+    nulls = at
+    if (n_present + 7) >> 3 > stop - at:
+        return np.int64(CORRUPT)
+    at += (n_present + 7) >> 3
+    bit = np.int64(0)
+    for column in range(n_columns):
+        length = np.int64(_ABSENT)
+        if has(present, column):
+            length = np.int64(_NULL)
+            if not has(nulls, bit):
+                known = column_at(columns, column)
+                prefix, length = known.prefix, known.width
+                if prefix > stop - at:
+                    return np.int64(CORRUPT)
+                if prefix:
+                    length = np.int64(little_endian(at, prefix))
+                    if length > stop - at - prefix:
+                        return np.int64(CORRUPT)
+                    length += prefix
+                if length > stop - at:
+                    return np.int64(CORRUPT)
+                store_i64(values + 8 * column, at)
+                at += length
+            bit += 1
+        store_i64(values + VALUE_BYTES + 8 * column, length)
+    return at
+
+
+@inline
+def is_same(before, after, column):
+    """Whether a column has the same bytes in two images, and is in both."""
+    length = length_of(before, column)
+    if length != length_of(after, column) or length == _ABSENT:
+        return False
+    return length == _NULL or same_bytes(load_i64(before + 8 * column), load_i64(after + 8 * column), length)
+
+
+@inline
+def put_image(to, present, n_columns, values):
+    """Put an image with these columns to `to`; the address after it."""
+    n_present = np.int64(0)
+    for column in range(n_columns):
+        n_present += has(present, column)
+    nulls = to
+    for i in range((n_present + 7) >> 3):
+        store_u8(to + i, np.uint8(255))  # servers leave ones behind the last bit
+    to += (n_present + 7) >> 3
+    bit = np.int64(0)
+    for column in range(n_columns):
+        if has(present, column):
+            length = length_of(values, column)
+            if length >= 0:
+                at = nulls + (bit >> 3)
+                store_u8(at, np.uint8(load_u8(at) & ~(1 << (bit & 7))))
+                to = copy_bytes(to, load_i64(values + 8 * column), length)
+            bit += 1
+    return to

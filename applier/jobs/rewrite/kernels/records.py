@@ -1,0 +1,60 @@
+"""What the kernels that write events anew share with Python: records, and why they stop."""
+
+from enum import IntEnum
+
+import numpy as np
+
+from keysearch.records import struct
+
+COLUMN, _, column_at = struct("column of images", **dict.fromkeys((
+    "width", "prefix", "key", "before", "after", "json"), np.int64))
+"""How a column's values lie in images: bytes of a value, or of the length before it. Whether it is of the key that
+before-images are to have; whether images before and after are to have it where they need not; its number among the JSON
+columns, -1 for others."""
+
+TABLE, _, table_at = struct("table of images", **dict.fromkeys(("wanted", "n_columns", "columns", "n_json"), np.int64))
+"""One for each distinct table map: whether its images are written anew, its columns (address), how many are JSON."""
+
+OUT, _, out_at = struct("event put out", **dict.fromkeys((
+    "address", "start", "length", "source", "unit", "form", "rows", "moves", "begins",
+    "type"), np.int64))
+"""An event to be written: where its bytes are, without checksum (`address`; `start` is an offset in the memory of the
+walk); how many bytes the archive had for it; a number shared by events that are compressed together (0: none), and in
+which form; of a rows event that is compressed by itself, how many bytes come before its rows; whether its header says
+where it ends; whether it begins a group, or is in none."""
+PLAIN, PAYLOAD, MARIADB = range(3)
+"""Forms: as it is, in a TRANSACTION_PAYLOAD, or as MariaDB's compressed rows event."""
+
+STATE, state_at, _ = struct("rewriting", **dict.fromkeys((
+    "base", "position", "end", "file_end", "header_bytes", "checksum_bytes", "compresses", "is_mariadb", "is_decrypted",
+    "tables", "ids", "ids_mask", "out", "used", "room", "events", "n_events", "most_events", "part_bytes",
+    "content", "contents_left", "inner", "within", "kept_used", "kept_events", "changed", "unit",
+    "group", "group_events", "has_gtid", "values", "bitmaps", "event", "table", "wanted_bytes"), np.int64))
+"""Of the file: its address, where the walk is and stops, where the file's events end, bytes of headers and checksums,
+whose it is, whether it was encrypted. Addresses of the tables' records and of the table of their ids. The memory for
+events: its address, what is used of it and how much there is; the same of their records; how much makes a part. Of a
+compressed event that is open: the next of what was inflated (`content`), how much is left, the event in it, whether one
+has begun (`within`), what was used before it, whether something in it has changed. `unit` is the last number of a unit.
+`group` says how far the open group is one that a server compresses (group_kernel), `group_events` which record comes
+after its GTID event, `has_gtid` whether it has one with a length. `values` and `bitmaps` are memory for one row and one
+event. `event` and `table` are where it stopped."""
+
+MOST_VALUES = 4096
+VALUE_BYTES = 8 * MOST_VALUES
+"""Of an array with a number for each column of a row."""
+BITMAP_BYTES = 512
+
+
+class Status(IntEnum):
+    """Why the kernel stopped: DONE, what it needs, or, below 0, what is wrong with the event."""
+
+    DONE = 0
+    PART = 1
+    """There is enough to be written."""
+    NO_ROOM = 2
+    NEW_TABLE_MAP = 3
+    NEED_CONTENTS = 4
+    BAD_LENGTH = -1
+    UNKNOWN_TABLE = -2
+    BAD_ROWS = -3
+    BAD_CHECKSUM = -4

@@ -1,0 +1,69 @@
+"""What writing an archive anew has done, for people and programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class RewrittenFile:
+    """What was written of one file."""
+
+    name: str
+    """The log's name."""
+    bytes_before: int
+    """Of the log in the archive, unpacked."""
+    bytes_after: int
+    """Of the file that was written."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What was computed to show that a rewritten archive is the same."""
+
+    tables: int
+    """How many tables both archives leave."""
+    rows: int
+    """How many rows these have, all equal."""
+    changes: int
+    """How many row changes both have."""
+    gtid_set: str
+    """What both execute."""
+    position: str
+    """Where the rewritten archive ends."""
+
+    def __str__(self) -> str:
+        executed = f" at GTID set {self.gtid_set}" if self.gtid_set else f" at {self.position}"
+        return (f"proven: both archives were replayed, with {self.changes:,} row changes; "
+                f"{self.tables:,} tables with {self.rows:,} rows are equal{executed}")
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What writing an archive anew has done."""
+
+    output: str
+    """The directory."""
+    files: tuple[RewrittenFile, ...]
+    """The files, in their order."""
+    groups: int
+    """How many event groups were replayed."""
+    proof: Proof
+    """What shows that it is the same."""
+    notes: tuple[str, ...]
+    """What people have to know, a line each."""
+
+    @property
+    def bytes_before(self) -> int:
+        """Of the logs in the archive, unpacked."""
+        return sum(file.bytes_before for file in self.files)
+
+    @property
+    def bytes_after(self) -> int:
+        """Of the files that were written."""
+        return sum(file.bytes_after for file in self.files)
+
+    @property
+    def ratio(self) -> float:
+        """How large the new files are, of the old ones' size."""
+        return self.bytes_after / self.bytes_before if self.bytes_before else 1.0

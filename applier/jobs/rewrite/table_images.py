@@ -1,0 +1,69 @@
+"""What the images of a table are to have, by its definition (PKE, IMG-U, IMG-D).
+
+Where it is not sure that a replica does the same with less, images stay as they are:
+
+    no definition is known, or it has other columns than the log
+    MariaDB: tables with system versioning; with VIRTUAL columns, which a replica does not compute, so that keys over
+             them would go wrong
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from applier.apply.tables.logged_table import logged_columns
+from applier.binlog.events.table_map import TableMap
+from applier.jobs.rewrite.kernels.records import COLUMN
+from applier.mysql.wire_types import FORMS, Shape, WireType
+from applier.options import NOBLOB
+from applier.schema.definition import Key, TableDefinition
+
+
+def image_columns(definition: TableDefinition | None, table_map: TableMap, image: str) -> np.ndarray | None:
+    """The columns of a table as the kernels take them (COLUMN[n]), for images of this kind; None where images stay as
+    they are."""
+    if definition is None or len(definition.columns) != len(table_map.types) or _needs_all(definition):
+        return None
+    blobs = [FORMS[kind].shape is Shape.BLOB for kind in table_map.types]
+    key = key_equivalent(definition, blobs)
+    columns = np.zeros(len(blobs), COLUMN)
+    n_json = 0
+    for number, (plan, kind, blob) in enumerate(zip(logged_columns(table_map, definition), table_map.types, blobs,
+                                                    strict=True)):
+        column = columns[number]
+        column["prefix" if plan.is_bytes else "width"] = plan.meta if plan.is_bytes else plan.width
+        column["key"] = key is None or number in key
+        column["before"] = column["after"] = image == NOBLOB and not blob
+        column["json"] = n_json if kind == WireType.JSON else -1
+        n_json += kind == WireType.JSON
+    return columns
+
+
+def key_equivalent(definition: TableDefinition, blobs: list[bool]) -> set[int] | None:
+    """The columns of the primary key, or of the unique keys without NULL one of which takes its place: of MySQL the
+    first one, of MariaDB all, since which of them it searches by is for it to say. None: all columns."""
+    primary = definition.primary_key
+    keys = [primary] if primary is not None else [key for key in definition.keys if _identifies(key, definition)]
+    if definition.flavour == "mariadb":
+        keys = [key for key in keys if key is primary or not any(blobs[number] for number in _columns(key, definition))]
+    else:
+        keys = keys[:1]
+    found = {number for key in keys for number in _columns(key, definition)}
+    if not found or any(definition.columns[number].generated for number in found):
+        return None
+    return found
+
+
+def _needs_all(definition: TableDefinition) -> bool:
+    return definition.flavour == "mariadb" and (
+        definition.versioning is not None or any(column.generated == "virtual" for column in definition.columns))
+
+
+def _identifies(key: Key, definition: TableDefinition) -> bool:
+    """Whether a key other than the primary one identifies each row, by whole values."""
+    return key.kind == "unique" and all(part.column is not None and part.length is None
+                                        and not definition.column(part.column).nullable for part in key.parts)
+
+
+def _columns(key: Key, definition: TableDefinition) -> list[int]:
+    return [definition.column_index(part.column) for part in key.parts if part.column is not None]
