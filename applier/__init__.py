@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from applier.api.snapshots import Snapshot, SnapshotTable
     from applier.api.summaries import summary
     from applier.api.undoing import undo
+    from applier.api.verifying import verify, verify_sql
     from applier.binlog.events.gtid import GtidSet
     from applier.errors import (
         ApplierError,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         MissingFile,
         ReplayStopped,
         SchemaError,
+        ServerDiffers,
         SnapshotError,
         UndoRefused,
         UnsupportedEvent,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from applier.jobs.summary.result import Summary
     from applier.jobs.undo.conflicts import Conflict
     from applier.jobs.undo.result import Undone, UndoneTable
+    from applier.jobs.verify.result import DifferentRange, DifferentRow, DifferentTable, ServerComparison
     from applier.snapshot.manifest import BinlogPosition
 
 __version__ = "0.1.0"
@@ -60,26 +63,30 @@ _HOMES = {
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
     "applier.api.summaries": ("summary",),
     "applier.api.undoing": ("undo",),
+    "applier.api.verifying": ("verify", "verify_sql"),
     "applier.binlog.events.gtid": ("GtidSet",),
     "applier.errors": ("ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "ReplayStopped", "SchemaError",
-                       "SnapshotError", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
+                       "ServerDiffers", "SnapshotError", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement",
+                       "UsageError"),
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.replay.result": ("ReplayResult",),
     "applier.jobs.rewrite.result": ("Proof", "Rewritten", "RewrittenFile"),
     "applier.jobs.summary.result": ("Summary",),
     "applier.jobs.undo.conflicts": ("Conflict",),
     "applier.jobs.undo.result": ("Undone", "UndoneTable"),
+    "applier.jobs.verify.result": ("DifferentRange", "DifferentRow", "DifferentTable", "ServerComparison"),
     "applier.snapshot.manifest": ("BinlogPosition",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Conflict", "Diff", "EncryptedBinlog", "GtidSet",
-    "History", "MissingFile", "Proof", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile",
-    "SchemaError", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused",
+    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Conflict", "Diff", "DifferentRange", "DifferentRow",
+    "DifferentTable", "EncryptedBinlog", "GtidSet", "History", "MissingFile", "Proof", "ReplayResult", "ReplayStopped",
+    "Replayed", "Rewritten", "RewrittenFile", "SchemaError", "ServerComparison", "ServerDiffers", "Snapshot",
+    "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused",
     "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError",
     "changes", "diff", "explain", "export", "history", "import_dump", "locate", "replay", "rewrite", "summary",
-    "undo",
+    "undo", "verify", "verify_sql",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

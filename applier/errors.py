@@ -136,6 +136,12 @@ class UndoRefused(ReplayStopped):
     conflicts: tuple[Any, ...] = ()
 
 
+class ServerDiffers(ApplierError):
+    """A server does not hold what a snapshot holds."""
+
+    exit_code = 1
+
+
 class UnsupportedStatement(ReplayStopped):
     """A statement that a row applier cannot apply, such as DML in statement format."""
 

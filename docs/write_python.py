@@ -28,8 +28,8 @@ Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`
 _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
 _FIRST = ("replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes", "history", "History",
           "undo", "Undone", "UndoneTable", "Conflict", "rewrite", "Rewritten", "RewrittenFile", "Proof",
-          "diff", "Diff",
-          "TableDiff", "import_dump", "export", "summary", "Summary", "locate", "explain", "binlog.Writer")
+          "diff", "Diff", "TableDiff", "import_dump", "export", "verify_sql", "verify", "ServerComparison",
+          "summary", "Summary", "locate", "explain", "binlog.Writer")
 
 
 def page() -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyarrow import dataset
 
     from applier.jobs.replay.result import ReplayResult
-    from applier.jobs.verify import Verified
+    from applier.jobs.verify.files import Verified
 
 
 class SnapshotTable:
@@ -200,7 +200,7 @@ class Snapshot:
     def verify(self, progress: Watcher | None = None) -> Verified:
         """Read all its files and compare them with the manifest. Damage is in the result, and raises nothing."""
         from applier.engine import compiling
-        from applier.jobs.verify import verify
+        from applier.jobs.verify.files import verify
 
         watch = watcher(progress)
         compiling.ensure("verify", watch)

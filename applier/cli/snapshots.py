@@ -1,4 +1,4 @@
-"""`applier status`, `report`, `verify`, `views`: what a snapshot holds, how it was made, and ways to look at it."""
+"""`applier status`, `report`, `views`: what a snapshot holds, how it was made, and ways to look at it."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -22,26 +22,6 @@ def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A s
     loaded = manifest.load(snapshot)
     print_snapshot(loaded)
     check_footers(loaded.uri, [columns_of(files) for table in loaded.tables for files in table.lists])
-
-
-@app.command()
-def verify(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")]
-           ) -> None:
-    """Read all files of a snapshot and compare them with its manifest: digests, sizes, rows, columns and keys.
-
-    Prints a line for each file that is damaged, missing or unknown, and exits with 2 if there is one.
-    """
-    from applier.api.snapshots import Snapshot
-    from applier.cli.status import print_verified
-    from applier.cli.terminal import progress
-    from applier.errors import SnapshotError
-
-    with progress() as watcher:
-        verified = Snapshot(snapshot).verify(watcher)
-    print_verified(verified)
-    if verified.damaged:
-        raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are damaged, missing or unknown",
-                            file=snapshot, hint="take them from a backup, or replay or import the snapshot anew")
 
 
 @app.command()

@@ -14,7 +14,7 @@ from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import Snapshot
 
 if TYPE_CHECKING:
-    from applier.jobs.verify import Verified
+    from applier.jobs.verify.files import Verified
 
 def print_result(result: ReplayResult) -> None:
     """Print a line for each table with its row changes, then where the snapshot stands and how long it took."""

@@ -32,7 +32,7 @@ from applier.schema.definition import Column
 from jsondiff.binary import JsonError, to_text
 from keysearch.addresses import address_of
 
-_EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
+EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
 _UNSIGNED = {1: pa.uint8(), 2: pa.uint16(), 4: pa.uint32(), 8: pa.uint64()}  # by bytes
 
 
@@ -109,7 +109,7 @@ def decimal_texts(raw: pa.Array, precision: int, scale: int) -> pa.Array:
 
 def _floating(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
     """DOUBLE(M,D) stores the double nearest to D decimals; a SELECT shows those D decimals."""
-    if kind.base == "float" or kind.scale is None or kind.scale > _EXACT_POWERS_OF_TEN:
+    if kind.base == "float" or kind.scale is None or kind.scale > EXACT_POWERS_OF_TEN:
         return raw
     numbers, power = raw.to_numpy(zero_copy_only=False), 10.0**kind.scale
     with np.errstate(over="ignore", invalid="ignore"):

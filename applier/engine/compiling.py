@@ -40,6 +40,8 @@ _FOR_JOBS = {
     "rewrite": ("applier.jobs.rewrite.",),
     "summary": ("applier.binlog.",),
     "verify": ("applier.snapshot.digest_kernel",),
+    "verify against a server": ("applier.jobs.exporting.", "applier.jobs.verify.", "applier.mysql.",
+                                "applier.snapshot.", "keysearch.keybytes_kernel"),
 }
 EVERYTHING = "everything"
 

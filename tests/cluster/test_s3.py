@@ -15,7 +15,7 @@ from applier.errors import SnapshotError
 from applier.jobs.exporting.job import export_snapshot
 from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.snapshots_at import replay_with as replay_at
-from applier.jobs.verify import verify
+from applier.jobs.verify.files import verify
 from applier.options import ExportOptions, ReplayOptions
 from applier.plan import units
 from applier.snapshot import manifest, shards

@@ -11,7 +11,7 @@ from applier.engine.executor import ThisProcess
 from applier.jobs.importing.job import import_dump
 from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.snapshots_at import replay_with as replay_at
-from applier.jobs.verify import verify
+from applier.jobs.verify.files import verify
 from applier.options import ImportOptions, ReplayOptions
 from applier.plan import units
 from applier.snapshot import manifest, shards, table_entry

@@ -11,7 +11,7 @@ import pytest
 from applier import cli
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
-from applier.jobs.verify import verify
+from applier.jobs.verify.files import verify
 from applier.options import ReplayOptions
 from applier.snapshot import manifest
 from applier.snapshot.digest import digest_of

@@ -44,6 +44,7 @@ def exercise() -> None:
     exercise_decrypting()
     exercise_dumps()
     exercise_diffs()
+    exercise_sums()
     exercise_show()
     exercise_rewriting()
 
@@ -105,6 +106,22 @@ def exercise_dumps() -> None:
         import_dump(ImportOptions(f"{folder}/dump.sql", f"{folder}/first"))
         export_snapshot(ExportOptions(f"{folder}/first", f"{folder}/tsv", "tsv"))
         import_dump(ImportOptions(f"{folder}/tsv", f"{folder}/second"))
+
+
+def exercise_sums() -> None:
+    """The same for the kernels that sum up a snapshot's rows."""
+    from applier.io.progress import Silent
+    from applier.jobs.importing.job import import_dump
+    from applier.jobs.verify.plan import plan
+    from applier.jobs.verify.sums import sums_of
+    from applier.options import ImportOptions
+    from applier.snapshot import manifest
+
+    with tempfile.TemporaryDirectory() as folder:
+        Path(f"{folder}/dump.sql").write_text("CREATE DATABASE d;\nCREATE TABLE d.t (i INT PRIMARY KEY, s TIME);\n"
+                                              "INSERT INTO d.t VALUES (1, '00:00:00');\n")
+        import_dump(ImportOptions(f"{folder}/dump.sql", f"{folder}/snapshot"))
+        sums_of(plan(manifest.load(f"{folder}/snapshot")), Silent())
 
 
 def exercise_diffs() -> None:

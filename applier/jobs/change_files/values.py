@@ -18,9 +18,8 @@ from applier.jobs.json_lines.steps import BASE64, DOCUMENT, GEOMETRY, PLAIN, QUO
 from applier.mysql.byte_columns import beside, hexadecimal
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
+from applier.sql.casting.shown_numbers import decimal_text
 
-_PLAIN_SCALE = 6
-"""Arrow writes smaller decimals with an exponent."""
 _UNITS = ("s", "ms", "ms", "ms", "us", "us", "us")
 """By a type's number of digits behind the second."""
 _MILLISECONDS = 3
@@ -33,15 +32,7 @@ def _numbers(values: pa.Array, kind: ColumnType) -> pa.Array:
 
 def _decimals(values: pa.Array, kind: ColumnType) -> pa.Array:
     """All digits, without an exponent."""
-    if not pa.types.is_decimal(values.type) or values.type.scale <= _PLAIN_SCALE:
-        return values.cast(pa.string())
-    scale = values.type.scale
-    whole = pa.Array.from_buffers(pa.decimal128(values.type.precision, 0), len(values), values.buffers(),
-                                  offset=values.offset).cast(pa.string())
-    digits = pc.utf8_lpad(pc.utf8_ltrim(whole, "-"), scale + 1, "0")
-    signs = pc.if_else(pc.starts_with(whole, "-"), "-", "")
-    return pc.binary_join_element_wise(pc.binary_join_element_wise(
-        signs, pc.utf8_slice_codeunits(digits, 0, -scale), ""), pc.utf8_slice_codeunits(digits, -scale, None), ".")
+    return decimal_text(values) if pa.types.is_decimal(values.type) else values.cast(pa.string())
 
 
 def _reals(values: pa.Array, kind: ColumnType) -> pa.Array:

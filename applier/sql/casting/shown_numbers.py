@@ -15,6 +15,8 @@ _PLAIN = 15
 """Doubles of more digits before the point, all of them zeros at the end, are written with an exponent."""
 _PLAIN_FLOAT = 12
 """The same of a FLOAT in MySQL."""
+_PLAIN_SCALE = 6
+"""Arrow writes decimals of a larger one with an exponent where they are small."""
 _LONGEST = 20
 """Characters of a small double that surely are written without one."""
 
@@ -58,10 +60,10 @@ def _written(number: float, text: str, plain: int) -> str:
 
 def decimal_text(values: pa.Array) -> pa.Array:
     """Decimals as their digits, all of them: Arrow's own cast writes small ones with an exponent, 0E-8 among them."""
+    if values.type.scale <= _PLAIN_SCALE:
+        return values.cast(pa.string())
     scale, kind = values.type.scale, pa.decimal256 if pa.types.is_decimal256(values.type) else pa.decimal128
     text = values.view(kind(values.type.precision, 0)).cast(pa.string())
-    if not scale:
-        return text
     sign = pc.if_else(pc.starts_with(text, "-"), "-", "")
     digits = pc.utf8_lpad(pc.utf8_ltrim(text, "-"), scale + 1, "0")
     return pc.binary_join_element_wise(sign, pc.utf8_slice_codeunits(digits, 0, -scale), ".",

@@ -11,6 +11,7 @@ from applier.columns.agreement import is_compatible
 from applier.columns.values import DECODERS
 from applier.jobs.exporting.cells import WRITERS
 from applier.jobs.importing.sql.column_types import CONVERSIONS
+from applier.jobs.verify.canonical import AS_SQL
 from applier.mysql.type_registry import ALTER_CLASSES, TYPES, AlterClass, Family
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.wire_types import FORMS, Shape, WireType
@@ -24,7 +25,7 @@ from tests.support.folders import CASES
 
 BY_FAMILY = {
     "DECODERS": DECODERS, "READERS": READERS, "IMPLICIT": IMPLICIT, "CONVERSIONS": CONVERSIONS, "WRITERS": WRITERS,
-    "ALTER_CLASSES": ALTER_CLASSES,
+    "AS_SQL": AS_SQL, "ALTER_CLASSES": ALTER_CLASSES,
 }
 OLD = {Shape.OLD_DATETIME, Shape.OLD_TIMESTAMP, Shape.OLD_TIME}
 """Shapes that servers have not written since MySQL 5.6, so the writer does not."""

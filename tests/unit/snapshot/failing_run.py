@@ -23,7 +23,7 @@ from applier.jobs.importing import sorted_rows
 from applier.jobs.importing.job import import_dump
 from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.snapshots_at import replay_with as replay_to_places
-from applier.jobs.verify import verify
+from applier.jobs.verify.files import verify
 from applier.options import ExportOptions, ImportOptions, ReplayOptions
 from tests.support.small_logs import CREATE, commit, insert, new_log, update
 

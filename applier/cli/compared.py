@@ -1,0 +1,92 @@
+"""How a snapshot and a server differ, on the terminal: ranges of rows first, then rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+from rich.text import Text
+
+from applier.cli.grids import add_row, new_grid, result_console
+from applier.cli.terminal import assembled, words
+from applier.cli.value_texts import value_texts
+from applier.jobs.verify.canonical import values_of
+from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
+
+MOST_RANGES = 20
+"""So many ranges of a table are shown."""
+
+
+def print_comparison(found: ServerComparison, rows: int) -> None:
+    """Print what differs: ranges of each table, and so many rows of each."""
+    console = result_console()
+    if found.server_position is not None and found.server_position != found.position:
+        console.print(words(f"the server stands at {found.server_position or 'no GTID set'}, the snapshot at "
+                            f"{found.position}", style="yellow"))
+    if found.same:
+        console.print(words(f"{found.tables:,} tables with {found.rows:,} rows are the same on the server"))
+        return
+    grid = new_grid("table", "range", "rows here", "rows there", "columns that differ")
+    for table in found.different:
+        if not table.answered:
+            add_row(grid, table.full_name, "", "", "", "the server said nothing of it")
+        for part in table.ranges[:MOST_RANGES]:
+            add_row(grid, table.full_name, part.condition or "all rows", part.rows_here, part.rows_there,
+                    ", ".join(part.columns) or "none: values are in other rows")
+        if len(table.ranges) > MOST_RANGES:
+            add_row(grid, table.full_name, f"… and {len(table.ranges) - MOST_RANGES:,} more", "", "", "")
+    console.print(grid)
+    for table in found.different:
+        if table.rows:
+            console.print(assembled((table.full_name, "bold")))
+            for line in _lines(table, rows):
+                console.print(line, soft_wrap=True)
+
+
+def _lines(table: DifferentTable, most: int) -> Iterator[Text]:
+    for row in table.rows[:most]:
+        here, there = _here(table, row), _there(table, row)
+        if row.kind == "changed":
+            yield _changed(table, row, here, there)
+            continue
+        sign, style, side = ("- ", "red", "the server lacks it") if row.kind == "here" else \
+            ("+ ", "green", "only the server has it")
+        times = f" ({row.count} times)" if row.count > 1 else ""
+        shown = here if row.kind == "here" else there
+        text = ", ".join(f"{name}={value}" for name, value in shown.items()) or _key(table, row)
+        yield assembled((sign, style), (text, style), (f"  {side}{times}", "dim"))
+    if len(table.rows) == most:
+        yield words("there may be more rows: --rows shows more of them", "dim")
+
+
+def _changed(table: DifferentTable, row: DifferentRow, here: dict[str, str], there: dict[str, str]) -> Text:
+    names = [table.columns[number].name for number in table.table.key]
+    parts: list[str | tuple[str, str]] = [("~ ", "yellow"), ", ".join(f"{name}={here[name]}" for name in names), "  "]
+    for count, name in enumerate(row.columns):
+        parts += [", " if count else "", f"{name}: ", (here[name], "red")]
+        parts += [" → ", (there[name], "green")] if there else []
+    return assembled(*parts)
+
+
+def _here(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
+    if row.here is None:
+        return {}
+    return {column.name: value_texts(column, values)[0]
+            for column, values in zip(table.columns, row.here.columns, strict=True)}
+
+
+def _there(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
+    if row.there is None:
+        return {}
+    return {column.name: value_texts(column, values_of(column, pa.array([value], pa.binary())))[0]
+            for column, value in zip(table.columns, row.there, strict=True)}
+
+
+def _key(table: DifferentTable, row: DifferentRow) -> str:
+    """What is known of a row that is only there: its key."""
+    if not table.table.key:
+        return f"a row with the hash {row.key}"
+    columns = [table.columns[number] for number in table.table.key]
+    return ", ".join(
+        f"{column.name}={value_texts(column, values_of(column, pa.array([bytes.fromhex(part)], pa.binary())))[0]}"
+        for column, part in zip(columns, row.key.split("."), strict=True))

@@ -1,0 +1,94 @@
+"""`applier verify`: a snapshot's files against its manifest, and its rows against a server's."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from applier.cli.application import app
+
+
+class Hash(StrEnum):
+    """What is summed up of values and rows."""
+
+    crc32 = "crc32"
+    sha2 = "sha2"
+
+
+@app.command()
+def verify(
+    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
+    sql: Annotated[bool, typer.Option(
+        "--sql", help="Print statements for a server: sums of its rows by table, key range and column. With --against: "
+                      "those that ask for the rows of ranges that differ.")] = False,
+    against: Annotated[list[str] | None, typer.Option(
+        metavar="RESULT", help="Compare the snapshot with what a client printed of the server's answers; - is stdin. "
+                               "Several may be given: sums, then rows.")] = None,
+    hash: Annotated[Hash, typer.Option(help="What is summed up: CRC32, or 60 bits of SHA-256.")] = Hash.crc32,
+    rows: Annotated[int, typer.Option(min=0, help="How many rows of each table that differs are shown.")] = 20,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+) -> None:
+    """Read all files of a snapshot and compare them with its manifest, or its rows with those of a server.
+
+    By itself, it prints a line for each file that is damaged, missing or unknown (digests, sizes, rows, columns, keys),
+    and exits with 2 if there is one. Against a server, it prints which ranges of rows differ in which columns, and
+    exits with 1 if there is one.
+
+        applier verify /lake/now
+        applier verify /lake/now --sql | mysql --batch > sums.tsv
+        applier verify /lake/now --against sums.tsv
+        applier verify /lake/now --against sums.tsv --sql | mysql --batch > rows.tsv
+        applier verify /lake/now --against sums.tsv --against rows.tsv
+    """
+    from applier.errors import UsageError
+
+    if against is not None:
+        _against(snapshot, against, sql, hash, rows, tables, ignore_tables)
+    elif sql:
+        from applier.api.verifying import verify_sql
+
+        sys.stdout.write(verify_sql(snapshot, hash=hash.value, tables=tables, ignore_tables=ignore_tables))
+    elif tables or ignore_tables or hash is not Hash.crc32:
+        raise UsageError("--tables, --ignore-tables and --hash are about a server", file=snapshot,
+                         hint="give --sql or --against, too; all files of a snapshot are verified")
+    else:
+        _files(snapshot)
+
+
+def _files(snapshot: str) -> None:
+    from applier.api.snapshots import Snapshot
+    from applier.cli.status import print_verified
+    from applier.cli.terminal import progress
+    from applier.errors import SnapshotError
+
+    with progress() as watcher:
+        verified = Snapshot(snapshot).verify(watcher)
+    print_verified(verified)
+    if verified.damaged:
+        raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are damaged, missing or unknown",
+                            file=snapshot, hint="take them from a backup, or replay or import the snapshot anew")
+
+
+def _against(snapshot: str, against: list[str], sql: bool, hash: Hash, rows: int, tables: list[str] | None,
+             ignore_tables: list[str] | None) -> None:
+    from applier.api.verifying import verify as compare
+    from applier.cli.compared import print_comparison
+    from applier.cli.terminal import progress
+    from applier.errors import ServerDiffers
+
+    with progress() as watcher:
+        found = compare(snapshot, against, hash=hash.value, rows=rows, tables=tables, ignore_tables=ignore_tables,
+                        progress=watcher)
+    if sql:
+        sys.stdout.writelines(f"{statement};\n" for statement in found.rows_sql())
+        return
+    print_comparison(found, rows)
+    if not found.same:
+        raise ServerDiffers(f"{len(found.different):,} of {found.tables:,} tables are not the same on the server",
+                            file=snapshot, hint="--sql beside --against prints the statements that ask for the rows"
+                            if not any(table.rows for table in found.different) else None)

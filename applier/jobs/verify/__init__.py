@@ -1,0 +1,3 @@
+"""Compares a snapshot with its own files, and with a server."""
+
+__all__ = ["canonical", "comparing", "files", "plan", "result", "statements"]

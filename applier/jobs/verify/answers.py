@@ -1,0 +1,106 @@
+"""What a client printed of a server's answers to `applier.jobs.verify.statements`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import UsageError
+from applier.jobs.verify.plan import ComparedTable, ComparisonPlan
+from applier.jobs.verify.sums import RangeSums
+
+_FIXED = 5
+"""Fields of a row's line before its hashes, and of a range's before its sums."""
+
+
+@dataclass(frozen=True)
+class RowHashes:
+    """Rows by their keys (pa.string(), n), and what is made of each value: uint64[columns, n]."""
+
+    keys: pa.Array
+    hashes: np.ndarray
+
+    @classmethod
+    def none(cls, table: ComparedTable) -> RowHashes:
+        """No rows."""
+        return cls(pa.array([], pa.string()), np.empty((len(table.columns), 0), np.uint64))
+
+
+@dataclass
+class Answers:
+    """What a server answered: `position`, its GTID set, None if that was not asked for; sums of ranges and rows of
+    ranges, by a table's name and the number of the range. Without rows a range has no sums. `ended`: all sums were
+    printed."""
+
+    position: str | None = None
+    ended: bool = False
+    sums: dict[tuple[str, int], RangeSums] = field(default_factory=dict)
+    rows: dict[tuple[str, int], RowHashes] = field(default_factory=dict)
+
+
+def parse(plan: ComparisonPlan, text: bytes, source: str) -> Answers:
+    """Read what a client printed; lines that it adds, such as names of columns, are passed over. Raises UsageError
+    where it is the answer to other statements, or broken."""
+    try:
+        lines = pc.list_flatten(pc.split_pattern(pa.array([text.replace(b"\r\n", b"\n").decode()], pa.large_string()),
+                                                 "\n"))
+    except UnicodeDecodeError:
+        raise _broken(source) from None
+    answered = lines.filter(pc.starts_with(lines, plan.tag + "\t"))
+    if not len(answered):
+        if pc.any(pc.starts_with(lines, "applier-"), min_count=0).as_py():
+            raise UsageError("this is the result of other statements", file=source,
+                             hint="have the server answer what `applier verify SNAPSHOT --sql` prints for this "
+                                  "snapshot, with the same --hash and tables")
+        raise UsageError("no answer of a server is in it", file=source,
+                         hint="have a client print a row a line: applier verify SNAPSHOT --sql | mysql --batch")
+    fields = pc.split_pattern(answered, "\t")
+    kinds = pc.list_element(fields, 1)
+    tables = {table.label: table for table in plan.tables}
+    found = Answers(ended=bool(pc.any(pc.equal(kinds, "end")).as_py()))
+    try:
+        for _, _, position in fields.filter(pc.equal(kinds, "position")).to_pylist():
+            found.position = position.replace("\\n", "")
+        for _, _, label, part, *numbers in fields.filter(pc.equal(kinds, "sums")).to_pylist():
+            found.sums[tables[label].full_name, int(part)] = range_sums(tables[label], numbers)
+        _read_rows(fields.filter(pc.equal(kinds, "row")), tables, found)
+    except (ValueError, KeyError, pa.ArrowException):
+        raise _broken(source) from None
+    return found
+
+
+def range_sums(table: ComparedTable, numbers: Sequence[Any]) -> RangeSums:
+    """Sums as a server gives them. Raises ValueError where they are none of this table."""
+    rows, row, *columns = (0 if number in (None, "NULL") else int(number) for number in numbers)
+    if len(columns) != len(table.columns):
+        raise ValueError(f"{len(columns)} sums for {len(table.columns)} columns")
+    return RangeSums(rows, row, tuple(columns))
+
+
+def row_hashes(table: ComparedTable, keys: pa.Array, numbers: np.ndarray) -> RowHashes:
+    """Rows as a server gives them, all numbers of a row one after the other."""
+    return RowHashes(keys, numbers.reshape(len(keys), len(table.columns)).T)
+
+
+def _read_rows(fields: pa.Array, tables: dict[str, ComparedTable], found: Answers) -> None:
+    """Put lines of rows to their ranges."""
+    if not len(fields):
+        return
+    places = pc.binary_join_element_wise(pc.list_element(fields, 2), pc.list_element(fields, 3),
+                                         pa.scalar("\t", fields.type.value_type))
+    for place in pc.unique(places).to_pylist():
+        label, _, part = place.rpartition("\t")
+        table, lines = tables[label], fields.filter(pc.equal(places, place))
+        flat = np.array(pc.list_flatten(lines).to_numpy(zero_copy_only=False)).reshape(len(lines), -1)
+        numbers = pa.array(flat[:, _FIXED:].ravel(), pa.string()).cast(pa.uint64()).to_numpy()
+        found.rows[table.full_name, int(part)] = row_hashes(table, pa.array(flat[:, 4], pa.string()), numbers)
+
+
+def _broken(source: str) -> UsageError:
+    return UsageError("the answer of the server is broken", file=source,
+                      hint="have a client print it anew, without editing it: a row a line, tabs between values")

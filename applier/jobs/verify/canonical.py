@@ -1,0 +1,115 @@
+"""What is hashed of a value, on a server and here: the same bytes, exactly, on both servers and in all sessions.
+
+Numbers, dates and times are the texts that a server gives, without ZEROFILL's zeros and with as many digits behind the
+second as the column has. Text is UTF-8, whatever its character set. A FLOAT or DOUBLE is the eight bytes of the double,
+lowest first: a server has no function for them, but its form of a point has them (four bytes of SRID, the byte order,
+four bytes of the type, then x), and no text of a double is the same on both servers. Byte strings, geometries and
+vectors are their bytes. Of a DOUBLE(M,D) it is the double that a SELECT shows, as snapshots have it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from applier.columns.values import EXACT_POWERS_OF_TEN
+from applier.jobs.exporting.cells import texts_of
+from applier.mysql.byte_columns import value_bytes
+from applier.mysql.type_registry import Family
+from applier.mysql.types import ColumnType, arrow_type, quote_name
+from applier.schema.definition import Column
+from applier.sql.casting.shown_numbers import decimal_text
+
+_MICROSECONDS = 6
+_DOUBLE = 8
+
+
+@dataclass(frozen=True)
+class Hashed:
+    """What is hashed of a column: value i is data[offsets[i]:offsets[i + 1] - cut] (int64[n + 1], uint8), and NULL
+    where nulls[i] is 1 (uint8[n])."""
+
+    offsets: np.ndarray
+    data: np.ndarray
+    nulls: np.ndarray
+    cut: int = 0
+
+
+def hashed(column: Column, values: pa.Array) -> Hashed:
+    """What is hashed of values of `arrow_type(column.type)`."""
+    family = column.type.entry.family
+    nulls = values.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
+    if family is Family.FLOATING:
+        numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+        return Hashed(np.arange(len(values) + 1, dtype=np.int64) * _DOUBLE, numbers.view(np.uint8), nulls)
+    texts = decimal_text(values) if pa.types.is_decimal(values.type) else texts_of(column, values)
+    return Hashed(*value_bytes(texts), nulls, _cut(column.type))
+
+
+def values_of(column: Column, data: pa.Array) -> pa.Array:
+    """Bytes that are hashed (pa.binary()) as values for people: of `arrow_type(column.type)`, but for dates and times,
+    which are text."""
+    family, stored = column.type.entry.family, arrow_type(column.type)
+    if family is Family.FLOATING:
+        return pa.array([None if one is None else np.frombuffer(one, "<f8")[0] for one in data.to_pylist()],
+                        pa.float64()).cast(stored)
+    if family is Family.VECTOR:
+        return pa.array([None if one is None else np.frombuffer(one, "<f4") for one in data.to_pylist()], stored)
+    if family in (Family.BYTES, Family.GEOMETRY):
+        return data
+    texts = data.cast(pa.string())
+    return texts if family in (Family.DATE, Family.DATETIME, Family.TIME) else texts.cast(stored)
+
+
+def _cut(kind: ColumnType) -> int:
+    """How many characters of its texts here are more than a server gives."""
+    if kind.entry.family not in (Family.DATETIME, Family.TIME):
+        return 0
+    return _MICROSECONDS - kind.fsp + (not kind.fsp)
+
+
+def sql_value(column: Column) -> str:
+    """The expression of what is hashed of a column."""
+    return AS_SQL[column.type.entry.family](quote_name(column.name), column.type)
+
+
+def _as_is(name: str, kind: ColumnType) -> str:
+    return name
+
+
+def _integer(name: str, kind: ColumnType) -> str:
+    return f"CAST({name} AS UNSIGNED)" if kind.zerofill else name
+
+
+def _decimal(name: str, kind: ColumnType) -> str:
+    precision = 10 if kind.precision is None else kind.precision
+    return f"CAST({name} AS DECIMAL({precision},{kind.scale or 0}))" if kind.zerofill else name
+
+
+def _real(name: str, kind: ColumnType) -> str:
+    if kind.base == "double" and kind.scale is not None and kind.scale <= EXACT_POWERS_OF_TEN:
+        name = f"CAST({name} AS CHAR)"
+    return f"SUBSTR(POINT({name},0),10,{_DOUBLE})"
+
+
+def _bit(name: str, kind: ColumnType) -> str:
+    return f"({name}+0)"
+
+
+def _text(name: str, kind: ColumnType) -> str:
+    return f"CONVERT({name} USING utf8mb4)"
+
+
+def _address(name: str, kind: ColumnType) -> str:
+    return f"CAST({name} AS CHAR)"
+
+
+AS_SQL: dict[Family, Callable[[str, ColumnType], str]] = {
+    Family.INTEGER: _integer, Family.DECIMAL: _decimal, Family.FLOATING: _real, Family.BIT: _bit, Family.YEAR: _as_is,
+    Family.DATE: _as_is, Family.DATETIME: _as_is, Family.TIME: _as_is, Family.TEXT: _text, Family.BYTES: _as_is,
+    Family.MEMBERS: _text, Family.DOCUMENT: _text, Family.GEOMETRY: _as_is, Family.NETWORK: _address,
+    Family.VECTOR: _as_is,
+}

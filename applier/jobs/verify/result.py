@@ -1,0 +1,100 @@
+"""What differs between a snapshot and a server's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import pyarrow as pa
+
+from applier.jobs.verify import statements
+from applier.jobs.verify.plan import ComparedTable, ComparisonPlan
+from applier.schema.definition import Column
+
+_AT_ONCE = 100
+"""So many ranges of a table are asked for their rows at once."""
+
+
+@dataclass(frozen=True)
+class DifferentRange:
+    """A range of rows whose sums differ: its `condition` on the server's table ("" if it is all rows), how many rows it
+    has here and there, and the columns whose sums differ; none, if the same values are in other rows."""
+
+    number: int
+    condition: str
+    rows_here: int
+    rows_there: int
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DifferentRow:
+    """A row that is not the same: `kind` says whether it is only in the snapshot ("here"), only on the server
+    ("there"), or has other values in some `columns` ("changed"). `here` are its values in the snapshot, a row; `there`
+    what the server has, as the bytes that are compared, None for NULL; both None where there is no such row, or it is
+    not known what it has. `count`: of a table without a key, how many rows of these values are too many."""
+
+    kind: Literal["here", "there", "changed"]
+    range: int
+    key: str
+    columns: tuple[str, ...] = ()
+    here: pa.RecordBatch | None = None
+    there: tuple[bytes | None, ...] | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class DifferentTable:
+    """A table that is not the same. `answered` is False where the server said nothing of it. `rows` are rows that
+    differ, the first ones, if they were asked for."""
+
+    table: ComparedTable
+    ranges: tuple[DifferentRange, ...]
+    answered: bool = True
+    rows: tuple[DifferentRow, ...] = ()
+
+    @property
+    def full_name(self) -> str:
+        """ "db.table"."""
+        return self.table.full_name
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What was compared."""
+        return self.table.columns
+
+
+@dataclass(frozen=True)
+class ServerComparison:
+    """How a snapshot and a server compare: `tables` and `rows` of the snapshot were compared. `position` is where the
+    snapshot stood that was compared, `server_position` the GTID set of the server, None where it is not known."""
+
+    tables: int
+    rows: int
+    ranges: int
+    position: str
+    server_position: str | None
+    different: tuple[DifferentTable, ...]
+    plan: ComparisonPlan = field(repr=False)
+
+    @property
+    def same(self) -> bool:
+        """Whether all rows of all tables are the same."""
+        return not self.different
+
+    @cached_property
+    def by_table(self) -> dict[str, DifferentTable]:
+        """The tables that differ, by "db.table"."""
+        return {table.full_name: table for table in self.different}
+
+    def rows_sql(self) -> Iterator[str]:
+        """Statements, without ends, that ask the server for the rows of ranges that differ: its answer, beside the
+        first one, tells which rows they are."""
+        return statements.rows(self.plan, {table.full_name: [part.number for part in table.ranges[:_AT_ONCE]]
+                                           for table in self.different})
+
+    def with_tables(self, different: tuple[DifferentTable, ...]) -> ServerComparison:
+        """The same with more known of the tables."""
+        return replace(self, different=different)

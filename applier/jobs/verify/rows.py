@@ -1,0 +1,71 @@
+"""The rows that differ within a range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.jobs.verify.answers import RowHashes
+from applier.jobs.verify.canonical import hashed
+from applier.jobs.verify.plan import ComparedTable
+from applier.jobs.verify.result import DifferentRow
+from applier.jobs.verify.sums import TableSums, hashes_of
+from applier.mysql.byte_columns import beside, hexadecimal
+from applier.snapshot.reader import read_batches
+
+
+def different_rows(uri: str, sums: TableSums, number: int, there: RowHashes) -> Iterator[DifferentRow]:
+    """The rows of a range that are not the same on the server: those that are here first, in their order."""
+    batches, here = _rows_here(uri, sums, number)
+    codes = pa.concat_arrays([here.keys, there.keys]).dictionary_encode().indices.to_numpy()
+    split, most = len(here.keys), int(codes.max(initial=-1)) + 1
+    left, right = codes[:split], codes[split:]
+    counts_here, counts_there = np.bincount(left, minlength=most), np.bincount(right, minlength=most)
+    first_here, first_there = np.zeros(most, np.int64), np.zeros(most, np.int64)
+    first_here[left[::-1]], first_there[right[::-1]] = np.arange(split)[::-1], np.arange(len(right))[::-1]
+    surplus = counts_here - counts_there
+    both = np.flatnonzero((counts_here > 0) & (counts_there > 0))
+    unequal = here.hashes[:, first_here[both]] != there.hashes[:, first_there[both]]
+    changed = dict(zip(both[unequal.any(axis=0)].tolist(), unequal[:, unequal.any(axis=0)].T, strict=True))
+    wanted = np.union1d(np.flatnonzero(surplus), np.array(list(changed), np.int64))
+    names = [column.name for column in sums.table.columns]
+    for code in wanted.tolist():  # codes are in the order of the rows
+        is_here, more = bool(counts_here[code]), int(surplus[code])
+        kind: Literal["here", "there", "changed"] = "changed" if not more else "here" if more > 0 else "there"
+        keys, place = (here.keys, first_here[code]) if is_here else (there.keys, first_there[code])
+        columns = tuple(name for name, other in zip(names, changed.get(code, ()), strict=False) if other)
+        yield DifferentRow(kind, number, keys[int(place)].as_py(), columns,
+                           batches.slice(int(place), 1) if is_here else None, None, abs(more) or 1)
+
+
+def _rows_here(uri: str, sums: TableSums, number: int) -> tuple[pa.RecordBatch, RowHashes]:
+    """The snapshot's rows of a range, and what is made of them."""
+    table, batches, keys, hashes = sums.table, [], [], []
+    for file in sums.files_with(number):
+        for batch in read_batches(uri, file, table.definition):
+            made = hashes_of(table, batch)
+            chosen = np.flatnonzero(table.ranges_of(batch, made) == number)
+            if len(chosen):
+                batches.append(batch.take(pa.array(chosen)))
+                keys.append(_keys(table, batches[-1], made[:, chosen]))
+                hashes.append(made[1:, chosen])
+    if not batches:
+        return pa.RecordBatch.from_arrays([], []), RowHashes.none(table)
+    return pa.concat_batches(batches), RowHashes(pa.concat_arrays(keys), np.concatenate(hashes, axis=1))
+
+
+def _keys(table: ComparedTable, batch: pa.RecordBatch, hashes: np.ndarray) -> pa.Array:
+    """What `applier.jobs.verify.statements.row_key` gives."""
+    if not table.key:
+        return pa.array(hashes[0]).cast(pa.string())
+    parts = []
+    for number in table.key:
+        values = batch.column(number)
+        cells = hashed(table.columns[number], values)
+        texts = beside(values, pa.binary(), cells.offsets, cells.data)
+        parts.append(pc.utf8_upper(hexadecimal(pc.binary_slice(texts, 0, -cells.cut) if cells.cut else texts)))
+    return pc.binary_join_element_wise(*parts, ".")
