@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from applier.api.arguments import Step
     from applier.api.changes import Changes, changes
     from applier.api.diffing import Diff, diff
+    from applier.api.doctoring import doctor
     from applier.api.dumping import export, import_dump
     from applier.api.histories import History, history
     from applier.api.logs import explain, locate
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from applier.jobs.diff.result import TableDiff
+    from applier.jobs.doctor.result import Check, Diagnosis
     from applier.jobs.replay.result import ReplayResult
     from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
     from applier.jobs.summary.result import Summary
@@ -55,6 +57,7 @@ _HOMES = {
     "applier.api.arguments": ("Step",),
     "applier.api.changes": ("Changes", "changes"),
     "applier.api.diffing": ("Diff", "diff"),
+    "applier.api.doctoring": ("doctor",),
     "applier.api.dumping": ("export", "import_dump"),
     "applier.api.histories": ("History", "history"),
     "applier.api.logs": ("explain", "locate"),
@@ -69,6 +72,7 @@ _HOMES = {
                        "ServerDiffers", "SnapshotError", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement",
                        "UsageError"),
     "applier.jobs.diff.result": ("TableDiff",),
+    "applier.jobs.doctor.result": ("Check", "Diagnosis"),
     "applier.jobs.replay.result": ("ReplayResult",),
     "applier.jobs.rewrite.result": ("Proof", "Rewritten", "RewrittenFile"),
     "applier.jobs.summary.result": ("Summary",),
@@ -80,13 +84,13 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Conflict", "Diff", "DifferentRange", "DifferentRow",
-    "DifferentTable", "EncryptedBinlog", "GtidSet", "History", "MissingFile", "Proof", "ReplayResult", "ReplayStopped",
-    "Replayed", "Rewritten", "RewrittenFile", "SchemaError", "ServerComparison", "ServerDiffers", "Snapshot",
-    "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused",
-    "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError",
-    "changes", "diff", "explain", "export", "history", "import_dump", "locate", "replay", "rewrite", "summary",
-    "undo", "verify", "verify_sql",
+    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Check", "Conflict", "Diagnosis", "Diff",
+    "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "GtidSet", "History", "MissingFile",
+    "Proof", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "SchemaError",
+    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff",
+    "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes",
+    "diff", "doctor", "explain", "export", "history", "import_dump", "locate", "replay", "rewrite", "summary", "undo",
+    "verify", "verify_sql",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -146,6 +146,21 @@ class ReplayOptions:
 
 
 @dataclass(frozen=True)
+class DoctorOptions(ReplayOptions):
+    """The replay that a doctor is to look at, as far as it is known: without `binlogs` only at the machine, without
+    `output` ("") not at where that would be."""
+
+    binlogs: tuple[str, ...] = ()
+    output: str = ""
+
+    def __post_init__(self) -> None:
+        if self.binlogs:
+            super().__post_init__()
+        else:
+            _check_engine(self.engine, self.master)
+
+
+@dataclass(frozen=True)
 class ImportOptions:
     """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
     does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are

@@ -29,7 +29,7 @@ _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
 _FIRST = ("replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes", "history", "History",
           "undo", "Undone", "UndoneTable", "Conflict", "rewrite", "Rewritten", "RewrittenFile", "Proof",
           "diff", "Diff", "TableDiff", "import_dump", "export", "verify_sql", "verify", "ServerComparison",
-          "summary", "Summary", "locate", "explain", "binlog.Writer")
+          "summary", "Summary", "doctor", "locate", "explain", "binlog.Writer")
 
 
 def page() -> str:

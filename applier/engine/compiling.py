@@ -16,6 +16,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 from applier.errors import UsageError, reason
 from applier.io.progress import Progress, Silent
@@ -48,7 +49,7 @@ EVERYTHING = "everything"
 
 def is_ready(job: str) -> bool:
     """Whether the kernels for a job are compiled: "replay", another one of `_FOR_JOBS`, or EVERYTHING."""
-    return not _missing(job)
+    return not missing_for(job)
 
 
 def ensure(job: str, progress: Progress | None = None) -> bool:
@@ -56,18 +57,9 @@ def ensure(job: str, progress: Progress | None = None) -> bool:
     kept."""
     if is_ready(job):
         return False
-    from keysearch import kernel_cache
-
-    cache = Path(kernel_cache.directory())
-    try:
-        cache.mkdir(parents=True, exist_ok=True)
-        lock = open(cache / "compile.lock", "w")
-    except OSError as error:
-        raise UsageError(f"compiled kernels cannot be kept: {reason(error)}", file=str(cache),
-                         hint="name another cache folder in XDG_CACHE_HOME") from None
-    with lock:
+    with lock_cache() as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        missing = _missing(job)  # another process may have been at it
+        missing = missing_for(job)  # another process may have been at it
         if missing:
             compile_all(tuple(missing), progress or Silent())
         for stamp in missing.values():
@@ -76,7 +68,21 @@ def ensure(job: str, progress: Progress | None = None) -> bool:
     return bool(missing)
 
 
-def _missing(job: str) -> dict[str, Path]:
+def lock_cache() -> IO[str]:
+    """The file that who compiles locks, in the directory where kernels are kept. Raises UsageError where none can be.
+    """
+    from keysearch import kernel_cache
+
+    cache = Path(kernel_cache.directory())
+    try:
+        cache.mkdir(parents=True, exist_ok=True)
+        return open(cache / "compile.lock", "w")
+    except OSError as error:
+        raise UsageError(f"compiled kernels cannot be kept: {reason(error)}", file=str(cache),
+                         hint="name another cache folder in XDG_CACHE_HOME") from None
+
+
+def missing_for(job: str) -> dict[str, Path]:
     """The modules with kernels for a job that are not compiled, and the file that is to say that they are."""
     import keysearch.memory  # noqa: F401  it has Numba keep kernels there
     from keysearch import kernel_cache

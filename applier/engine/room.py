@@ -14,9 +14,23 @@ LOG_BYTES_A_BYTE = 256
 def room_for_pass(on_one_disk: bool) -> int:
     """The bytes of log whose outlines and plans fit in memory, and, where all tasks leave them `on_one_disk`, whose
     changes fit in half of what is free there."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") * LOG_BYTES_A_BYTE
+    memory = memory_bytes() * LOG_BYTES_A_BYTE
     if not on_one_disk:
         return max(LEAST_BYTES, memory)
+    return max(LEAST_BYTES, min(memory, free_bytes(spilling_directory()) // 2))
+
+
+def memory_bytes() -> int:
+    """The memory of this machine."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def spilling_directory() -> str:
+    """Where tasks leave changes in files: the system's own directory, if the one that is named is not there."""
     directory = spill_directory()
-    free = shutil.disk_usage(directory if directory and os.path.isdir(directory) else tempfile.gettempdir()).free
-    return max(LEAST_BYTES, min(memory, free // 2))
+    return directory if directory and os.path.isdir(directory) else tempfile.gettempdir()
+
+
+def free_bytes(directory: str) -> int:
+    """What is free on the disk of a directory. Errors: OSError."""
+    return shutil.disk_usage(directory).free

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
 
+import applier
 from applier.engine.executor import ThisProcess
 from applier.errors import SnapshotError
 from applier.jobs.exporting.job import export_snapshot
@@ -115,6 +116,15 @@ def base(logs):
     replay(archive, "s3://lake/base", stop_position=middle)
     assert held("s3://lake/base") == ROWS
     return "s3://lake/base"
+
+
+def test_a_doctor_lists_the_store_and_leaves_nothing_there(logs):
+    """Neither logs nor output need Java: what is far takes Spark by itself, which is said."""
+    found = applier.doctor(logs[0], "s3://lake/examined", engine="auto")
+    texts = [(check.name, check.state, check.found) for check in found.checks]
+    assert ("credentials", "ok", "s3://lake/logs can be listed") in texts and not found.problems
+    assert any(name == "engine" and "is not on this machine" in text for name, _, text in texts)
+    assert objects("s3://lake/examined") == set()
 
 
 def test_from_a_bucket_to_a_bucket(logs, base):

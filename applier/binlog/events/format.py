@@ -8,11 +8,12 @@ All numbers are little-endian. Google's header of 27 bytes adds a group id u64. 
 Documentation, "Binlog Event", and for types from 160 on MariaDB's "Replication Protocol" pages.
 """
 
+import zlib
 from dataclasses import dataclass
 from enum import IntEnum
 from struct import Struct
 
-from applier.errors import ArchiveError, EncryptedBinlog
+from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
 from applier.io.decrypting import ENCRYPTED_MAGIC
 from applier.io.decrypting import MAGIC as MAGIC
 from applier.io.packing import SUFFIXES, packing_of
@@ -24,6 +25,7 @@ HEADER = Struct("<IBIIIH")
 HEADER_LENGTH = HEADER.size
 CHECKSUM_LENGTH = 4
 
+_FLAGS_AT = 17
 IN_USE_FLAG = 0x1
 """In the format description: the file was not closed. It is cleared where the checksum is taken."""
 IGNORABLE_FLAG = 0x80
@@ -172,6 +174,17 @@ def parse_format_description(event: bytes) -> FormatDescription:
         if len(lengths) < kind or lengths[kind - 1] not in known:
             raise ArchiveError(f"the format description gives {kind.name} events an unknown layout")
     return FormatDescription(server_version, flavour, checksum, header_length, bytes(lengths), created)
+
+
+def check_checksum(event: bytes) -> None:
+    """Compare a whole event with the CRC32 at its end; a format description as if the file had been closed. Raises
+    ArchiveError (1610) if they differ."""
+    data = bytearray(event)
+    if data[4] == EventType.FORMAT_DESCRIPTION:
+        data[_FLAGS_AT] &= ~IN_USE_FLAG
+    if zlib.crc32(data[:-CHECKSUM_LENGTH]) != int.from_bytes(data[-CHECKSUM_LENGTH:], "little"):
+        raise ArchiveError(f"the checksum of a {event_name(event[4])} event does not match", errno=CORRUPT_EVENT,
+                           hint="copy the file again from the server")
 
 
 def check_magic(start: bytes) -> None:

@@ -18,6 +18,7 @@ from applier.binlog.events.format import (
     IN_USE_FLAG,
     EventType,
     FormatDescription,
+    check_checksum,
     check_magic,
     parse_format_description,
 )
@@ -35,7 +36,7 @@ _FLAGS_AT = 4 + 17
 @dataclass(frozen=True)
 class FileHead:
     """A file's head. `digest` is the CRC32 of its bytes (as if the file had been closed); `first_id` is the group id of
-    the next event, None without ids (GRP-3)."""
+    the next event, None without ids (GRP-3). `is_encrypted`: the file is, and a key that was given decrypts it."""
 
     format: FormatDescription
     created: int  # epoch seconds
@@ -43,6 +44,7 @@ class FileHead:
     last_numbers: dict[tuple[int, int], int]  # MariaDB: (domain, server) -> number
     digest: int
     first_id: int | None
+    is_encrypted: bool = False
 
     @property
     def executed(self) -> GtidSet:
@@ -59,10 +61,14 @@ def read_head(file: ArchiveFile) -> FileHead:
             check_magic(start.take(0, 4))
             format_event, position = _event(start, 4), 4
             description = parse_format_description(format_event)
+            if description.checksum:
+                check_checksum(format_event)
             before, last_numbers = GtidSet(), {}
             position += len(format_event)
             while (kind := start.take(position + 4, 1)) and kind[0] in _OF_THE_HEAD:
                 event = _event(start, position)
+                if description.checksum and not (kind[0] == EventType.START_ENCRYPTION and start.is_decrypted):
+                    check_checksum(event)
                 body = event[description.header_length : len(event) - description.checksum_length]
                 if kind[0] == EventType.PREVIOUS_GTIDS:
                     before = GtidSet.from_previous_gtids_event(body)
@@ -73,12 +79,14 @@ def read_head(file: ArchiveFile) -> FileHead:
                 position += len(event)
             digest = zlib.crc32(_as_closed(start.take(0, position)))
             extra = start.take(position + HEADER_LENGTH, description.header_length - HEADER_LENGTH)
+            is_encrypted = start.is_decrypted
     except OSError as reason:
         raise ArchiveError(f"the file cannot be read: {reason}", file=file.uri) from reason
     except ArchiveError as reason:
         raise reason.at(file=file.uri, position=position) from None
     created = HEADER.unpack_from(format_event)[0]
-    return FileHead(description, created, before, last_numbers, digest, int.from_bytes(extra, "little") or None)
+    return FileHead(description, created, before, last_numbers, digest, int.from_bytes(extra, "little") or None,
+                    is_encrypted)
 
 
 _OF_THE_HEAD = (EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)

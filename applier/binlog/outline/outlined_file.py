@@ -5,14 +5,13 @@ The head is the format description and the events directly after it: the GTIDs e
 
 import ctypes
 import hashlib
-import zlib
 from collections.abc import Callable
 from typing import Any
 
 from applier.binlog.events.events import Event, encrypted, parse_gtid, read_event, read_event_at, read_format
-from applier.binlog.events.format import HEADER_LENGTH, IN_USE_FLAG, EventType
+from applier.binlog.events.format import HEADER_LENGTH, EventType, check_checksum
 from applier.binlog.events.gtid import GtidSet
-from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.errors import ArchiveError
 from applier.io.mapping import map_file
 from applier.io.packing import log_name
 
@@ -58,16 +57,10 @@ class OutlinedFile:
         """An event that Python reads, with its checksum verified here."""
         event = read_event(self.mapped, position, self.format)
         if self.verify and self.format.checksum:
-            data = bytearray(self.mapped.array[position : position + event.size].tobytes())
-            if event.type == EventType.FORMAT_DESCRIPTION:
-                data[17] &= ~IN_USE_FLAG
-            if zlib.crc32(data[:-4]) != int.from_bytes(data[-4:], "little"):
-                raise ArchiveError(
-                    f"the checksum of a {event.name} event does not match",
-                    file=self.uri,
-                    position=position,
-                    errno=CORRUPT_EVENT,
-                )
+            try:
+                check_checksum(self.mapped.array[position : position + event.size].tobytes())
+            except ArchiveError as error:
+                raise error.at(file=self.uri, position=position) from None
         return event
 
     def tail(self, position: int) -> str | None:

@@ -104,7 +104,7 @@ def find_java() -> Path:
         java = Path(found)
     else:
         raise UsageError("Spark needs Java, and there is no java on the PATH", hint=hint)
-    version = _version(java)
+    version = version_of(java)
     if version is not None and version < OLDEST_JAVA:
         raise UsageError(f"Spark needs Java {OLDEST_JAVA} or newer, and {java} is Java {version}", hint=hint)
     return java
@@ -224,8 +224,8 @@ def _home(java: Path) -> Path:
     return java.resolve().parent.parent
 
 
-def _version(java: Path) -> int | None:
-    """The major version from the runtime's `release` file (running java itself would cost a start of it)."""
+def version_of(java: Path) -> int | None:
+    """A Java's major version, from the runtime's `release` file (running java itself would cost a start of it)."""
     try:
         lines = (_home(java) / "release").read_text().splitlines()
     except OSError:

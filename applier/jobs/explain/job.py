@@ -54,11 +54,12 @@ def explain(options: ExplainOptions, progress: Progress | None = None) -> Explai
     wanted = options.filter.wanted
     schema_sql = read_text(options.schema) if options.schema is not None else None
     history = read_history(span, wanted, base, schema_sql, define_from_log=options.define_from_log)
-    return Explained(_by_version(span, used_tables(span, history, wanted)),
+    return Explained(by_version(span, used_tables(span, history, wanted)),
                      definition_history(history, lambda number: span.outlines[number].name))
 
 
-def _by_version(span: LogSpan, used: list[UsedTable]) -> list[TableExplained]:
+def by_version(span: LogSpan, used: list[UsedTable]) -> list[TableExplained]:
+    """How rows of each version of a table are found, by name and then in the log's order."""
     uses: dict[int, list[UsedTable]] = {}
     versions: dict[int, TableVersion] = {}
     for table in used:

@@ -16,32 +16,26 @@ from dataclasses import replace
 
 from applier import __version__
 from applier.binlog.archive.archive import open_archive
-from applier.columns.type_conversions import TypeConversions
 from applier.engine.executor import Executor
 from applier.engine.room import room_for_pass
-from applier.errors import NO_SUCH_TABLE, ReplayStopped, SchemaError
+from applier.errors import ReplayStopped, SchemaError
 from applier.io.progress import Progress, Silent
-from applier.io.resolver import read_text
 from applier.io.typed_json import Mismatch
 from applier.jobs.replay.applying import AppliedPlan, apply_plan
 from applier.jobs.replay.orphans import orphans
 from applier.jobs.replay.outlining import Outlining, Pass
 from applier.jobs.replay.passes_done import PassesDone
+from applier.jobs.replay.planning import cascades_in, history_of, relevance_to, tables_of, units_of
 from applier.jobs.replay.publication import table_entries, table_results
 from applier.jobs.replay.result import ReplayResult
 from applier.options import ReplayOptions
-from applier.plan.cascades import cascades_of
 from applier.plan.conflicts import to_parquet
-from applier.plan.log import read_history
 from applier.plan.notes import check_names, notes_on_charsets, notes_on_columns, notes_on_definitions, notes_on_names
 from applier.plan.planned import PlannedVersion
-from applier.plan.units import changed_versions, divide
-from applier.plan.used_tables import UsedTable, used_tables
+from applier.plan.used_tables import UsedTable
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
-from applier.schema.history.relevance import Relevance
 from applier.schema.schema_file import schema_file
-from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot import AS_DECIMAL, manifest
 from applier.snapshot.checks import check_listed
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
@@ -63,12 +57,6 @@ def replay_staged(executor: Executor, options: ReplayOptions, shown: ReplayOptio
     return _Replay(executor, options, progress, shown).run()
 
 
-def _relevance_to(options: ReplayOptions) -> Relevance:
-    """Which statements a replay needs to know of."""
-    return Relevance(options.filter.wanted, dict(options.rewrites), options.on_statement == "skip",
-                     options.system_time_zone)
-
-
 def _definition(entry: TableEntry) -> TableDefinition:
     """The manifest's definition, as a later replay reads it. Raises SchemaError if no server has such a table."""
     try:
@@ -76,23 +64,6 @@ def _definition(entry: TableEntry) -> TableDefinition:
     except Mismatch as mismatch:
         raise SchemaError(f"the statements of the log leave a table that no server has: it {mismatch}",
                           table=entry.full_name, hint="leave it out with --ignore-tables") from None
-
-
-@contextmanager
-def _told_of_base(base: Snapshot | None) -> Iterator[None]:
-    """Say of a table that nothing defines that the base was made without it, if it was."""
-    try:
-        yield
-    except SchemaError as error:
-        chosen = {} if base is None else base.source.options
-        given = {name: chosen.get(name, ()) for name in ("tables", "ignore_tables")}
-        filter = TableFilter(*(parse_table_list([*map(str, entries)]) for entries in given.values()))
-        if error.mysql_errno != NO_SUCH_TABLE or error.table is None or filter.wanted(*error.table.split(".", 1)):
-            raise
-        options = " ".join(f"--{name.replace('_', '-')} {','.join(map(str, entries))}"
-                           for name, entries in given.items() if entries)
-        error.hint = f"the base was made without it: give the same {options} here; or make the base with it"
-        raise
 
 
 class _Replay:
@@ -117,7 +88,7 @@ class _Replay:
         options = self.options = replace(options, unsigned_bigint=bigints)
         with begin(options.output, options.file_bytes, unsigned_bigint=bigints) as staging:
             n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
-            outlining = Outlining(self.executor, options, _relevance_to(options), n_bytes, self.progress, self._note)
+            outlining = Outlining(self.executor, options, relevance_to(options), n_bytes, self.progress, self._note)
             with self._timed("outline"):
                 archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
                 part = outlining.next_pass(archive, base)
@@ -135,24 +106,14 @@ class _Replay:
         """Plan, apply and publish a pass."""
         options, base, span = self.options, part.base, part.span
         with self._timed("plan"):
-            wanted = options.filter.wanted
-            schema_sql = read_text(options.schema) if options.schema is not None and not self.done.history else None
-            history = read_history(span, wanted, base, schema_sql, dict(options.rewrites),
-                                   skip_statements=options.on_statement == "skip",
-                                   define_from_log=options.define_from_log,
-                                   system_time_zone=options.system_time_zone, before=self.done.history)
-            with _told_of_base(part.base):
-                used = used_tables(span, history, wanted)
+            history = history_of(options, part, self.done.history)
+            used = tables_of(options, part, history)
             self._note_tables(history, used, part.is_last)
-            idempotent = options.exec_mode == "idempotent"
-            cascades = cascades_of(history, used, idempotent=idempotent, compressed=span.has_compressed_rows)
+            cascades = cascades_in(options, span, history, used)
 
         def divided(moving: Collection[str]) -> list[PlannedVersion]:
             with self._timed("plan"):
-                versions = changed_versions(used, history, cascades)
-                divide(versions, base, staging, self.executor.cores, idempotent=idempotent, moving=moving,
-                       allowed=TypeConversions.of(options.type_conversions), cascades=cascades)
-            return versions
+                return units_of(options, base, history, used, cascades, staging, self.executor.cores, moving)
 
         plan = apply_plan(self.executor, self.progress, span, divided, options.route, self._timed)
         with self._timed("publish"):

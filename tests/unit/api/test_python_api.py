@@ -14,7 +14,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import applier
-from applier.api import building, changes, diffing, dumping, histories, logs, replaying, snapshots, summaries, undoing
+from applier.api import (
+    building,
+    changes,
+    diffing,
+    doctoring,
+    dumping,
+    histories,
+    logs,
+    replaying,
+    snapshots,
+    summaries,
+    undoing,
+)
 from applier.api.arguments import position, size, stop_at
 from applier.cli import main
 from applier.snapshot import manifest
@@ -39,8 +51,8 @@ def test_examples_do_what_they_say(archive):
     ran = 0
     for module, name in ((replaying, "replay"), (snapshots, "Snapshot"), (changes, "changes"), (histories, "history"),
                          (undoing, "undo"), (diffing, "diff"), (diffing, "Diff"), (dumping, "export"),
-                         (dumping, "import_dump"), (summaries, "summary"), (logs, "locate"), (logs, "explain"),
-                         (building, "Writer")):
+                         (dumping, "import_dump"), (summaries, "summary"), (doctoring, "doctor"), (logs, "locate"),
+                         (logs, "explain"), (building, "Writer")):
         for example in finder.find(getattr(module, name), name, globs=dict(known)):
             assert runner.run(example).failed == 0
             ran += len(example.examples)

@@ -1,0 +1,95 @@
+"""`doctor`: what would stop a replay, before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Literal
+
+from applier.api.arguments import (
+    PathLike,
+    Paths,
+    Place,
+    Tables,
+    Watcher,
+    database_names,
+    logs,
+    path,
+    position,
+    stop_at,
+    table_filter,
+    watcher,
+)
+from applier.api.snapshots import Snapshot
+from applier.jobs.doctor.result import Diagnosis
+from applier.option_texts import parse_conversions
+from applier.options import DoctorOptions
+
+
+def doctor(
+    binlogs: Paths = (),
+    output: PathLike | None = None,
+    *,
+    base: PathLike | Snapshot | None = None,
+    schema: PathLike | None = None,
+    start: Place | None = None,
+    stop: Place | datetime | None = None,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    rewrite_db: Mapping[str, str] | None = None,
+    exec_mode: Literal["strict", "idempotent"] = "strict",
+    type_conversions: Iterable[str] = (),
+    on_statement: Literal["error", "skip"] = "error",
+    define_from_log: bool = False,
+    system_time_zone: str | None = None,
+    engine: Literal["local", "auto", "spark"] = "local",
+    master: str | None = None,
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
+    progress: Watcher | None = None,
+) -> Diagnosis:
+    """Look at all that a replay needs, on this machine and in its input, and say what would stop it.
+
+    >>> found = applier.doctor("backup", "lake/next")
+    >>> found.problems
+    ()
+    >>> [check.found for check in found.checks if check.name == "files"]
+    ['3, 2,274,765 bytes: from binlog.000001 to binlog.000003, with no number missing']
+    >>> later = applier.doctor("backup/binlog.000003")
+    >>> [(check.name, check.state) for check in later.problems]
+    [('definitions', 'problem')]
+
+    binlogs: the archive, of which all is read, and no row is decoded; without it only the machine is looked at.
+    output: where the snapshot is to be; something is written there, and removed.
+    base, schema, start, stop, tables, ignore_tables, rewrite_db, exec_mode, type_conversions, on_statement,
+    define_from_log, system_time_zone, engine, master, keyring, key_file, key_file_secret: as of `replay`.
+    progress: called with each Step.
+
+    What would stop a replay before its first row is a problem here. What only the rows show, as a row that is not
+    there, is not.
+
+    Raises UsageError for arguments that make no sense.
+    """
+    from applier.jobs.doctor.job import diagnose
+
+    end = stop_at(stop)
+    return diagnose(DoctorOptions(
+        binlogs=logs(binlogs, keyring, key_file, key_file_secret),
+        output="" if output is None else path(output),
+        base=base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
+        schema=None if schema is None else path(schema),
+        start_position=None if start is None else position(start),
+        stop_position=end.position,
+        stop_gtid=end.gtid,
+        stop_datetime=end.time,
+        filter=table_filter(tables, ignore_tables),
+        rewrites=database_names(rewrite_db),
+        exec_mode=exec_mode,
+        type_conversions=parse_conversions(list(type_conversions)),
+        on_statement=on_statement,
+        define_from_log=define_from_log,
+        system_time_zone=system_time_zone,
+        engine="spark" if master is not None and engine == "local" else engine,
+        master=master,
+    ), watcher(progress))

@@ -1,0 +1,135 @@
+"""What a replay needs of the machine: Java, kernels, memory, disks, and stores that are far."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pyarrow import fs
+
+from applier.engine import compiling, room
+from applier.engine.choice import Choice
+from applier.engine.spark import java
+from applier.errors import ApplierError, UsageError, reason
+from applier.io.resolver import is_far, resolve
+from applier.io.temporary import temporary_directory
+from applier.jobs.doctor.plan import Cost
+from applier.jobs.doctor.result import Findings
+from applier.options import DoctorOptions
+from applier.snapshot.publish import begin
+
+_PERMIT = "check the bucket's name, and give credentials that may list it: for s3:// AWS_ACCESS_KEY_ID and " \
+          "AWS_SECRET_ACCESS_KEY, for gs:// GOOGLE_APPLICATION_CREDENTIALS; endpoint_override=… in the URI names " \
+          "another server"
+
+
+def look_at_java(findings: Findings, chosen: Choice, master: str | None) -> None:
+    """Whether Spark could start. It is a problem only if a replay would need it; nothing is started."""
+    if chosen.engine == "spark" and master is not None and master.startswith("sc://"):
+        findings.ok("Java", "not needed: Spark Connect runs elsewhere")
+        return
+    try:
+        found = java.find_java()
+        java.plain_spark_home()
+    except UsageError as error:
+        if chosen.engine == "spark":
+            error.hint = f"{error.hint}; or replay with --engine local"
+            findings.problem("Java", error)
+        else:
+            findings.note("Java", f"{error.message}: a replay in this process needs none", error.hint or "")
+        return
+    version = java.version_of(found)
+    findings.ok("Java", f"{found}" + (f", version {version}" if version is not None else ""))
+
+
+def look_at_kernels(findings: Findings) -> None:
+    """Whether a replay's kernels are compiled, or else can be."""
+    missing, total = compiling.missing_for("replay"), len(compiling.modules_for("replay"))
+    if not missing:
+        findings.ok("kernels", f"all {total:,} modules are compiled that a replay needs")
+        return
+    try:
+        compiling.lock_cache().close()
+    except UsageError as error:
+        findings.problem("kernels", error, f"; {len(missing):,} of {total:,} modules are not compiled")
+        return
+    [cache] = {stamp.parent.parent for stamp in missing.values()}
+    findings.note("kernels", f"{len(missing):,} of {total:,} modules are not compiled: the first replay does it, and "
+                  f"keeps them in {cache}", "python -m applier.jobs.warm compiles all of them now")
+
+
+def look_at_room(findings: Findings, cost: Cost | None) -> None:
+    """Whether memory and disks have room for what the plan takes."""
+    memory = room.memory_bytes()
+    what = f"{_size(memory)} on this machine"
+    if cost is None:
+        findings.ok("memory", what)
+    elif cost.bytes_at_once > memory // 2:
+        findings.note("memory", f"{what}; tasks have rows of up to {_size(cost.bytes_at_once)} at a time",
+                      "run it on a larger machine, or on Spark's workers with --master")
+    else:
+        findings.ok("memory", f"{what}; tasks have rows of up to {_size(cost.bytes_at_once)} at a time")
+    for name, place, needed in (("temporary files", temporary_directory(), cost and cost.copied_bytes),
+                                ("spilled changes", room.spilling_directory(), cost and cost.spilled_bytes)):
+        if name == "spilled changes" and not needed:
+            continue
+        try:
+            free = room.free_bytes(place)
+        except OSError as error:
+            findings.problem(name, UsageError(f"there is no room to look at: {reason(error)}", file=place,
+                                              hint="name a directory that is there in TMPDIR"))
+            continue
+        found = f"{_size(free)} are free in {place}"
+        if needed and needed > free:
+            findings.note(name, f"{found}, and about {_size(needed)} are needed",
+                          "name a larger directory in TMPDIR" if name == "temporary files" else
+                          "name a larger directory in SPARK_LOCAL_DIRS")
+        else:
+            findings.ok(name, found + (f", about {_size(needed)} are needed" if needed else ""))
+
+
+def look_at_output(findings: Findings, options: DoctorOptions, cost: Cost | None) -> None:
+    """Whether a snapshot can be made there, by preparing one; nothing is left of it."""
+    if not options.output:
+        return
+    place = None if is_far(options.output) else Path(resolve(options.output)[1]).parent
+    made = [] if place is None else [folder for folder in (place, *place.parents) if not folder.exists()]
+    try:
+        with begin(options.output):
+            free = None if place is None else room.free_bytes(str(place))
+    except ApplierError as error:
+        findings.problem("output", error)
+        return
+    finally:
+        with suppress(OSError):
+            for folder in made:
+                os.rmdir(folder)
+    if free is None:
+        findings.ok("output", f"{options.output} can be written")
+    elif cost is not None and cost.row_bytes > free:
+        findings.note("output", f"{options.output} can be written; {_size(free)} are free there, and the log has "
+                      f"{_size(cost.row_bytes)} of rows", "make room, as the snapshot may need as much")
+    else:
+        findings.ok("output", f"{options.output} can be written, {_size(free)} are free there")
+
+
+def look_at_stores(findings: Findings, options: DoctorOptions) -> bool:
+    """Whether what is far can be listed; False if not, as nothing that is there can be looked at then."""
+    can_list = True
+    for place in filter(is_far, filter(None, options.places)):
+        try:
+            filesystem, path = resolve(place)
+            filesystem.get_file_info(fs.FileSelector(path, allow_not_found=True))
+        except (OSError, UsageError) as error:
+            found = error.message if isinstance(error, UsageError) else f"it cannot be listed: {reason(error)}"
+            findings.problem("credentials", UsageError(found, file=place, hint=_PERMIT))
+            can_list = False
+        else:
+            findings.ok("credentials", f"{place} can be listed")
+    return can_list
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else \
+        f"{n_bytes:,} bytes"

@@ -1,0 +1,72 @@
+"""What a doctor found, as values."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from applier.errors import ApplierError
+
+OK, NOTE, PROBLEM = "ok", "note", "problem"
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked at (`name`), whether it is "ok", a "note" (a replay goes on, and people should know), or a
+    "problem" (a replay stops); what was found, and what to do about it, "" where that is nothing."""
+
+    name: str
+    state: str
+    found: str
+    to_do: str = ""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What was looked at, in the order in which a replay needs it."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def problems(self) -> tuple[Check, ...]:
+        """What would stop a replay."""
+        return tuple(check for check in self.checks if check.state == PROBLEM)
+
+    def to_json(self) -> dict[str, object]:
+        """The diagnosis as values of JSON."""
+        return {"problems": len(self.problems), "checks": [dataclasses.asdict(check) for check in self.checks]}
+
+
+def problem_of(name: str, error: ApplierError) -> Check:
+    """What a replay would stop with, and its hint."""
+    to_do = error.hint or ""
+    return Check(name, PROBLEM, str(error).removesuffix(f" hint: {to_do}").removesuffix("."), to_do)
+
+
+class Findings:
+    """Checks, as they are made."""
+
+    def __init__(self) -> None:
+        self.checks: list[Check] = []
+
+    def ok(self, name: str, found: str) -> None:
+        self.checks.append(Check(name, OK, found))
+
+    def note(self, name: str, found: str, to_do: str = "") -> None:
+        self.checks.append(Check(name, NOTE, found, to_do))
+
+    def problem(self, name: str, error: ApplierError, more: str = "") -> None:
+        """What a replay would stop with; `more` stands behind it."""
+        found = problem_of(name, error)
+        self.checks.append(replace(found, found=found.found + more))
+
+    def attempt(self, name: str, step: Callable[[], Result]) -> Result | None:
+        """A step of a replay; None where it stops, which is a problem."""
+        try:
+            return step()
+        except ApplierError as error:
+            self.problem(name, error)
+            return None

@@ -1,0 +1,75 @@
+"""What a pass does, from its outlines: which tables its rows are of, what foreign keys do, and the units of work."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+from applier.columns.type_conversions import TypeConversions
+from applier.errors import NO_SUCH_TABLE, SchemaError
+from applier.io.resolver import read_text
+from applier.jobs.replay.outlining import Pass
+from applier.options import ReplayOptions
+from applier.plan.cascades import Cascades, cascades_of
+from applier.plan.log import LogSpan, read_history
+from applier.plan.planned import PlannedVersion
+from applier.plan.units import changed_versions, divide
+from applier.plan.used_tables import UsedTable, used_tables
+from applier.schema.history.history import SchemaHistory
+from applier.schema.history.relevance import Relevance
+from applier.schema.table_filter import TableFilter, parse_table_list
+from applier.snapshot.manifest import Snapshot
+from applier.snapshot.staging import Staging
+
+
+def relevance_to(options: ReplayOptions) -> Relevance:
+    """Which statements a replay needs to know of."""
+    return Relevance(options.filter.wanted, dict(options.rewrites), options.on_statement == "skip",
+                     options.system_time_zone)
+
+
+def history_of(options: ReplayOptions, part: Pass, before: SchemaHistory | None = None) -> SchemaHistory:
+    """Every version of every table in a pass; `before` is the history of the pass that made its base. Raises what
+    `read_history` raises."""
+    schema_sql = read_text(options.schema) if options.schema is not None and before is None else None
+    return read_history(part.span, options.filter.wanted, part.base, schema_sql, dict(options.rewrites),
+                        skip_statements=options.on_statement == "skip", define_from_log=options.define_from_log,
+                        system_time_zone=options.system_time_zone, before=before)
+
+
+def tables_of(options: ReplayOptions, part: Pass, history: SchemaHistory) -> list[UsedTable]:
+    """The tables that rows are of. Raises SchemaError (1146) for one that nothing defines."""
+    with _told_of_base(part.base):
+        return used_tables(part.span, history, options.filter.wanted)
+
+
+def cascades_in(options: ReplayOptions, span: LogSpan, history: SchemaHistory, used: list[UsedTable]) -> Cascades:
+    """What foreign keys do in a pass. Raises SchemaError where that is not known."""
+    return cascades_of(history, used, idempotent=options.exec_mode == "idempotent", compressed=span.has_compressed_rows)
+
+
+def units_of(options: ReplayOptions, base: Snapshot | None, history: SchemaHistory, used: list[UsedTable],
+             cascades: Cascades, staging: Staging | None, cores: int, moving: Collection[str] = ()
+             ) -> list[PlannedVersion]:
+    """The versions that a pass changes, with their units; `staging` and `moving` are as in `divide`."""
+    versions = changed_versions(used, history, cascades)
+    divide(versions, base, staging, cores, idempotent=options.exec_mode == "idempotent", moving=moving,
+           allowed=TypeConversions.of(options.type_conversions), cascades=cascades)
+    return versions
+
+
+@contextmanager
+def _told_of_base(base: Snapshot | None) -> Iterator[None]:
+    """Say of a table that nothing defines that the base was made without it, if it was."""
+    try:
+        yield
+    except SchemaError as error:
+        chosen = {} if base is None else base.source.options
+        given = {name: chosen.get(name, ()) for name in ("tables", "ignore_tables")}
+        filter = TableFilter(*(parse_table_list([*map(str, entries)]) for entries in given.values()))
+        if error.mysql_errno != NO_SUCH_TABLE or error.table is None or filter.wanted(*error.table.split(".", 1)):
+            raise
+        options = " ".join(f"--{name.replace('_', '-')} {','.join(map(str, entries))}"
+                           for name, entries in given.items() if entries)
+        error.hint = f"the base was made without it: give the same {options} here; or make the base with it"
+        raise
