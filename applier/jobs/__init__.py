@@ -1,4 +1,4 @@
 """The jobs that people ask for: a package or module for each, and what several of them share. A job prints nothing."""
 
-__all__ = ["change_files", "changes", "diff", "explain", "exporting", "history", "importing", "json_lines", "on_engine",
-           "replay", "report", "rewrite", "show", "spark_source", "summary", "undo", "verify", "views"]
+__all__ = ["change_files", "changes", "diff", "doctor", "explain", "exporting", "history", "importing", "json_lines",
+           "on_engine", "replay", "report", "rewrite", "show", "spark_source", "summary", "undo", "verify", "views"]
