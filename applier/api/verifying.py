@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
-from applier.api.arguments import PathLike, Paths, Tables, Watcher, path, paths, table_filter, watcher
+import time
+from dataclasses import replace
+from functools import partial
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from applier.api.arguments import PathLike, Paths, Place, Tables, Watcher, logs, path, paths, table_filter, watcher
+from applier.api.changes import changes
+from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
+from applier.errors import ApplierError, UsageError
 from applier.jobs.verify import statements
 from applier.jobs.verify.plan import Hash, plan
-from applier.jobs.verify.result import ServerComparison
+from applier.jobs.verify.result import DifferentTable, ServerComparison
 from applier.snapshot import manifest
+
+if TYPE_CHECKING:
+    from applier.jobs.verify.server import ServerPosition
+
+_ATTEMPTS, _SECONDS_BETWEEN = 10, 1.0
+"""How often an archive that is being written is read again until it has what the server has."""
 
 
 def verify_sql(
@@ -41,37 +56,106 @@ def verify_sql(
 
 def verify(
     snapshot: PathLike | Snapshot,
-    against: Paths,
+    against: Paths | None = None,
     *,
+    server: str | None = None,
+    defaults_file: PathLike | None = None,
+    binlogs: Paths | None = None,
     hash: Hash = "crc32",
     rows: int = 20,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
+    keyring: Paths | None = None,
+    key_file: Paths | None = None,
+    key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> ServerComparison:
-    """Compare a snapshot with a server's tables, given what a client printed of the answers to `verify_sql`.
+    """Compare a snapshot with a server's tables: with a server that is asked, or with what a client printed of its
+    answers to `verify_sql`.
 
     snapshot: a snapshot.
     against: files with what the client printed; "-" is stdin. One with the rows of ranges that differ, which
         `ServerComparison.rows_sql` asks for, may follow the one with the sums.
+    server: a server to ask, as mysql://USER@HOST:PORT, by PyMySQL, which has to be installed. Its password is in
+        MYSQL_PWD of the environment, or in the option file.
+    defaults_file: an option file as the servers' clients have it, whose [client] says the rest of who asks where.
+    binlogs: an archive that leads from the snapshot to where the server stands: the snapshot is replayed to exactly
+        there, in a temporary folder, and rows that differ have their `last_change`.
     hash: as `verify_sql` had it.
-    rows: how many rows of each table that differs are named, if their ranges' rows are there.
-    tables: as `verify_sql` had it.
-    ignore_tables: as `verify_sql` had it.
+    rows: how many rows of each table that differs are named; with `against`, if their ranges' rows are there.
+    tables: as `verify_sql` had it, or only these.
+    ignore_tables: as `verify_sql` had it, or all but these.
+    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
+    key_file: the keys of MariaDB's, in files of file_key_management.
+    key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
+
+    A server is seen in one state while others write: MySQL holds back commits while that state is
+    taken (FLUSH TABLES WITH READ LOCK, which needs RELOAD), MariaDB nothing.
 
     Values are compared byte for byte, as UTF-8 where they are text. VIRTUAL columns and definitions are not compared,
     nor tables and columns that only the server has.
 
-    Raises UsageError for an answer that is incomplete or one to other statements, SnapshotError for a file of the
-    snapshot that is missing or damaged.
+    Raises UsageError for an answer that is incomplete or one to other statements, for a server that cannot be asked, or
+    where the snapshot cannot be at its position; SnapshotError for a file of the snapshot that is missing or damaged,
+    and what `replay` raises.
     """
     from applier.engine import compiling
     from applier.jobs.verify.comparing import compare_with_answers
 
-    loaded, watch = manifest.load(_uri(snapshot)), watcher(progress)
+    if (against is None) == (server is None) or (server is None and (binlogs is not None or defaults_file is not None)):
+        raise UsageError("a snapshot is compared with a server, or with its answers",
+                         hint="give --server, with --binlogs and --defaults-file where they are needed, or --against")
+    loaded, watch, filter = manifest.load(_uri(snapshot)), watcher(progress), table_filter(tables, ignore_tables)
     compiling.ensure("verify against a server", watch)
-    return compare_with_answers(plan(loaded, table_filter(tables, ignore_tables), hash), paths(against), rows, watch)
+    if against is not None:
+        return compare_with_answers(plan(loaded, filter, hash), paths(against), rows, watch)
+    from applier.jobs.verify.live import compare_live
+    from applier.jobs.verify.server import Server, ServerAddress
+
+    assert server is not None
+    address = ServerAddress.parse(server, None if defaults_file is None else path(defaults_file))
+    archive = None if binlogs is None else logs(binlogs, keyring, key_file, key_file_secret)
+    with TemporaryDirectory(prefix="applier-verify-") as folder, Server(address) as asked:
+        lead = None if archive is None else partial(_lead, archive, folder, watch)
+        found = compare_live(loaded, asked, lead, filter, hash, rows, watch)
+    return found if archive is None else replace(found, different=tuple(
+        _with_last_changes(archive, loaded.uri, table) for table in found.different))
+
+
+def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, snapshot: manifest.Snapshot,
+          position: ServerPosition) -> manifest.Snapshot:
+    """A snapshot at the server's position, to which the archive may yet have to grow. Raises UsageError where it does
+    not lead there."""
+    from applier.jobs.verify.live import is_at
+
+    by_gtid = position.gtid_set and snapshot.position.gtid_set
+    stop: Place = position.gtid_set if by_gtid else (position.file, position.offset)
+    led = snapshot
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(_SECONDS_BETWEEN)
+        made = replay(binlogs, f"{folder}/{attempt}", base=led.uri, stop=stop, progress=progress)
+        led = manifest.load(made.snapshot.uri)
+        if is_at(led.position, position):
+            return led
+    raise UsageError(f"the binlogs lead to {led.position.gtid_set or led.position}, the server stands at {position}",
+                     file=binlogs[-1], hint="are they of this server, or of its source? the newest must be among them")
+
+
+def _with_last_changes(binlogs: tuple[str, ...], base: str, table: DifferentTable) -> DifferentTable:
+    """The table's rows with the transactions that changed them; without these where the log does not tell."""
+    from applier.jobs.verify.touched import FEED, keys_of, with_last_changes
+
+    if not table.table.key or not table.rows:
+        return table
+    names = [table.columns[number].name for number in table.table.key]
+    try:
+        feed = changes(binlogs, table.full_name, columns=names, base=base, key=keys_of(table),
+                       ignore_foreign_keys=True).to_arrow()
+    except ApplierError:
+        return table
+    return with_last_changes(table, feed.select([*names, *FEED]))
 
 
 def _uri(snapshot: PathLike | Snapshot) -> str:

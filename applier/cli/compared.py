@@ -52,9 +52,9 @@ def _lines(table: DifferentTable, most: int) -> Iterator[Text]:
         sign, style, side = ("- ", "red", "the server lacks it") if row.kind == "here" else \
             ("+ ", "green", "only the server has it")
         times = f" ({row.count} times)" if row.count > 1 else ""
-        shown = here if row.kind == "here" else there
+        shown = here or there
         text = ", ".join(f"{name}={value}" for name, value in shown.items()) or _key(table, row)
-        yield assembled((sign, style), (text, style), (f"  {side}{times}", "dim"))
+        yield assembled((sign, style), (text, style), (f"  {side}{times}{_last_change(row)}", "dim"))
     if len(table.rows) == most:
         yield words("there may be more rows: --rows shows more of them", "dim")
 
@@ -65,7 +65,17 @@ def _changed(table: DifferentTable, row: DifferentRow, here: dict[str, str], the
     for count, name in enumerate(row.columns):
         parts += [", " if count else "", f"{name}: ", (here[name], "red")]
         parts += [" → ", (there[name], "green")] if there else []
+    parts.append((_last_change(row).replace(";", " ", 1), "dim"))
     return assembled(*parts)
+
+
+def _last_change(row: DifferentRow) -> str:
+    change = row.last_change
+    if change is None:
+        return ""
+    who = change.gtid or f"{change.file}:{change.position}"
+    when = "" if change.time is None else f" at {change.time:%Y-%m-%d %H:%M:%S} UTC"
+    return f"; last {change.kind}: {who}{when}"
 
 
 def _here(table: DifferentTable, row: DifferentRow) -> dict[str, str]:

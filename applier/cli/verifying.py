@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from applier.cli.application import app
+from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
+
+if TYPE_CHECKING:
+    from applier.jobs.verify.result import ServerComparison
 
 
 class Hash(StrEnum):
@@ -27,11 +31,23 @@ def verify(
     against: Annotated[list[str] | None, typer.Option(
         metavar="RESULT", help="Compare the snapshot with what a client printed of the server's answers; - is stdin. "
                                "Several may be given: sums, then rows.")] = None,
+    server: Annotated[str | None, typer.Option(
+        metavar="URL", help="Compare it with this server, mysql://USER@HOST:PORT, while it is written to. The password "
+                            "is in MYSQL_PWD of the environment or in --defaults-file.")] = None,
+    defaults_file: Annotated[str | None, typer.Option(
+        metavar="FILE", help="An option file of the servers' clients: user, password, host, port and TLS of --server."
+        )] = None,
+    binlogs: Annotated[list[str] | None, typer.Option(
+        metavar="PATH...", help="With --server: an archive that leads the snapshot to exactly where the server stands."
+        )] = None,
     hash: Annotated[Hash, typer.Option(help="What is summed up: CRC32, or 60 bits of SHA-256.")] = Hash.crc32,
     rows: Annotated[int, typer.Option(min=0, help="How many rows of each table that differs are shown.")] = 20,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+    keyring: Keyrings = None,
+    key_file: KeyFiles = None,
+    key_file_secret: KeyFileSecret = None,
 ) -> None:
     """Read all files of a snapshot and compare them with its manifest, or its rows with those of a server.
 
@@ -44,18 +60,26 @@ def verify(
         applier verify /lake/now --against sums.tsv
         applier verify /lake/now --against sums.tsv --sql | mysql --batch > rows.tsv
         applier verify /lake/now --against sums.tsv --against rows.tsv
+        applier verify /lake/now --server mysql://admin@replica:3306 --binlogs /backup/binlogs
     """
     from applier.errors import UsageError
 
-    if against is not None:
-        _against(snapshot, against, sql, hash, rows, tables, ignore_tables)
+    if against is not None or server is not None or binlogs or defaults_file:
+        from applier.api.verifying import verify as compare
+        from applier.cli.terminal import progress
+
+        with progress() as watcher:
+            found = compare(snapshot, against, server=server, defaults_file=defaults_file,
+                            binlogs=binlogs and keyed(binlogs, keyring, key_file, key_file_secret), hash=hash.value,
+                            rows=rows, tables=tables, ignore_tables=ignore_tables, progress=watcher)
+        _tell(snapshot, found, sql, rows)
     elif sql:
         from applier.api.verifying import verify_sql
 
         sys.stdout.write(verify_sql(snapshot, hash=hash.value, tables=tables, ignore_tables=ignore_tables))
     elif tables or ignore_tables or hash is not Hash.crc32:
         raise UsageError("--tables, --ignore-tables and --hash are about a server", file=snapshot,
-                         hint="give --sql or --against, too; all files of a snapshot are verified")
+                         hint="give --sql, --against or --server, too; all files of a snapshot are verified")
     else:
         _files(snapshot)
 
@@ -74,16 +98,10 @@ def _files(snapshot: str) -> None:
                             file=snapshot, hint="take them from a backup, or replay or import the snapshot anew")
 
 
-def _against(snapshot: str, against: list[str], sql: bool, hash: Hash, rows: int, tables: list[str] | None,
-             ignore_tables: list[str] | None) -> None:
-    from applier.api.verifying import verify as compare
+def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int) -> None:
     from applier.cli.compared import print_comparison
-    from applier.cli.terminal import progress
     from applier.errors import ServerDiffers
 
-    with progress() as watcher:
-        found = compare(snapshot, against, hash=hash.value, rows=rows, tables=tables, ignore_tables=ignore_tables,
-                        progress=watcher)
     if sql:
         sys.stdout.writelines(f"{statement};\n" for statement in found.rows_sql())
         return

@@ -1,3 +1,4 @@
 """Compares a snapshot with its own files, and with a server."""
 
-__all__ = ["canonical", "comparing", "files", "plan", "result", "statements"]
+__all__ = ["canonical", "comparing", "files", "live", "plan", "result", "server",
+           "statements", "touched"]

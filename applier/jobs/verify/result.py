@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from typing import Literal
 
@@ -30,11 +31,24 @@ class DifferentRange:
 
 
 @dataclass(frozen=True)
+class LastChange:
+    """The last change of a row that a log has: insert, update, delete, truncate or alter, when, by which transaction,
+    and where."""
+
+    kind: str
+    time: datetime | None
+    gtid: str | None
+    file: str
+    position: int
+
+
+@dataclass(frozen=True)
 class DifferentRow:
     """A row that is not the same: `kind` says whether it is only in the snapshot ("here"), only on the server
     ("there"), or has other values in some `columns` ("changed"). `here` are its values in the snapshot, a row; `there`
     what the server has, as the bytes that are compared, None for NULL; both None where there is no such row, or it is
-    not known what it has. `count`: of a table without a key, how many rows of these values are too many."""
+    not known what it has. `count`: of a table without a key, how many rows of these values are too many.
+    `last_change`: the last one since the snapshot, if binlogs were given and have one."""
 
     kind: Literal["here", "there", "changed"]
     range: int
@@ -43,6 +57,7 @@ class DifferentRow:
     here: pa.RecordBatch | None = None
     there: tuple[bytes | None, ...] | None = None
     count: int = 1
+    last_change: LastChange | None = None
 
 
 @dataclass(frozen=True)

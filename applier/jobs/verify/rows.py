@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from applier.jobs.verify.plan import ComparedTable
 from applier.jobs.verify.result import DifferentRow
 from applier.jobs.verify.sums import TableSums, hashes_of
 from applier.mysql.byte_columns import beside, hexadecimal
+from applier.schema.definition import Column
 from applier.snapshot.reader import read_batches
 
 
@@ -62,10 +63,14 @@ def _keys(table: ComparedTable, batch: pa.RecordBatch, hashes: np.ndarray) -> pa
     """What `applier.jobs.verify.statements.row_key` gives."""
     if not table.key:
         return pa.array(hashes[0]).cast(pa.string())
+    return key_texts([table.columns[number] for number in table.key], [batch.column(number) for number in table.key])
+
+
+def key_texts(columns: Sequence[Column], key: Sequence[pa.Array]) -> pa.Array:
+    """What rows with these values in the columns of their key are known by."""
     parts = []
-    for number in table.key:
-        values = batch.column(number)
-        cells = hashed(table.columns[number], values)
+    for column, values in zip(columns, key, strict=True):
+        cells = hashed(column, values)
         texts = beside(values, pa.binary(), cells.offsets, cells.data)
         parts.append(pc.utf8_upper(hexadecimal(pc.binary_slice(texts, 0, -cells.cut) if cells.cut else texts)))
     return pc.binary_join_element_wise(*parts, ".")

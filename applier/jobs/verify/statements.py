@@ -29,19 +29,19 @@ def sums(plan: ComparisonPlan) -> Iterator[str]:
     if (position := _POSITIONS.get(plan.snapshot.position.flavour)) is not None:
         yield f"SELECT '{plan.tag}' AS applier, 'position' AS kind, {position} AS gtids"
     yield from _ONE_STATE
-    yield from table_sums(plan)
+    yield from (statement for _, statement in table_sums(plan))
     yield f"SELECT '{plan.tag}' AS applier, 'end' AS kind"
     yield "COMMIT"
 
 
-def table_sums(plan: ComparisonPlan) -> Iterator[str]:
+def table_sums(plan: ComparisonPlan) -> Iterator[tuple[ComparedTable, str]]:
     """Those of the tables alone."""
     for table in plan.tables:
         if table.buckets > 1:
-            yield f"{_sums(plan, table, table.bucket)} GROUP BY {table.bucket}"
+            yield table, f"{_sums(plan, table, table.bucket)} GROUP BY {table.bucket}"
             continue
         for number in range(table.ranges):
-            yield f"{_sums(plan, table, str(number))}{_where(table.condition(number))}"
+            yield table, f"{_sums(plan, table, str(number))}{_where(table.condition(number))}"
 
 
 def rows(plan: ComparisonPlan, wanted: Mapping[str, Sequence[int]]) -> Iterator[str]:
@@ -63,7 +63,7 @@ def row_hashes(plan: ComparisonPlan, table: ComparedTable, number: int) -> str:
 
 def row_values(table: ComparedTable, number: int, keys: Sequence[str]) -> str:
     """The statement that asks for the values of rows of a range with these keys, each as the bytes that are hashed."""
-    found = f"{row_key(table)} IN ({', '.join(map(quote_text, keys))})"
+    found = f"{row_key(table)} IN ({', '.join(map(quote_text, keys) if table.key else keys)})"
     where = " AND ".join(filter(None, (table.condition(number), found)))
     values = ", ".join(f"CAST({sql_value(column)} AS BINARY)" for column in table.columns)
     return f"SELECT {row_key(table)}, {values} FROM {_from(table)} WHERE {where}"

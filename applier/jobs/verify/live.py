@@ -1,0 +1,111 @@
+"""The job: compares a snapshot with a server while it is written to.
+
+The server's tables are seen in one state, at one position. The snapshot is led to exactly there. Then sums are
+compared; where those of a range differ, its rows are, and what the server has of a row that differs is fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+
+from applier.binlog.events.gtid import GtidSet
+from applier.errors import UsageError
+from applier.io.progress import Progress
+from applier.jobs.verify import statements
+from applier.jobs.verify.answers import Answers, range_sums, row_hashes
+from applier.jobs.verify.comparing import compare
+from applier.jobs.verify.plan import ComparedTable, ComparisonPlan, Hash, plan
+from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
+from applier.jobs.verify.rows import different_rows
+from applier.jobs.verify.server import Server, ServerPosition
+from applier.jobs.verify.sums import TableSums, sums_of
+from applier.schema.table_filter import TableFilter
+from applier.snapshot.manifest import BinlogPosition, Snapshot
+
+Leading = Callable[[Snapshot, ServerPosition], Snapshot]
+
+
+def compare_live(snapshot: Snapshot, server: Server, lead: Leading | None, filter: TableFilter, hash: Hash, rows: int,
+                 progress: Progress) -> ServerComparison:
+    """Compare a snapshot with a server; `lead` makes one at a later position of it. Of each table that differs, so many
+    rows are shown. Raises UsageError where the two cannot be at one position, or the server cannot be asked."""
+    if snapshot.position.flavour not in (server.flavour, "unknown"):
+        raise UsageError(f"the snapshot is of {snapshot.position.flavour}, the server is of {server.flavour}",
+                         file=snapshot.uri, hint="a snapshot is compared with servers of its own kind")
+    position = server.begin()
+    snapshot = _at(position, snapshot, lead)
+    chosen = plan(snapshot, filter, hash)
+    answers = Answers(str(position), ended=True)
+    progress.phase("ask the server", sum(table.ranges for table in chosen.tables), "ranges")
+    for table, statement in statements.table_sums(chosen):
+        for _, _, _, part, *numbers in server.rows(statement):
+            answers.sums[table.full_name, int(part)] = range_sums(table, numbers)
+        progress.update(len(answers.sums))
+    sums = sums_of(chosen, progress)
+    found = compare(chosen, sums, answers)
+    different = tuple(_with_rows(chosen, sums[table.full_name], table, server, rows) for table in found.different)
+    return replace(found, different=different)
+
+
+def _at(position: ServerPosition, snapshot: Snapshot, lead: Leading | None) -> Snapshot:
+    """The snapshot at the server's position."""
+    if is_at(snapshot.position, position):
+        return snapshot
+    if ahead := _ahead(snapshot.position, position):
+        raise UsageError(f"the snapshot is not before the server's state: the server lacks {ahead}", file=snapshot.uri,
+                         hint="compare with the server that the log is of, or wait until the replica has caught up")
+    if lead is None:
+        raise UsageError(f"the server stands at {position}, the snapshot at "
+                         f"{snapshot.position.gtid_set or snapshot.position}", file=snapshot.uri,
+                         hint="--binlogs leads the snapshot to where the server is")
+    return lead(snapshot, position)
+
+
+def is_at(position: BinlogPosition, server: ServerPosition) -> bool:
+    """Whether a snapshot stands where the server does."""
+    if position.gtid_set and server.gtid_set:
+        return GtidSet.parse(position.gtid_set) == GtidSet.parse(server.gtid_set)
+    return bool(position.file) and (position.file, position.offset) == (server.file, server.offset)
+
+
+def _ahead(position: BinlogPosition, server: ServerPosition) -> str:
+    """What the snapshot has and the server lacks, as text."""
+    if position.gtid_set and server.gtid_set:
+        return str(GtidSet.parse(position.gtid_set).subtract(GtidSet.parse(server.gtid_set)))
+    if (position.file, position.offset) > (server.file, server.offset):
+        return f"what is between {server.file}:{server.offset} and {position}"
+    return ""
+
+
+def _with_rows(plan: ComparisonPlan, sums: TableSums, table: DifferentTable, server: Server, most: int
+               ) -> DifferentTable:
+    """The table with the first rows that differ, and what the server has of them."""
+    found = list(islice(_rows(plan, sums, table, server), most))
+    for number in sorted({row.range for row in found}):
+        wanted = [row for row in found if row.range == number and row.kind != "here"]
+        held = _values(server, table.table, number, [row.key for row in wanted])
+        found = [replace(row, there=held.get(row.key)) if row in wanted else row for row in found]
+    return replace(table, rows=tuple(found))
+
+
+def _rows(plan: ComparisonPlan, sums: TableSums, table: DifferentTable, server: Server) -> Iterator[DifferentRow]:
+    for part in table.ranges:
+        answer = server.rows(statements.row_hashes(plan, table.table, part.number))
+        flat = np.array([row[4:] for row in answer], object).reshape(len(answer), -1)
+        numbers = pa.array(flat[:, 1:].ravel(), pa.string()).cast(pa.uint64()).to_numpy()
+        yield from different_rows(plan.snapshot.uri, sums, part.number,
+                                  row_hashes(table.table, pa.array(flat[:, 0], pa.string()), numbers))
+
+
+def _values(server: Server, table: ComparedTable, number: int, keys: Sequence[str]
+            ) -> dict[str, tuple[bytes | None, ...]]:
+    """What the server has of the rows with these keys."""
+    if not keys:
+        return {}
+    return {str(key): tuple(None if value is None else bytes(value) for value in values)
+            for key, *values in server.rows(statements.row_values(table, number, keys))}
