@@ -61,9 +61,9 @@ class Chains:
     def __len__(self) -> int:
         return len(self.before)
 
-    def touch(self, units: range, commit: int) -> None:
-        """A commit by others emptied these units: also rows would have gone that are to come back."""
-        which = (self.before >= 0) & (self.before_units >= units.start) & (self.before_units < units.stop)
+    def touch(self, n_units: int, commit: int) -> None:
+        """A commit by others emptied the first units: also rows would have gone that are to come back."""
+        which = (self.before >= 0) & (self.before_units < n_units)
         self.first_later[which & (self.first_later == NEVER)] = commit
         self.last_later[which & (self.last_later < commit)] = commit
 

@@ -30,10 +30,16 @@ def write_log(tables: Sequence[TableUndo], flavour: str, path: str, *, checks_of
             for statement in creating(one.definition) if one.recreated else ():
                 log.query(statement)
         with log.transaction():
-            for kinds, some in (((DELETE,), tables[::-1]), ((PREIMAGE, POSTIMAGE), tables), ((INSERT,), tables)):
-                for table in some:
-                    for changes in _changes(table, kinds):
-                        log.rows(changes)
+            for table in tables[::-1]:
+                _write(log, table, (DELETE,))
+            for table in tables:
+                _write(log, table, (INSERT,))
+                _write(log, table, (PREIMAGE, POSTIMAGE))
+
+
+def _write(log: BinlogWriter, table: TableUndo, kinds: tuple[int, ...]) -> None:
+    for changes in _changes(table, kinds):
+        log.rows(changes)
 
 
 def _changes(table: TableUndo, kinds: tuple[int, ...]) -> Iterator[RowChanges]:

@@ -23,7 +23,7 @@ from applier.options import ChangesOptions
 from applier.schema.definition import Column
 
 _ORDER = np.zeros(4, np.int8)
-_ORDER[[DELETE, PREIMAGE, POSTIMAGE, INSERT]] = 0, 1, 1, 2
+_ORDER[[DELETE, INSERT, PREIMAGE, POSTIMAGE]] = 0, 1, 2, 2
 """By kind, in which order changes are written."""
 
 

@@ -25,8 +25,8 @@ class RowsToUndo:
 
     def __init__(self, table: TracedTable, on_conflict: str, where: str | None = None) -> None:
         self.table, self.chains = table, chains(table.steps)
-        for first, end, commit in table.emptied_by_others:
-            self.chains.touch(range(first, end), commit)
+        for n_units, commit in table.emptied_by_others:
+            self.chains.touch(n_units, commit)
         if where is not None and len(self.chains):
             self.chains = self.chains.part(chosen_rows(table, self.chains, where))
         later, self.kept = self.chains.touched_later, None

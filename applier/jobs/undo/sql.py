@@ -61,10 +61,9 @@ def statements(tables: Sequence[TableUndo], what: str, *, checks_off: bool) -> I
 def _changes(tables: Sequence[TableStatements]) -> Iterator[bytes]:
     for one in reversed(tables):
         yield from one.deletes()
-    for one in tables:
-        yield from one.updates()
-    for one in tables:
+    for one in tables:  # no update changes a unique key
         yield from one.inserts()
+        yield from one.updates()
 
 
 def checks(tables: Sequence[TableUndo], children: Sequence[TableDefinition]) -> Iterator[tuple[str, int]]:

@@ -21,13 +21,19 @@ def parents_first(tables: Sequence[TableUndo]) -> list[TableUndo]:
 
 def needs_checks_off(tables: Sequence[TableUndo], definitions: Sequence[TableDefinition]) -> bool:
     """Whether foreign keys must not be checked, given all definitions of the server: they would change rows themselves,
-    a row that others refer to is deleted and inserted again, or tables refer to each other or to themselves."""
+    a row that others refer to is deleted and inserted again, or goes while others stop referring to it, or tables refer
+    to each other or to themselves."""
     changed = {(one.definition.database, one.definition.name): bool(one.anew)
                for one in tables if one.deleted or one.updated}
     if any(one.recreated for one in tables):  # by a CREATE TABLE, which may refer to tables that come later
         return True
     if any(key.cascades or changed[key.database, key.table] for one in definitions for key in one.foreign_keys
            if (key.database, key.table) in changed):
+        return True
+    deleted = {(one.definition.database, one.definition.name) for one in tables if one.deleted}
+    updated = {(one.definition.database, one.definition.name) for one in tables if one.updated}
+    if any((key.database, key.table) in deleted and (one.database, one.name) in updated
+           for one in definitions for key in one.foreign_keys):
         return True
     order = parents_first(tables)
     places = {(one.definition.database, one.definition.name): place for place, one in enumerate(order)}

@@ -43,7 +43,8 @@ class TracedTable:
         if any(version.definition.versioning is not None for version in log.versions.values()):
             raise UnsupportedEvent("a system-versioned table keeps its past rows itself",
                                    table=self.definition.full_name, hint="leave it out with --ignore-tables")
-        self._line = [id for id in self._versions_like_the_last() if id in self._walks]
+        line = self._versions_like_the_last()
+        self._line = [id for id in line if id in self._walks]
         self._units, self._offsets = list[UnitApplier[Any]](), dict[int, int]()
         for version in self._line:
             self._offsets[version] = len(self._units)
@@ -57,9 +58,8 @@ class TracedTable:
                 check(self._walks)
                 self._file = segment.file
         check(self._walks)
-        self.emptied_by_others = list[tuple[int, int, int]]()
-        """Where others emptied or dropped it: the first of the units that had its rows, the one after these, and the
-        commit."""
+        self.emptied_by_others = list(self._emptied_by_others(line))
+        """Where others emptied or dropped it: how many of the first units had its rows until then, and the commit."""
         self.steps = RowSteps.joined([_NO_STEPS, *(part for version in self._line for part in (
             *self._parts[version], self._emptying(version)))])
 
@@ -131,6 +131,18 @@ class TracedTable:
             found.insert(0, id)
         return found
 
+    def _emptied_by_others(self, line: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """A version without changes has no rows of its own, but rows of those before it would have been in it."""
+        n_units = 0
+        for version in line:
+            end = self._log.versions[version].end
+            if version in self._offsets:
+                n_units = self._offsets[version] + len(self._walks[version].units)
+            if end is not None:
+                groups, place = self._read.groups(end[0]), np.array([end[1] - 1])
+                if int(groups.versions(place)[0]) >= self._first_version and not groups.are_wanted(place)[0]:
+                    yield n_units, int(self.commits.of(groups, place)[0])
+
     def _emptying(self, version: int) -> RowSteps:
         """The steps of a TRUNCATE or DROP at the end of a version: each row that is there then goes."""
         end = self._log.versions[version].end
@@ -142,8 +154,6 @@ class TracedTable:
         everything, parts = RowSteps.joined(self._all[version]), [_NO_STEPS]
         commit, chosen = int(self.commits.of(groups, place)[0]), bool(groups.are_wanted(place)[0])
         units, first = self._walks[version].units, self._offsets[version]
-        if not chosen:
-            self.emptied_by_others.append((first, first + len(units), commit))
         for number, unit in enumerate(units, first):
             own = everything.part(everything.units == number)
             made, gone = own.new[own.new >= 0], own.old[own.old >= 0]

@@ -231,6 +231,20 @@ def test_foreign_keys_are_checked_where_they_do_nothing(tmp_path):
     assert places == sorted(places)
 
 
+def test_children_refer_to_parents_when_these_are_there(tmp_path):
+    """UNDO-REF: a parent comes back before its children refer to it again; where children stop referring to one that
+    goes, foreign keys are not checked, as it goes first."""
+    log = Log(tmp_path, "CREATE TABLE p (id INT PRIMARY KEY)",
+              "CREATE TABLE c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES p (id))")
+    log.transaction(("insert", "p", {"id": [1, 2]}), ("insert", "c", {"id": [1], "p": [1]}))
+    log.transaction(("update", "c", {"id": [1]}, {"p": [None]}), ("delete", "p", {"id": [1]}))
+    log.transaction(("insert", "p", {"id": [3]}), ("update", "c", {"id": [1]}, {"p": [3]}))
+    found = log.undo(2, on_conflict="force", format="sql")
+    text = (tmp_path / "undo.000001").read_text()
+    assert found.foreign_key_checks and text.index("INSERT INTO `d`.`p`") < text.index("UPDATE `d`.`c`")
+    assert not log.undo(3, name="again").foreign_key_checks
+
+
 def test_invalid_dates_and_others_are_written_as_they_were(tmp_path, capsys):
     """0000-00-00 is no NULL, neither in statements nor in events."""
     with BinlogWriter(tmp_path / "binlog.000001") as log:
@@ -343,6 +357,18 @@ def test_whoever_emptied_a_table_since_has_touched_its_rows(tmp_path):
     with pytest.raises(applier.UndoRefused, match=r"d.t id=1: changed since by \S+:5 at"):
         log.undo(2)
     assert log.undo(3, 4).tables[0].rows_after == 2
+
+
+def test_rows_of_a_table_that_others_emptied_again_do_not_come_back(tmp_path):
+    """Also where nothing was in it in between, or rows of several versions would be."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
+    log.transaction(("insert", "t", {"id": [1, 2]}))
+    for _ in range(2):
+        log.n += 1
+        log.writer.query("TRUNCATE TABLE t", "d")
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: changed since by \S+:5 at"):
+        log.undo(2)
+    assert log.undo(2, 3, name="both").tables[0].rows_after == 2
 
 
 def test_a_table_comes_back_without_rows(tmp_path):
