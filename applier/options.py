@@ -379,20 +379,22 @@ class UndoOptions:
 @dataclass(frozen=True)
 class RewriteOptions:
     """The archive to write anew, and the directory to make. `image`, one of IMAGES, is what row images have then, None:
-    what they have; with `compress` transactions or rows events are compressed that are not. The archive begins with
-    `base`."""
+    what they have; with `compress` transactions or rows events are compressed that are not, with `partial_json`
+    documents that updates change become diffs where that is less. The archive begins with `base`."""
 
     binlogs: tuple[str, ...]
     output: str
     image: str | None = None
     compress: bool = False
+    partial_json: bool = False
     base: str | None = None
 
     def __post_init__(self) -> None:
         if self.image is not None:
             _one_of("--image", self.image, IMAGES)
-        if self.image is None and not self.compress:
-            raise UsageError("nothing says what is to be smaller", hint="give --image minimal, --compress, or both")
+        if self.image is None and not self.compress and not self.partial_json:
+            raise UsageError("nothing says what is to be smaller",
+                             hint="give --image minimal, --partial-json, --compress, or all of them")
 
 
 def _check_engine(engine: str, master: str | None) -> None:

@@ -15,6 +15,7 @@ def rewrite(
     output: PathLike,
     *,
     image: Literal["minimal", "noblob"] | None = None,
+    partial_json: bool = False,
     compress: bool = False,
     base: PathLike | Snapshot | None = None,
     keyring: Paths | None = None,
@@ -35,6 +36,8 @@ def rewrite(
     output: the directory to make, on this machine: the files and an index of them.
     image: what images of updates and deletes have then. minimal: before, the key equivalent, and after, what changed;
         noblob: besides, all columns but TEXT, BLOB and JSON. Images that have less stay as they are.
+    partial_json: whether JSON documents that updates change become diffs (MySQL), where these are less. Documents are
+        compared one by one, which takes its time.
     compress: whether transactions (MySQL) and rows events (MariaDB) are compressed, as servers do it.
     base: a snapshot with which the archive begins.
     keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
@@ -51,4 +54,4 @@ def rewrite(
 
     start = base.uri if isinstance(base, Snapshot) else None if base is None else path(base)
     return job.rewrite(RewriteOptions(logs(binlogs, keyring, key_file, key_file_secret), path(output), image, compress,
-                                      start), watcher(progress))
+                                      partial_json, start), watcher(progress))

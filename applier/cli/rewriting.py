@@ -29,6 +29,8 @@ def rewrite(
         help="What images of updates and deletes have then. minimal: before, the key equivalent, and after, what "
              "changed; noblob: besides, all columns but TEXT, BLOB and JSON. Images that have less stay as they "
              "are.")] = None,
+    partial_json: Annotated[bool, typer.Option(
+        "--partial-json", help="Make diffs of JSON documents that updates change (MySQL), if that is less.")] = False,
     compress: Annotated[bool, typer.Option(
         "--compress", help="Compress transactions (MySQL) or rows events (MariaDB), as servers do it.")] = False,
     base: Annotated[str | None, typer.Option(
@@ -49,7 +51,8 @@ def rewrite(
 
     with progress() as watcher:
         done = write(keyed(binlogs, keyring, key_file, key_file_secret), output,
-                     image=None if image is None else image.value, compress=compress, base=base, progress=watcher)
+                     image=None if image is None else image.value, partial_json=partial_json,
+                     compress=compress, base=base, progress=watcher)
     _print(done)
     for note in done.notes:
         print_note(note)

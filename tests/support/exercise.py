@@ -158,14 +158,24 @@ def exercise_show() -> None:
 
 def exercise_rewriting() -> None:
     """The same for the kernels that write an archive anew."""
+    import pyarrow as pa
+
     from applier.jobs.rewrite.job import rewrite
     from applier.options import RewriteOptions
+    from applier.writer.row_encoder import RowChanges
     from applier.writer.writer import BinlogWriter
+    from jsondiff.encode import encode
 
+    sql, key = "CREATE TABLE d.j (k INT PRIMARY KEY, j JSON)", pa.array([1], pa.int32())
+    rows = [{"k": key, "j": pa.array([encode({"a": "long" * 9, "b": value})])} for value in (1, 2)]
     with tempfile.TemporaryDirectory() as folder:
         with BinlogWriter(f"{folder}/binlog.000001") as log:
-            log.query("CREATE DATABASE d")
-        rewrite(RewriteOptions((f"{folder}/binlog.000001",), f"{folder}/out", compress=True))
+            for statement in ("CREATE DATABASE d", sql):
+                log.query(statement)
+            with log.transaction():
+                log.rows(RowChanges(_definition(sql), after=rows[0]))
+                log.rows(RowChanges(_definition(sql), before=rows[0], after=rows[1]))
+        rewrite(RewriteOptions((f"{folder}/binlog.000001",), f"{folder}/out", compress=True, partial_json=True))
 
 
 def _document_and_diffs() -> tuple[bytes, bytes]:

@@ -19,7 +19,9 @@ from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows.table_ids import TableIds
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
 from applier.io.mapping import map_file
+from applier.jobs.rewrite.documents import DocumentDiffs
 from applier.jobs.rewrite.kernels import records as r
+from applier.jobs.rewrite.kernels.documents_kernel import find_documents
 from applier.jobs.rewrite.kernels.framing_kernel import MORE_BYTES, frame
 from applier.jobs.rewrite.kernels.records import Status
 from applier.jobs.rewrite.kernels.rewrite_kernel import rewrite
@@ -45,9 +47,10 @@ class FileToRewrite:
     redefined_at: Sequence[int]
 
 
-def rewrite_file(file: FileToRewrite, target: str, columns_of: ColumnsOf, *, compresses: bool) -> RewrittenFile:
+def rewrite_file(file: FileToRewrite, target: str, columns_of: ColumnsOf, *, compresses: bool,
+                 makes_diffs: bool) -> RewrittenFile:
     """Write a file anew to a path. Raises ArchiveError where its bytes contradict each other."""
-    walk = _Walk(file, columns_of, compresses)
+    walk = _Walk(file, columns_of, compresses, makes_diffs)
     with open(target, "xb") as output:
         output.write(MAGIC)
         position = len(MAGIC)
@@ -63,10 +66,15 @@ def knows_compressed(format: FormatDescription) -> bool:
     return len(format.post_header_lengths) >= last
 
 
+def knows_diffs(format: FormatDescription) -> bool:
+    """Whether the server that wrote a file knows JSON diffs: MySQL from 8.0.3 on."""
+    return format.flavour == "mysql" and len(format.post_header_lengths) >= EventType.PARTIAL_UPDATE_ROWS
+
+
 class _Walk:
     """The walk over a file, and its memory."""
 
-    def __init__(self, file: FileToRewrite, columns_of: ColumnsOf, compresses: bool) -> None:
+    def __init__(self, file: FileToRewrite, columns_of: ColumnsOf, compresses: bool, makes_diffs: bool) -> None:
         self._mapped, self._columns_of = map_file(file.uri), columns_of
         self._file, self._format = file, read_format(self._mapped)
         self.size = self._mapped.size
@@ -82,6 +90,7 @@ class _Walk:
                 "header_bytes": self._format.header_length, "checksum_bytes": self._format.checksum_length,
                 "is_mariadb": self._format.flavour == "mariadb", "part_bytes": PART_BYTES,
                 "compresses": compresses and knows_compressed(self._format),
+                "makes_diffs": makes_diffs and knows_diffs(self._format),
                 "is_decrypted": self._mapped.is_decrypted, "values": address_of(self._row),
                 "bitmaps": address_of(self._row) + 4 * r.VALUE_BYTES}.items():
             self._state[field] = value
@@ -123,6 +132,8 @@ class _Walk:
                 self._add_table_map()
             elif status == Status.NEED_CONTENTS:
                 self._inflate()
+            elif status == Status.NEED_DIFFS:
+                self._make_diffs()
             else:
                 return status
 
@@ -180,6 +191,18 @@ class _Walk:
         contents = self._inflater.contents
         self._state["content"], self._state["contents_left"] = address_of(contents), len(contents)
         self._state["inner"] = 0
+
+    def _make_diffs(self) -> None:
+        """Make diffs of the documents that the event where the kernel stopped changes, if that is less in all."""
+        state, pairs = self._state, np.zeros(64, r.PAIR)
+        while (n := int(find_documents(address_of(state), address_of(pairs), len(pairs)))) > len(pairs):
+            pairs = np.zeros(n, r.PAIR)
+        made = self._diffs = DocumentDiffs(pairs[:max(n, 0)])
+        n_json = int(self._tables["n_json"][self._get("table")])
+        more = self._get("n_rows") * (1 + (n_json + 7) // 8)
+        for field, value in {"pairs_of": self._get("event"), "pairs": address_of(made.pairs),
+                             "n_pairs": n if made.saved > more else 0, "options_bytes": more}.items():
+            state[field] = value
 
     def _check(self, status: int) -> None:
         """Raise ArchiveError for what is wrong with the event where the kernel stopped."""

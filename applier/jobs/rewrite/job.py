@@ -22,7 +22,7 @@ from applier.errors import UsageError
 from applier.io import durable
 from applier.io.progress import Progress, Silent
 from applier.jobs.replay.outlining import Outlining
-from applier.jobs.rewrite.file_rewrite import FileToRewrite, knows_compressed, rewrite_file
+from applier.jobs.rewrite.file_rewrite import FileToRewrite, knows_compressed, knows_diffs, rewrite_file
 from applier.jobs.rewrite.proof import Replays
 from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
 from applier.jobs.rewrite.table_images import image_columns
@@ -82,6 +82,9 @@ class _Writing:
             if options.compress and not knows_compressed(outline.format):
                 self.notes.append(f"{outline.name} is not compressed: {outline.format.server_version} does not know "
                                   "compressed events")
+            if options.partial_json and not knows_diffs(outline.format):
+                self.notes.append(f"{outline.name} gets no JSON diffs: {outline.format.server_version} does not know "
+                                  "them")
             if outline.torn:
                 self.notes.append(f"{outline.name} ends within an event group at {outline.torn_at}; written up to "
                                   f"{outline.end}")
@@ -110,14 +113,17 @@ class _Writing:
             redefined |= {place[1] for place in places if place is not None and place[0] == number}
         end = outline.end if outline is not None and outline.torn else None
         return rewrite_file(FileToRewrite(file.uri, file.name, end, sorted(redefined)), os.path.join(folder, file.name),
-                            partial(self._columns_of, number), compresses=self._options.compress)
+                            partial(self._columns_of, number), compresses=self._options.compress,
+                            makes_diffs=self._options.partial_json)
 
     def _columns_of(self, number: int | None, table_map: TableMap, position: int) -> np.ndarray | None:
         """The columns of a table in a file's images, None where these stay as they are: before a base, too."""
-        if self._options.image is None or number is None or position < self._span.outlines[number].start:
+        options = self._options
+        stay = options.image is None and not options.partial_json
+        if stay or number is None or position < self._span.outlines[number].start:
             return None
         version = self._history.at(table_map.database, table_map.table, (number, position))
-        return image_columns(None if version is None else version.definition, table_map, self._options.image)
+        return image_columns(None if version is None else version.definition, table_map, options.image)
 
 
 def _proven(replays: Replays, folder: str) -> Proof:

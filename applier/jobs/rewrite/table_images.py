@@ -19,9 +19,9 @@ from applier.options import NOBLOB
 from applier.schema.definition import Key, TableDefinition
 
 
-def image_columns(definition: TableDefinition | None, table_map: TableMap, image: str) -> np.ndarray | None:
-    """The columns of a table as the kernels take them (COLUMN[n]), for images of this kind; None where images stay as
-    they are."""
+def image_columns(definition: TableDefinition | None, table_map: TableMap, image: str | None) -> np.ndarray | None:
+    """The columns of a table as the kernels take them (COLUMN[n]), for images of this kind (None: of all columns
+    that they have); None where images stay as they are."""
     if definition is None or len(definition.columns) != len(table_map.types) or _needs_all(definition):
         return None
     blobs = [FORMS[kind].shape is Shape.BLOB for kind in table_map.types]
@@ -32,8 +32,8 @@ def image_columns(definition: TableDefinition | None, table_map: TableMap, image
                                                     strict=True)):
         column = columns[number]
         column["prefix" if plan.is_bytes else "width"] = plan.meta if plan.is_bytes else plan.width
-        column["key"] = key is None or number in key
-        column["before"] = column["after"] = image == NOBLOB and not blob
+        column["key"] = image is not None and (key is None or number in key)
+        column["before"] = column["after"] = image is None or (image == NOBLOB and not blob)
         column["json"] = n_json if kind == WireType.JSON else -1
         n_json += kind == WireType.JSON
     return columns

@@ -21,8 +21,8 @@ def binlogs(folder):
     return sorted(path for path in folder.iterdir() if path.suffix != ".index")
 
 
-def written(case, output, image="minimal", compress=True):
-    return rewrite(RewriteOptions(tuple(map(str, case.binlogs)), str(output), image, compress))
+def written(case, output, image="minimal", compress=True, partial_json=False):
+    return rewrite(RewriteOptions(tuple(map(str, case.binlogs)), str(output), image, compress, partial_json))
 
 
 @pytest.mark.parametrize("name", REPLAYED)
@@ -69,6 +69,17 @@ def test_complete_changes_are_the_same(name, tmp_path):
                     for changes in (before, after)]
         assert versions[0] == versions[1]
         assert before.drop_columns(["_commit_version"]) == after.drop_columns(["_commit_version"])
+
+
+@pytest.mark.parametrize("name", ["mysql-types-json", "json-partial-full", "json-partial-noblob", "compressed-mysql"])
+def test_json_diffs(name, tmp_path):
+    """RW-JSON, JD-ENC: documents of a server become diffs, which lead to what it held."""
+    case = Case(name)
+    done = written(case, tmp_path / "out", partial_json=True)
+    assert done.bytes_after <= written(case, tmp_path / "whole").bytes_after
+    assert wrong_places(*binlogs(tmp_path / "out")) == []
+    applier.replay(tmp_path / "out", tmp_path / "snapshot")
+    assert differences(tmp_path / "snapshot", case.expected()) == []
 
 
 def test_gtids_with_tags(tmp_path):

@@ -35,6 +35,13 @@ def length_of(values, column):
 
 
 @inline
+def set_value(values, column, address, length):
+    """Put another value, with its prefix, in place of one that was found."""
+    store_i64(values + 8 * column, address)
+    store_i64(values + VALUE_BYTES + 8 * column, length)
+
+
+@inline
 def find_values(at, stop, present, columns, n_columns, values):
     """Find the values of the image at `at`, whose columns a bitmap says: where each begins, and how long it is, in two
     arrays at `values`. The address after it, or CORRUPT."""

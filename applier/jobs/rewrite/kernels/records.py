@@ -15,6 +15,11 @@ columns, -1 for others."""
 TABLE, _, table_at = struct("table of images", **dict.fromkeys(("wanted", "n_columns", "columns", "n_json"), np.int64))
 """One for each distinct table map: whether its images are written anew, its columns (address), how many are JSON."""
 
+PAIR, _, pair_at = struct("documents of a row", **dict.fromkeys((
+    "row", "column", "old", "old_length", "new", "new_length", "diffs", "diffs_length"), np.int64))
+"""A document that a row changes: the row's number in its event, the column's; where the values before and after
+lie in the log, and their lengths; and the same of the diffs that come in the place of the latter (0: none)."""
+
 OUT, _, out_at = struct("event put out", **dict.fromkeys((
     "address", "start", "length", "source", "unit", "form", "rows", "moves", "begins",
     "type"), np.int64))
@@ -29,7 +34,9 @@ STATE, state_at, _ = struct("rewriting", **dict.fromkeys((
     "base", "position", "end", "file_end", "header_bytes", "checksum_bytes", "compresses", "is_mariadb", "is_decrypted",
     "tables", "ids", "ids_mask", "out", "used", "room", "events", "n_events", "most_events", "part_bytes",
     "content", "contents_left", "inner", "within", "kept_used", "kept_events", "changed", "unit",
-    "group", "group_events", "has_gtid", "values", "bitmaps", "event", "table", "wanted_bytes"), np.int64))
+    "group", "group_events", "has_gtid", "values", "bitmaps", "event", "event_end",
+    "makes_diffs", "pairs_of", "pairs", "n_pairs", "n_rows",
+    "options_bytes", "table", "wanted_bytes"), np.int64))
 """Of the file: its address, where the walk is and stops, where the file's events end, bytes of headers and checksums,
 whose it is, whether it was encrypted. Addresses of the tables' records and of the table of their ids. The memory for
 events: its address, what is used of it and how much there is; the same of their records; how much makes a part. Of a
@@ -37,7 +44,9 @@ compressed event that is open: the next of what was inflated (`content`), how mu
 has begun (`within`), what was used before it, whether something in it has changed. `unit` is the last number of a unit.
 `group` says how far the open group is one that a server compresses (group_kernel), `group_events` which record comes
 after its GTID event, `has_gtid` whether it has one with a length. `values` and `bitmaps` are memory for one row and one
-event. `event` and `table` are where it stopped."""
+event. `event` (up to `event_end` without a checksum) and `table` are where it stopped. `makes_diffs`: whether documents
+that updates change are to become diffs; `pairs_of` is the event whose pairs of documents are at `pairs`, with their
+diffs, where diffs are less; `n_rows` is how many rows it has, `options_bytes` how much these take besides."""
 
 MOST_VALUES = 4096
 VALUE_BYTES = 8 * MOST_VALUES
@@ -54,6 +63,7 @@ class Status(IntEnum):
     NO_ROOM = 2
     NEW_TABLE_MAP = 3
     NEED_CONTENTS = 4
+    NEED_DIFFS = 5
     BAD_LENGTH = -1
     UNKNOWN_TABLE = -2
     BAD_ROWS = -3

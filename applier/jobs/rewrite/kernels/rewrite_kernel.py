@@ -17,7 +17,7 @@ from applier.binlog.rows.rows_event_kernel import rows_kind
 from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
 from applier.jobs.rewrite.kernels.group_kernel import add_to_group, compress_rows, end_group
 from applier.jobs.rewrite.kernels.records import MARIADB, PAYLOAD, PLAIN, Status, out_at, state_at
-from applier.jobs.rewrite.kernels.rows_kernel import BAD_LENGTH, BAD_ROWS, UNKNOWN_TABLE, put_rows
+from applier.jobs.rewrite.kernels.rows_kernel import BAD_LENGTH, BAD_ROWS, NEED_DIFFS, UNKNOWN_TABLE, put_rows
 from applier.kernels.crc32 import crc32
 from keysearch.memory import copy_bytes, inline, kernel, load_u32
 
@@ -163,7 +163,8 @@ def plain_event(start, stop, size, state):
     event_type = np.int64(event_header(start).type)
     if event_type == _FORMAT:
         stop = start + size
-    if not has_room(stop - start, state):
+    more = state.options_bytes if state.pairs_of == start else np.int64(0)
+    if not has_room(stop - start + more, state):
         return Status.NO_ROOM
     if event_type == _TABLE_MAP:
         body = start + state.header_bytes
@@ -173,12 +174,15 @@ def plain_event(start, stop, size, state):
             return Status.NEW_TABLE_MAP
     to = state.out + state.used
     end = put_rows(start, stop, to, state) if rows_kind(event_type) >= 0 else to
+    if end == NEED_DIFFS:
+        return Status.NEED_DIFFS
     if end == BAD_LENGTH:
         return Status.BAD_LENGTH
     if end == UNKNOWN_TABLE:
         return Status.UNKNOWN_TABLE
     if end == BAD_ROWS:
         return Status.BAD_ROWS
+    state.pairs_of = 0
     if end != to:
         state.changed = 1
         finish(end, start, size, state)

@@ -12,15 +12,16 @@ from applier.binlog.events.packed_kernel import read_bitmaps, table_id_at
 from applier.binlog.rows.change_records import INSERT, UPDATE
 from applier.binlog.rows.rows_event_kernel import ALL_ONES, DUMMY_TABLE_ID, rows_kind
 from applier.binlog.rows.table_ids_kernel import id_entry
+from applier.jobs.rewrite.kernels.documents_kernel import changes_documents, put_diffs
 from applier.jobs.rewrite.kernels.image_kernel import CORRUPT, add, find_values, has, is_same, put_image
 from applier.jobs.rewrite.kernels.records import BITMAP_BYTES, VALUE_BYTES, column_at, table_at
 from keysearch.memory import copy_bytes, inline, load_u8, store_u8
 
-_PARTIAL_UPDATE = 39
+_UPDATE_ROWS, _PARTIAL_UPDATE = 31, 39
 _PARTIAL_JSON = 1
 _NO_DIFFS = 0
-BAD_LENGTH, UNKNOWN_TABLE, BAD_ROWS = -1, -2, -3
-"""What is wrong with an event, in place of an address."""
+BAD_LENGTH, UNKNOWN_TABLE, BAD_ROWS, NEED_DIFFS = -1, -2, -3, -4
+"""What is wrong with an event, or missing, in place of an address."""
 
 
 @inline
@@ -52,16 +53,24 @@ def put_rows(start, stop, to, state):
         if not _choose_after(first, stop, before, after, less_after, table.columns, n_columns, json_bytes,
                              state.values):
             return np.int64(BAD_ROWS)
-    is_less = not _same_columns(before, less_before, n_columns)
+        if state.makes_diffs and event_type == _UPDATE_ROWS and state.pairs_of != start and changes_documents(
+                before, less_after, table.columns, n_columns):
+            state.event_end = stop
+            return np.int64(NEED_DIFFS)
+    has_diffs = state.pairs_of == start and state.n_pairs > 0
+    is_less = has_diffs or not _same_columns(before, less_before, n_columns)
     if kind == UPDATE:
         is_less |= not _same_columns(after, less_after, n_columns)
     if not is_less:
         return to
+    event = to
     to = copy_bytes(to, start, at - start)
+    if has_diffs:
+        event_header(event).type = np.uint8(_PARTIAL_UPDATE)
     to = copy_bytes(to, less_before, n_bytes)
     if kind == UPDATE:
         to = copy_bytes(to, less_after, n_bytes)
-    at = first
+    at, row, pair = first, np.int64(0), np.int64(0)
     while at < stop:
         begin = at
         at = find_values(at, stop, before, table.columns, n_columns, state.values)
@@ -74,10 +83,13 @@ def put_rows(start, stop, to, state):
                 at = find_values(images, stop, after, table.columns, n_columns, state.values)
             else:
                 at = images
+            if has_diffs and at != CORRUPT:
+                to, pair = put_diffs(to, row, pair, table.columns, (table.n_json + 7) >> 3, state)
             if at != CORRUPT:
                 to = put_image(to, less_after, n_columns, state.values)
         if at == CORRUPT or at == begin:
             return np.int64(BAD_ROWS)
+        row += 1
     return to
 
 

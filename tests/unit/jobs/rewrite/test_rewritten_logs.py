@@ -192,7 +192,7 @@ def test_the_command(tmp_path, capsys):
     log.writer.close()
     words = ["rewrite", "--binlogs", str(log.path), "--output", str(tmp_path / "out")]
     assert cli.main(words) == 2
-    assert "--image minimal, --compress, or both" in capsys.readouterr().err
+    assert "--image minimal, --partial-json, --compress" in capsys.readouterr().err
     assert cli.main([*words, "--image", "minimal", "--compress"]) == 0
     printed = capsys.readouterr().out
     assert "1 file, 5 event groups" in printed
