@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from applier.api.arguments import PathLike, Paths, Place, Tables, Watcher, logs, path, paths, table_filter, watcher
 from applier.api.changes import changes
@@ -16,6 +16,7 @@ from applier.errors import ApplierError, UsageError
 from applier.jobs.verify import statements
 from applier.jobs.verify.plan import Hash, plan
 from applier.jobs.verify.result import DifferentTable, ServerComparison
+from applier.option_texts import parse_rewrites
 from applier.snapshot import manifest
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _ATTEMPTS, _SECONDS_BETWEEN = 10, 1.0
 """How often an archive that is being written is read again until it has what the server has."""
+_KEPT_OPTIONS = ("tables", "ignore_tables", "exec_mode", "type_conversions", "on_statement", "define_from_log",
+                 "system_time_zone")
 
 
 def verify_sql(
@@ -131,16 +134,25 @@ def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, snapshot: ma
 
     by_gtid = position.gtid_set and snapshot.position.gtid_set
     stop: Place = position.gtid_set if by_gtid else (position.file, position.offset)
-    led = snapshot
+    led, options = snapshot, _as_it_was_made(snapshot)
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_SECONDS_BETWEEN)
-        made = replay(binlogs, f"{folder}/{attempt}", base=led.uri, stop=stop, progress=progress)
+        made = replay(binlogs, f"{folder}/{attempt}", base=led.uri, stop=stop, progress=progress, **options)
         led = manifest.load(made.snapshot.uri)
         if is_at(led.position, position):
             return led
     raise UsageError(f"the binlogs lead to {led.position.gtid_set or led.position}, the server stands at {position}",
                      file=binlogs[-1], hint="are they of this server, or of its source? the newest must be among them")
+
+
+def _as_it_was_made(snapshot: manifest.Snapshot) -> dict[str, Any]:
+    """The options of `replay` with which a snapshot goes on as it was made."""
+    made = snapshot.source.options
+    options = {name: made[name] for name in _KEPT_OPTIONS if name in made}
+    if rewrites := made.get("rewrite_db"):
+        options["rewrite_db"] = dict(parse_rewrites([*map(str, rewrites)]))
+    return options
 
 
 def _with_last_changes(binlogs: tuple[str, ...], base: str, table: DifferentTable) -> DifferentTable:

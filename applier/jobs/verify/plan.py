@@ -2,7 +2,8 @@
 
 Rows of a table whose key begins with an integer are divided at values of that column, which every server orders alike,
 and whose index the server can use. Other keys are ordered by collations, or are no numbers that a literal has exactly,
-so those rows are divided by a hash of their key, and rows without a key by a hash of all of their values.
+so those rows are divided by a hash of their key. So are rows whose key begins with one of few integers. Rows without a
+key are divided by a hash of all of their values.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from keysearch.keybytes import int_key
 
 RANGE_ROWS = 100_000
 """About as many rows as a range has."""
+_FINE = 2
+"""By integers, ranges may have so many times as many rows as they should: many rows may have the same one."""
 _SIGN = 1 << 63
 Hash = Literal["crc32", "sha2"]
 
@@ -157,10 +160,12 @@ def plan(snapshot: Snapshot, filter: TableFilter = EVERYTHING, hash: Hash = "crc
 
 def _compared(snapshot: Snapshot, entry: TableEntry, hash: Hash) -> ComparedTable:
     definition = TableDefinition.from_json(entry.definition).shown
-    by_integer = bool(entry.key) and definition.column(entry.key[0]).type.entry.family is Family.INTEGER
-    if by_integer:
-        return ComparedTable(entry, definition, _bounds(snapshot, entry, definition), 0, hash)
-    return ComparedTable(entry, definition, (), -(-entry.rows // RANGE_ROWS), hash)
+    buckets = -(-entry.rows // RANGE_ROWS)
+    if entry.key and definition.column(entry.key[0]).type.entry.family is Family.INTEGER:
+        bounds = _bounds(snapshot, entry, definition)
+        if _FINE * (len(bounds) + 1) >= buckets:
+            return ComparedTable(entry, definition, bounds, 0, hash)
+    return ComparedTable(entry, definition, (), buckets, hash)
 
 
 def _bounds(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition) -> tuple[int, ...]:
