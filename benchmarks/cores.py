@@ -12,27 +12,27 @@ _TIMES, _TURNS = 8, 3
 
 def second_core(bench: Bench) -> list[Table]:
     """The command line on one core and on two, in this process and on Spark; and what starting alone takes."""
-    log, small = bench.workload("large", _TIMES * bench.megabytes), bench.workload("oltp", 1)
+    large, small = bench.workload("large", _TIMES * bench.megabytes), bench.workload("oltp", 1)
     table = Table(
         "A second core",
-        f"{log.size / 1e9:.1f} GB of sysbench's changes to 8 tables, in memory; the command line, from start to "
-        f"published snapshot, seconds, by turns, the best of {_TURNS}. Start: the same with 1 MB. Besides the start: "
-        "the ratio of what is left without it.",
-        ["engine", "start", "one core", "two cores", "one ÷ two", "besides the start"],
+        f"{large.size / 1e9:.1f} GB of sysbench's changes to 8 tables, in memory; the command line, from start to "
+        f"published snapshot, seconds, by turns, the best of {_TURNS}. One core: all processes, Java's among them, "
+        "have one. Start: the same with 1 MB. Besides the start: the ratio of what is left without it.",
+        ["engine", "start, one core", "one core", "start, two cores", "two cores", "one ÷ two", "besides the start"],
     )
-    for name, one, two, cores in (("local", ("--engine", "local"), ("--engine", "local"), 1),
-                                  ("spark", ("--master", "local[1]"), ("--master", "local[2]"), 2)):
-        runs = (2, small.files, two), (2, log.files, two), (cores, log.files, one)
-        turns = [[in_child(_on_cores, number_of, files, bench.folder, options) for number_of, files, options in runs]
+    for name, one, two in (("local", ("--engine", "local"), ("--engine", "local")),
+                           ("spark", ("--master", "local[1]"), ("--master", "local[2]"))):
+        runs = [(cores, log, options) for cores, options in ((1, one), (2, two)) for log in (small, large)]
+        turns = [[in_child(_on_cores, cores, log.files, bench.folder, options) for cores, log, options in runs]
                  for _ in range(_TURNS)]
-        start, on_two, on_one = map(min, zip(*turns, strict=True))
-        table.rows.append([name, number(start), number(on_one), number(on_two), ratio(on_one, on_two),
-                           ratio(on_one - start, on_two - start)])
+        start_on_one, on_one, start_on_two, on_two = map(min, zip(*turns, strict=True))
+        table.rows.append([name, number(start_on_one), number(on_one), number(start_on_two), number(on_two),
+                           ratio(on_one, on_two), ratio(on_one - start_on_one, on_two - start_on_two)])
     return [table]
 
 
 def _on_cores(cores: int, files: tuple[str, ...], folder: str, options: tuple[str, ...]) -> float:
-    """Seconds of a run that may use so many cores, of files that memory has."""
+    """Seconds of a run whose processes may all use so many cores, of files that memory has."""
     os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:cores])
     for path in files:
         with open(path, "rb") as file:

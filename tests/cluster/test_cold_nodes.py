@@ -78,17 +78,16 @@ def nodes(tmp_path):
     return caches
 
 
-def replay(checkout, master, directory, n_executors):
-    """Both routes, on so many executors on two nodes, in a program and a session of their own."""
-    cores, case = 2 * CORES_A_NODE, Case("checksum-changes")
+def replay(checkout, master, directory):
+    """Both routes, on an executor a core of two nodes, in a program and a session of their own."""
+    n_executors, case = str(2 * CORES_A_NODE), Case("checksum-changes")
     directory.mkdir()
-    (directory / "spark-defaults.conf").write_text(f"spark.executor.cores {cores // n_executors}\n"
-                                                   "spark.executor.memory 500m\n")
-    run = subprocess.run([sys.executable, "-c", REPLAYS, master, str(cores), "--binlogs", *map(str, case.binlogs)],
+    (directory / "spark-defaults.conf").write_text("spark.executor.cores 1\nspark.executor.memory 500m\n")
+    run = subprocess.run([sys.executable, "-c", REPLAYS, master, n_executors, "--binlogs", *map(str, case.binlogs)],
                          cwd=directory, capture_output=True, text=True, env=os.environ | spark_servers.ENVIRONMENT | {
                              "PYTHONPATH": str(checkout), "SPARK_CONF_DIR": str(directory)})
     assert run.returncode == 0, run.stdout + run.stderr
-    assert run.stdout.splitlines()[0] == str(n_executors)
+    assert run.stdout.splitlines()[0] == n_executors
     for route in ("walk", "shuffle"):
         assert differences(directory / route, case.expected()) == []
 
@@ -104,13 +103,10 @@ def kept(node):
 
 
 def test_a_cold_node_compiles_each_kernel_once(checkout, nodes, tmp_path, tmp_path_factory):
-    """Whichever of its two daemons comes first. The second replay, on an executor a node, compiles nothing."""
+    """Whichever of its two daemons comes first: the other one reads what that has compiled."""
     workers = [{"XDG_CACHE_HOME": str(node), "NUMBA_CACHE_DIR": "", "COMPILED": str(node / "compiled")}
                for node in nodes]
     with spark_servers.cluster(tmp_path_factory.mktemp("cluster"), *workers, cores=CORES_A_NODE) as master:
-        replay(checkout, master, tmp_path / "first", 4)
-        once = [kept(node) for node in nodes]
-        assert once == [compiled(node) for node in nodes]
-        assert [len(files) for files in once] == [len(signatures(MISSING))] * len(nodes)
-        replay(checkout, master, tmp_path / "second", 2)
-    assert [compiled(node) for node in nodes] == once
+        replay(checkout, master, tmp_path / "driver")
+    assert [kept(node) for node in nodes] == [compiled(node) for node in nodes]
+    assert [len(kept(node)) for node in nodes] == [len(signatures(MISSING))] * len(nodes)
