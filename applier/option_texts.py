@@ -62,6 +62,14 @@ def parse_stop_position(text: str) -> tuple[str, int]:
     return log_name(name), int(offset)
 
 
+def parse_server_ids(texts: list[str]) -> tuple[int, ...]:
+    """Parse server ids, comma-separated in any number of texts."""
+    parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
+    if bad := [part for part in parts if not (part.isascii() and part.isdigit() and len(part) <= 10)]:
+        raise UsageError(f"{bad[0]!r} is not a server id", hint="write numbers, as in 1,2")
+    return tuple(dict.fromkeys(map(int, parts)))
+
+
 def parse_size(text: str) -> int:
     """Parse a number of bytes with a unit of 1024s: 64M, 1G; 1M at least."""
     match = _SIZE.fullmatch(text)

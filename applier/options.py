@@ -66,10 +66,11 @@ class ReplayOptions:
     base name, offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime` seconds since 1970 UTC. `rewrites`
     are pairs of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has
     names of replica_type_conversions in lower case. `system_time_zone`, as "+02:00" or "Europe/Rome", is what SYSTEM is
-    in the log. New files have about `file_bytes`. A log of more than `pass_bytes` (None: as memory and disk have room)
-    is replayed in passes. `unsigned_bigint` is what files have for such columns, None: what those of the base have, or
-    decimals. `engine` is "auto", "local" or "spark"; `master` is Spark's, None
-    means local[*].
+    in the log. Left out are the transactions `exclude_gtids`, as GtidChoice takes them, those of other servers than
+    `server_ids`, if there are any, and those of `ignore_server_ids`. New files have about `file_bytes`. A log of more
+    than `pass_bytes` (None: as memory and disk have room) is replayed in passes. `unsigned_bigint` is what files have
+    for such columns, None: what those of the base have, or decimals. `engine` is "auto", "local" or "spark"; `master`
+    is Spark's, None means local[*].
     """
 
     binlogs: tuple[str, ...]
@@ -96,6 +97,9 @@ class ReplayOptions:
     pass_bytes: int | None = None
     master: str | None = None
     unsigned_bigint: str | None = None
+    exclude_gtids: str | None = None
+    server_ids: tuple[int, ...] = ()
+    ignore_server_ids: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.binlogs:
@@ -111,6 +115,9 @@ class ReplayOptions:
         if self.unsigned_bigint is not None:
             _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
         _check_time_zone(self.system_time_zone)
+        for option, servers in (("--server-id", self.server_ids), ("--ignore-server-ids", self.ignore_server_ids)):
+            if bad := [server for server in servers if not 0 <= server < 1 << 32]:
+                raise UsageError(f"{option} cannot be {bad[0]}", hint="a server id is a number from 0 to 4294967295")
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -142,6 +149,12 @@ class ReplayOptions:
             known["stop_datetime"] = self.stop_datetime
         if self.rewrites:
             known["rewrite_db"] = [f"{old}={new}" for old, new in self.rewrites]
+        if self.exclude_gtids is not None:
+            known["exclude_gtids"] = self.exclude_gtids
+        if self.server_ids:
+            known["server_ids"] = list(self.server_ids)
+        if self.ignore_server_ids:
+            known["ignore_server_ids"] = list(self.ignore_server_ids)
         return known | self.filter.for_manifest()
 
 

@@ -15,6 +15,7 @@ from applier.api.arguments import (
     Size,
     Tables,
     Watcher,
+    chosen_gtids,
     database_names,
     logs,
     path,
@@ -26,6 +27,7 @@ from applier.api.arguments import (
     watcher,
 )
 from applier.api.snapshots import Snapshot
+from applier.binlog.events.gtid import GtidSet
 from applier.jobs.replay.result import ReplayResult
 from applier.option_texts import parse_conversions
 from applier.options import ReplayOptions
@@ -67,6 +69,9 @@ def replay(
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     rewrite_db: Mapping[str, str] | None = None,
+    exclude_gtids: str | GtidSet | None = None,
+    server_ids: Iterable[int] = (),
+    ignore_server_ids: Iterable[int] = (),
     exec_mode: Literal["strict", "idempotent"] = "strict",
     type_conversions: Iterable[str] = (),
     zero_dates: Literal["null", "error"] = "null",
@@ -109,6 +114,9 @@ def replay(
     tables: only these.
     ignore_tables: all but these.
     rewrite_db: other names for databases, by their names in the log.
+    exclude_gtids: transactions to leave out, as a replica does that has executed them: "UUID:1-5", or "0-1-5,0-1-7".
+    server_ids: only transactions that come from these servers.
+    ignore_server_ids: none that come from these.
     exec_mode: strict stops where a row is not there or a key is there twice; idempotent goes on, and lists conflicts.
     type_conversions: which columns may have another type than the table's, as replica_type_conversions says.
     zero_dates: whether an invalid date becomes null, or stops the replay.
@@ -145,6 +153,9 @@ def replay(
         snapshot_at=places(snapshot_at),
         filter=table_filter(tables, ignore_tables),
         rewrites=database_names(rewrite_db),
+        exclude_gtids=chosen_gtids(exclude_gtids),
+        server_ids=tuple(server_ids),
+        ignore_server_ids=tuple(ignore_server_ids),
         exec_mode=exec_mode,
         type_conversions=parse_conversions(list(type_conversions)),
         route=route,

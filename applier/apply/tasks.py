@@ -51,7 +51,8 @@ SegmentTables = dict[tuple[str, str], int]
 @dataclasses.dataclass(frozen=True)
 class LogSegment:
     """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
-    of the version that rows there are about. `split` is what they are in, as it was outlined."""
+    of the version that rows there are about. `split` is what they are in, as it was outlined, `left_out` ranges of the
+    file that are passed over (left_out.pack_ranges)."""
 
     file: int
     uri: str
@@ -61,6 +62,7 @@ class LogSegment:
     tables: SegmentTables
     split: OutlinedBytes
     header_length: int = HEADER_LENGTH
+    left_out: bytes = b""
 
 
 @dataclasses.dataclass(frozen=True)

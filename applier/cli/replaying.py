@@ -18,7 +18,14 @@ from applier.cli.application import (
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.engine.choice import choose
 from applier.mysql.time_zones import parse_datetime
-from applier.option_texts import parse_conversions, parse_places, parse_rewrites, parse_size, parse_stop_position
+from applier.option_texts import (
+    parse_conversions,
+    parse_places,
+    parse_rewrites,
+    parse_server_ids,
+    parse_size,
+    parse_stop_position,
+)
 from applier.options import ReplayOptions
 from applier.schema.table_filter import TableFilter, parse_table_list
 
@@ -88,6 +95,15 @@ def replay(
     rewrite_db: Annotated[list[str] | None, typer.Option(
         metavar="OLD=NEW,...", help="Give databases of the log other names, in rows and DDL, before --tables and "
                                     "--ignore-tables apply; --schema and --base use the new names.")] = None,
+    exclude_gtids: Annotated[str | None, typer.Option(
+        metavar="SET", help="Leave these transactions out, as a replica does whose gtid_executed has them: "
+                            "UUID:1-5,..., or 0-1-5,0-1-7. What depends on them stops the replay, or is listed in "
+                            "idempotent mode. The snapshot says what it lacks.")] = None,
+    server_id: Annotated[list[str] | None, typer.Option(
+        metavar="N,...", help="Only transactions that come from these servers.")] = None,
+    ignore_server_ids: Annotated[list[str] | None, typer.Option(
+        metavar="N,...", help="No transactions that come from these servers, as IGNORE_SERVER_IDS of CHANGE "
+                              "REPLICATION SOURCE.")] = None,
     zero_dates: Annotated[ZeroDates, typer.Option(
         help="A zero date becomes null and is counted, or stops the replay.")] = ZeroDates.null,
     on_statement: Annotated[OnStatement, typer.Option(
@@ -153,6 +169,9 @@ def replay(
         snapshot_at=parse_places(snapshot_at or []),
         filter=TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         rewrites=parse_rewrites(rewrite_db or []),
+        exclude_gtids=exclude_gtids,
+        server_ids=parse_server_ids(server_id or []),
+        ignore_server_ids=parse_server_ids(ignore_server_ids or []),
         exec_mode=exec_mode.value,
         type_conversions=parse_conversions(type_conversions or []),
         route=route.value,

@@ -108,6 +108,7 @@ def print_snapshot(snapshot: Snapshot) -> None:
         ("binlogs", _first_and_last(snapshot.source.binlogs)),
         *(("prepared", f"XA {entry.xid} at {entry.file}:{entry.start}: not in the snapshot until it is committed")
           for entry in snapshot.prepared),
+        *(("left out", str(entry)) for entry in snapshot.left_out),
         ("options", ", ".join(f"{name}={value}" for name, value in snapshot.source.options.items()) or "defaults"),
         ("made by", snapshot.created_by),
     ]

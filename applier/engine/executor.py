@@ -114,4 +114,4 @@ def outline_all(tasks: Sequence[OutlineTask]) -> list[Outline]:
 def outline(task: OutlineTask) -> Outline:
     """Outline a file. Raises ArchiveError."""
     return outline_file(task.uri, start=task.start, stop=task.stop, sample_bytes=task.sample_bytes,
-                        relevance=task.relevance, known=task.known)
+                        relevance=task.relevance, known=task.known, leaving_out=task.leaving_out)

@@ -54,6 +54,7 @@ def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegme
         if number not in used_in:
             continue
         known: dict[bytes, bytes] = {}
+        left_out = outline.left_out.ranges if outline.left_out is not None else b""
         for split in outline.splits:
             if split.used not in known:
                 found = np.unique(used_in[number][np.array(split.tables, np.intp)])
@@ -69,7 +70,7 @@ def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegme
                         and not (is_rolled_back and is_transactional(version.definition))}
                 if tables := shared[alike]:
                     segments.append(LogSegment(number, outline.uri, outline.format.checksum, start, end, tables,
-                                          split.outlined, outline.format.header_length))
+                                          split.outlined, outline.format.header_length, left_out))
     return segments
 
 

@@ -8,6 +8,8 @@
       databases       [{name, charset, collation}, …]    what a table made later inherits
       sequences       [[database, name], …]    MariaDB's, whose numbers the log has as rows, and a snapshot has not
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
+      left_out        [{groups, row_events, gtids, server_ids: [number, …], ignore_server_ids: [number, …]}, …]
+                      transactions before the position whose changes are not here, since a replay was to leave them out
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
                         history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past;
@@ -35,8 +37,9 @@ from typing import Annotated, Any
 
 from applier import __version__
 from applier.binlog.archive.log_names import check_gtids, check_log_name
+from applier.binlog.locating.gtid_choice import GtidChoice, shortened
 from applier.errors import SchemaError, SnapshotError, UsageError, reason
-from applier.io.typed_json import Count, Mismatch, Seconds, build, loads
+from applier.io.typed_json import Count, Mismatch, Seconds, between, build, loads
 from applier.schema.allowed import check_name, check_word
 from applier.snapshot import location
 from applier.snapshot.file_entries import Digest, OtherFile
@@ -53,6 +56,7 @@ FORMAT_VERSION, SHARDED_VERSION = 1, 2
 UNKNOWN = "unknown"
 """The flavour of a dump that does not name its server: its definitions are read as MySQL's until a log decides."""
 
+ServerId = Annotated[int, between(0, 2**32 - 1)]
 Flavour = Annotated[str, lambda name: "" if name in ("mysql", "mariadb", UNKNOWN) else
                     f"is {name!r}, not one of mysql, mariadb, {UNKNOWN}"]
 
@@ -113,6 +117,30 @@ class PreparedTransaction:
 
 
 @dataclass(frozen=True)
+class LeftOutEntry:
+    """Event groups up to the position that a replay has left out, with so many rows events (AP-SKIP). `gtids` are those
+    that were chosen by GTID, as GtidChoice takes them; the others are of servers that are not among `server_ids`, if
+    there are any, or are among `ignore_server_ids`."""
+
+    groups: Count
+    row_events: Count
+    gtids: str = ""
+    server_ids: tuple[ServerId, ...] = ()
+    ignore_server_ids: tuple[ServerId, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.gtids:
+            GtidChoice(self.gtids)
+
+    def __str__(self) -> str:
+        chosen = [f"{option} {shortened(value)}" for option, value in (
+            ("--exclude-gtids", self.gtids), ("--server-id", ",".join(map(str, self.server_ids))),
+            ("--ignore-server-ids", ",".join(map(str, self.ignore_server_ids)))) if value]
+        return (f"{self.groups:,} transaction{'s' * (self.groups != 1)} with {self.row_events:,} rows "
+                f"event{'s' * (self.row_events != 1)} ({'; '.join(chosen)})")
+
+
+@dataclass(frozen=True)
 class Source:
     """What was replayed: names of binlogs, the options that decide the outcome, the base's URI."""
 
@@ -132,6 +160,7 @@ class Snapshot:
     databases: tuple[DatabaseEntry, ...] = ()
     sequences: tuple[tuple[str, str], ...] = ()
     prepared: tuple[PreparedTransaction, ...] = ()
+    left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
     uri: str = field(default="", compare=False)
 
@@ -160,6 +189,7 @@ class Snapshot:
             "databases": list(self.databases),
             "sequences": list(self.sequences),
             "prepared": list(self.prepared),
+            "left_out": list(self.left_out),
             "tables": [table.to_json() for table in self.tables],
             "others": list(self.others),
         }
@@ -208,6 +238,7 @@ class _Document:
     tables: tuple[TableDocument, ...]
     sequences: tuple[tuple[str, str], ...] = ()
     prepared: tuple[PreparedTransaction, ...] = ()
+    left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
 
     def complaint(self) -> str:
@@ -245,7 +276,7 @@ def _from_json(document: Any, uri: str) -> Snapshot:
         if not isinstance(table.files, ShardedFiles):
             table.check_ranges()
     return Snapshot(read.position, tables, read.source, read.created_by, read.databases, read.sequences, read.prepared,
-                    read.others, uri)
+                    read.left_out, read.others, uri)
 
 
 def _own_digest(document: dict[str, Any]) -> str:

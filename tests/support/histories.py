@@ -6,7 +6,7 @@ files.
 """
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cache
@@ -127,8 +127,8 @@ class History:
         return self.states[-1][1]
 
 
-def write_history(draw: Callable, folder: Path) -> History:
-    """Draw a history and write it."""
+def write_history(draw: Callable, folder: Path, servers: Sequence[int] = (1,)) -> History:
+    """Draw a history and write it: what the last one of `servers` logs, where groups come from any of them."""
     flavour = draw(st.sampled_from(["mysql", "mariadb"]))
     gtids = draw(st.sampled_from(["on", "anonymous", "none"] if flavour == "mysql" else ["on", "none"]))
     state, files, states = State(), [folder / "binlog.000001"], []
@@ -147,6 +147,7 @@ def write_history(draw: Callable, folder: Path) -> History:
             files.append(folder / f"binlog.{len(files) + 1:06d}")
             log = log.rotate(files[-1])
             continue
+        log.server_id = draw(st.sampled_from(servers))
         if step in ("change", "rollback"):
             _transaction(draw, log, state, flavour, keep=step == "change")
         elif not _define(draw, log, state, step):

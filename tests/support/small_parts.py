@@ -34,7 +34,8 @@ class SmallParts(ThisProcess):
             yield
 
     def outline(self, tasks, on_progress):
-        return [sent(outline_file(task.uri, start=task.start, stop=task.stop, split_bytes=self.split_bytes))
+        return [sent(outline_file(task.uri, start=task.start, stop=task.stop, split_bytes=self.split_bytes,
+                                  leaving_out=task.leaving_out))
                 for task in sent(tasks)]
 
     def walk(self, tasks, on_progress):

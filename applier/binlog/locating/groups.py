@@ -10,7 +10,8 @@ import numpy as np
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.texts_kernel import join_texts
 from applier.binlog.outline.outline_pass import GROUP_BYTES, OutlinePass
-from applier.binlog.outline.outline_recording import TAG_AT, Recording, source_text
+from applier.binlog.outline.outline_recording import Recording
+from applier.binlog.outline.outline_sources import domain_of, source_text
 from applier.binlog.outline.stop import StopCondition
 from keysearch.addresses import address_of
 
@@ -119,7 +120,7 @@ class GroupPass(OutlinePass):
 
 def _domain_servers(known: list[bytes], sources: np.ndarray, servers: np.ndarray) -> tuple[list[str], np.ndarray]:
     """MariaDB's sources by domain and server, since a GTID names both."""
-    domains = np.array([int.from_bytes(source[: TAG_AT // 4], "little") for source in known] or [0], np.int64)
+    domains = np.array([domain_of(source) for source in known] or [0], np.int64)
     pairs = np.where(sources >= 0, domains[sources] << 32 | servers, -1)
     distinct, places = np.unique(pairs, return_inverse=True)
     first = int(len(distinct) > 0 and distinct[0] < 0)

@@ -11,10 +11,14 @@ from applier.errors import UsageError
 
 _MARIADB = re.compile(r"(\d{1,10})-(\d{1,10})-(\d{1,20})\Z")
 _LAST = (1 << 63) - 1
+_SHOWN = 200
 
 
 class GtidChoice:
-    """Transactions by GTID: a set in MySQL's notation, or MariaDB's one by one (0-1-5,0-1-7). Raises UsageError."""
+    """Transactions by GTID: a set in MySQL's notation, or MariaDB's one by one (0-1-5,0-1-7). Raises UsageError.
+
+    `transactions` has them by what a GTID has before its number: "uuid", "uuid:tag" or "domain-server".
+    """
 
     def __init__(self, text: str) -> None:
         parts = [part.strip().lower() for part in text.split(",") if part.strip()]
@@ -27,16 +31,16 @@ class GtidChoice:
                     raise UsageError(f"not a GTID: {part!r}", hint="MariaDB writes domain-server-number (0-1-5)")
                 domain, server, number = map(int, match.groups())
                 found.setdefault(f"{domain}-{server}", []).append((number, number))
-            parsed = GtidSet.from_intervals(found)
+            self.transactions = GtidSet.from_intervals(found)
         else:
-            parsed = GtidSet.parse(text)
+            self.transactions = GtidSet.parse(text)
         self._intervals = {source: np.minimum(np.array(intervals, object), _LAST).astype(np.int64).reshape(-1, 2)
-                           for source, intervals in parsed.intervals.items()}
+                           for source, intervals in self.transactions.intervals.items()}
 
     @property
     def count(self) -> int:
         """How many transactions they are."""
-        return sum(int(last) - int(first) + 1 for intervals in self._intervals.values() for first, last in intervals)
+        return count_of(self.transactions)
 
     def chosen(self, names: list[str], sources: np.ndarray, numbers: np.ndarray) -> np.ndarray:
         """A mask of the groups of a `locating.groups.Groups` that are among them."""
@@ -56,6 +60,24 @@ class GtidChoice:
             return any(int(domain) in logged.domains for domain in domains)
         return any(_overlap(intervals, np.array(logged.intervals[source]))
                    for source, intervals in self._intervals.items() if source in logged.intervals)
+
+
+def count_of(transactions: GtidSet) -> int:
+    """How many transactions a set of intervals has."""
+    return sum(last - first + 1 for intervals in transactions.intervals.values() for first, last in intervals)
+
+
+def shortened(text: str) -> str:
+    """A text for a line: its beginning, if it is long."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} …"
+
+
+def choice_text(transactions: GtidSet) -> str:
+    """Transactions as GtidChoice takes them, given by what a GTID has before its number."""
+    if not any(source.count("-") == 1 for source in transactions.intervals):
+        return str(transactions)
+    return ",".join(f"{source}-{number}" for source, intervals in transactions.intervals.items()
+                    for first, last in intervals for number in range(first, last + 1))
 
 
 def _overlap(intervals: np.ndarray, others: np.ndarray) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from applier.binlog.events.format import HEADER_LENGTH, FormatDescription
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.outline.left_out import LeavingOut, LeftOut
 from applier.binlog.outline.packed import Packed
 from applier.binlog.outline.samples import Samples
 from applier.binlog.outline.stop import StopCondition
@@ -188,6 +189,7 @@ class Outline:
     rolled_back: list[tuple[int, int]] = field(default_factory=list)  # ranges; rows of tables with transactions
     prepared: Packed[PreparedGroup] = field(default_factory=partial(Packed, PreparedGroup))
     decisions: Packed[XaDecision] = field(default_factory=partial(Packed, XaDecision))
+    left_out: LeftOut | None = None  # groups of which nothing else here tells, but that they are executed
 
     def pack(self) -> None:
         """Pack what was appended."""
@@ -214,3 +216,4 @@ class OutlineTask:
     sample_bytes: int | None = None
     relevance: Relevance | None = None
     known: KnownStart | None = None
+    leaving_out: LeavingOut | None = None

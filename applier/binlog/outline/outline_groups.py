@@ -4,14 +4,15 @@
 
 import numpy as np
 
-from applier.binlog.outline.outline_gtids import NO_SERVER, source_address
+from applier.binlog.events.event_header_kernel import event_header
+from applier.binlog.outline.outline_gtids import source_address
+from applier.binlog.outline.outline_leaving_out import choose_by_server, leave_out
 from applier.binlog.outline.outline_recording import (
     GROUP_BYTES,
     NOTED_KINDS,
     OUTSIDE,
     RANGE_BYTES,
     RUN_BYTES,
-    SOURCE_BYTES,
     STOP_BYTES,
     Status,
     append,
@@ -22,6 +23,7 @@ from applier.binlog.outline.outline_recording import (
     source_view,
     stop_view,
 )
+from applier.binlog.outline.outline_sources import NO_SERVER, SOURCE_BYTES
 from applier.binlog.outline.outline_tables import cut_split
 from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, store_u8
@@ -31,8 +33,10 @@ NO_NUMBER = NO_XID = -1
 
 
 @inline
-def open_group(state, position, timestamp, group_state):
-    """A group starts here. STOPPED where the stop time says that it, and so all that follows, does not count."""
+def open_group(state, position, header, group_state):
+    """A group starts here, with the event whose header is at an address. STOPPED where the stop time says that it, and
+    so all that follows, does not count."""
+    timestamp = np.int64(event_header(header).time)
     if timestamp >= state.stop_time:
         return Status.STOPPED
     state.group_state = group_state
@@ -43,6 +47,7 @@ def open_group(state, position, timestamp, group_state):
     state.group_number = NO_NUMBER
     state.group_xid = NO_XID
     state.savepoints.used = 0
+    choose_by_server(state, np.int64(event_header(header).server_id))
     if state.first_start < 0:
         state.first_start = position
     if state.split_start < 0:
@@ -59,6 +64,10 @@ def end_group(state, end, ending):
         return Status.NEED_ROOM
     if ending != COMMITTED:
         forget_notes(state, state.group_start)
+    if state.group_left_out != 0:
+        if leave_out(state, end) == Status.NEED_ROOM:
+            return Status.NEED_ROOM
+        state.group_left_out = 0
     if state.n_groups == 0:
         state.first_time = state.group_time
     state.group_state = OUTSIDE

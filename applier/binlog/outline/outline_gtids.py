@@ -9,18 +9,12 @@ MariaDB GTID           sequence number u64, domain u32, flags u8; its server id 
 import numpy as np
 
 from applier.binlog.events.format import EventType
-from applier.binlog.outline.outline_recording import (
-    MOST_TAG_BYTES,
-    SOURCE_BYTES,
-    SOURCE_RECORD,
-    TAG_AT,
-    Status,
-    append,
-)
+from applier.binlog.outline.outline_leaving_out import choose_by_gtid
+from applier.binlog.outline.outline_recording import SOURCE_RECORD, Status, append
+from applier.binlog.outline.outline_sources import MOST_TAG_BYTES, NO_SERVER, SOURCE_BYTES, TAG_AT
 from applier.kernels.byte_strings import hash_bytes, same_bytes
 from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, load_u64, store_i64, store_u8
 
-NO_SERVER = -1
 _GTID_LEAST, _MARIADB_GTID_LEAST = 25, 13
 
 
@@ -55,6 +49,7 @@ def read_gtid(state, event_type, position, body, end, server_id):
         return Status.BAD_EVENT, flags
     state.group_number = number
     state.group_source = _known_source(state, free)
+    choose_by_gtid(state, source_address(state, state.group_source), number)
     return Status.DONE, flags
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from applier.binlog.events.compressed_kernel import CONTENT_BYTES, content_view
 from applier.binlog.events.digest_kernel import with_event
 from applier.binlog.events.event_header_kernel import event_header
-from applier.binlog.events.format import IGNORABLE_FLAG, MARIADB_STANDALONE, EventType
+from applier.binlog.events.format import IGNORABLE_FLAG, MARIADB_STANDALONE, STATEMENT_END_FLAG, EventType
 from applier.binlog.outline.outline_groups import ROLLED_BACK, end_group, open_group
 from applier.binlog.outline.outline_gtids import read_gtid
 from applier.binlog.outline.outline_recording import (
@@ -43,9 +43,9 @@ from applier.binlog.outline.outline_recording import (
     state_at,
 )
 from applier.binlog.outline.outline_statements import ENDS_GROUP, note, note_once, query, xa_prepare
-from applier.binlog.outline.outline_tables import NO_TABLE, cut_split, map_table, use_table
+from applier.binlog.outline.outline_tables import NO_TABLE, ROWS_LEAST, cut_split, map_table, use_table
 from applier.kernels.crc32 import crc32
-from keysearch.memory import inline, kernel, load_u32, load_u64
+from keysearch.memory import inline, kernel, load_u16, load_u32, load_u64
 
 # What becomes of an event, by its type.
 (
@@ -123,14 +123,27 @@ def _rows(state, header, event_type, body, end, size, next_position):
 
 
 @inline
-def _gtid(state, position, event_type, body, end, server_id, timestamp):
+def _left_out_rows(state, action, body, end):
+    """A table map or rows event of a group that is left out: nothing is known of its table."""
+    if action == _TABLE_MAP:
+        return Status.DONE
+    if end - body < ROWS_LEAST:
+        return Status.BAD_EVENT
+    state.n_left_out_rows += 1
+    ends_statement = load_u16(body + 6) & STATEMENT_END_FLAG != 0
+    return ENDS_GROUP if ends_statement and state.group_state == ROWS else Status.DONE
+
+
+@inline
+def _gtid(state, header, position, event_type, body, end):
     if state.group_state != OUTSIDE:  # the group before was never ended
         result = end_group(state, position, ROLLED_BACK)
         if result != Status.DONE:
             return result
-    result = open_group(state, position, timestamp, ANNOUNCED)
+    result = open_group(state, position, header, ANNOUNCED)
     if result != Status.DONE:
         return result
+    server_id = np.int64(event_header(header).server_id)
     result, flags = read_gtid(state, event_type, position, body, end, server_id)
     if event_type == EventType.MARIADB_GTID:
         state.group_state = STANDALONE if flags & MARIADB_STANDALONE else TRANSACTION
@@ -138,10 +151,10 @@ def _gtid(state, position, event_type, body, end, server_id, timestamp):
 
 
 @inline
-def _incident(state, position, timestamp):
+def _incident(state, header, position):
     """MySQL's follows a GTID event and MariaDB's nothing; nothing follows it in either's group."""
     if state.group_state == OUTSIDE:
-        result = open_group(state, position, timestamp, ANNOUNCED)
+        result = open_group(state, position, header, ANNOUNCED)
         if result != Status.DONE:
             return result
     return _statement_end(state, note_once(state, BLOCKED, EventType.INCIDENT, position))
@@ -152,13 +165,11 @@ def _event(state, header, end, position, next_position, event_type, size):
     """Take in one event, which is whole and whose checksum is right: from address `header` to `end`, the checksum left
     out; `position` and `next_position` are of the event in the file that it is, or is in."""
     body = header + state.header_bytes
-    timestamp = np.int64(event_header(header).time)
     action = _ACTIONS[event_type]
     if action == _GTID:
-        server_id = np.int64(event_header(header).server_id)
-        return _gtid(state, position, event_type, body, end, server_id, timestamp)
+        return _gtid(state, header, position, event_type, body, end)
     if action == _QUERY:
-        return query(state, position, next_position, body, end, timestamp)
+        return query(state, header, position, next_position, body, end)
     if action == _PASSED_OVER or (action == _UNKNOWN and event_header(header).flags & IGNORABLE_FLAG):
         return Status.DONE
     if action == _ROW_STATEMENT:
@@ -166,16 +177,18 @@ def _event(state, header, end, position, next_position, event_type, size):
     if action == _FILE:
         return note(state, FILE_EVENT, position, NO_TABLE)
     if event_type == EventType.INCIDENT:
-        return _incident(state, position, timestamp)
+        return _incident(state, header, position)
     if action == _BLOCKED_EVENT or action == _UNKNOWN:
         return note_once(state, BLOCKED, event_type, position)
     if state.group_state == OUTSIDE:
         rows = _TABLE_MAP <= action <= _ROWS_V2
-        result = open_group(state, position, timestamp, ROWS if rows else ANNOUNCED)
+        result = open_group(state, position, header, ROWS if rows else ANNOUNCED)
         if result != Status.DONE:
             return result
     elif state.group_state < TRANSACTION and _TABLE_MAP <= action <= _ROWS_V2:
         state.group_state = ROWS
+    if action <= _ROWS_V2 and state.group_left_out != 0:
+        return _left_out_rows(state, action, body, end)
     if action == _TABLE_MAP:
         return map_table(state, position, body, end)
     if action <= _ROWS_V2:

@@ -9,6 +9,7 @@ from applier.binlog.events.compressed import Inflater
 from applier.binlog.events.format import HEADER_LENGTH, event_name
 from applier.binlog.events.group_ids import NO_GROUP_ID, late_group
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.outline.left_out import LeavingOut, LeftOut
 from applier.binlog.outline.outline import KnownStart, Outline, Relevance
 from applier.binlog.outline.outline_kernel import walk
 from applier.binlog.outline.outline_notes import add_recorded
@@ -46,19 +47,20 @@ def outline_file(
     sample_bytes: int | None = None,
     relevance: Relevance | None = None,
     known: KnownStart | None = None,
+    leaving_out: LeavingOut | None = None,
 ) -> Outline:
     """Outline one file in one pass.
 
     `start`: a position between two groups; only groups from there on count (those before are executed already). If the
     file is as `known` up to there, what is before is not read. `sample_bytes` is the most that samples may have;
-    `relevance` tells which statements are kept. A file that ends within an event or a group is `torn`; the archive
-    decides whether it may be. Raises ArchiveError with file and position for what is corrupt (1610), and where no group
-    starts, or the file is not the known one (1236), EncryptedBinlog, and UsageError for a stop position past the file's
-    end.
+    `relevance` tells which statements are kept, `leaving_out` which groups are left out. A file that ends within an
+    event or a group is `torn`; the archive decides whether it may be. Raises ArchiveError with file and position for
+    what is corrupt (1610), and where no group starts, or the file is not the known one (1236), EncryptedBinlog, and
+    UsageError for a stop position past the file's end.
     """
     try:
         outlining = OutlinePass(uri, stop or StopCondition(), split_bytes, sample_bytes=sample_bytes,
-                                relevance=relevance)
+                                relevance=relevance, leaving_out=leaving_out)
         try:
             return outlining.outline(start, known)
         finally:
@@ -72,10 +74,11 @@ class OutlinePass(OutlinedFile):
     """A pass over one file, for one `outline`."""
 
     def __init__(self, uri: str, stop: StopCondition, split_bytes: int, verify: bool = True, *,
-                 sample_bytes: int | None = None, relevance: Relevance | None = None) -> None:
+                 sample_bytes: int | None = None, relevance: Relevance | None = None,
+                 leaving_out: LeavingOut | None = None) -> None:
         super().__init__(uri, verify)
         self.stop, self.split_bytes = stop, max(int(split_bytes), 1)
-        self.sample_bytes, self.relevance = sample_bytes, relevance
+        self.sample_bytes, self.relevance, self.leaving_out = sample_bytes, relevance, leaving_out
 
     def outline(self, start: int | None, known: KnownStart | None = None) -> Outline:
         """The file's outline; see outline_file."""
@@ -111,6 +114,9 @@ class OutlinePass(OutlinedFile):
             outline.first_timestamp, outline.last_timestamp = result["first_time"], result["last_time"]
             outline.last_gtid = self.gtid_at(result["last_gtid"])
             outline.first_group_id, outline.last_group_id = self._grown_ids(result)
+        if result["n_left_out"]:
+            outline.left_out = LeftOut(result["n_left_out"], result["n_left_out_rows"],
+                                       *result.recording.groups_left_out(self.format.flavour == "mariadb"))
         add_recorded(outline, self, result.recording, self.sample_bytes, self.relevance)
         return outline
 
@@ -120,10 +126,12 @@ class OutlinePass(OutlinedFile):
               n_row_statements: int = 0) -> _Result:
         """Walk [begin, end), or up to the stop condition. Raises ArchiveError for corrupt bytes."""
         n_splits = (end - begin) // self.split_bytes + 2
+        n_left_out = 0 if self.leaving_out is None else 1 + (end - begin) // GROUP_BYTES
         room = _FIRST_ROOM
         while True:
             recording = Recording(room, n_splits, stop_gtids, n_groups * room // _FIRST_ROOM,
-                                  n_row_statements * room // _FIRST_ROOM)
+                                  n_row_statements * room // _FIRST_ROOM,
+                                  self.leaving_out, n_left_out * room // _FIRST_ROOM)
             recording.set_limits(self.mapped.address, begin, end, self.format, self.verify, self.split_bytes, stop_time)
             result = self._run(recording, end)
             if result.code != Status.NEED_ROOM:

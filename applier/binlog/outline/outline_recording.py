@@ -7,12 +7,17 @@ cost more than the work on an event. All positions are offsets in the file; what
 position, and where it has to be looked at again, it is copied and found by an address relative to the file's.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping
 from enum import IntEnum
 
 import numpy as np
 
 from applier.binlog.events.format import MOST_COLUMNS, FormatDescription
-from applier.binlog.events.gtid import GtidSet
+from applier.binlog.events.gtid import GtidSet, Interval
+from applier.binlog.outline.left_out import LeavingOut, pack_ranges
+from applier.binlog.outline.outline_rule import BY_GTID, BY_SERVER, LEFT_OUT_GTIDS, rule_records
+from applier.binlog.outline.outline_sources import SOURCE_BYTES, domain_of, source_bytes, source_text
 from keysearch.addresses import address_of
 from keysearch.memory import copy_bytes, inline
 from keysearch.records import offset, struct
@@ -55,10 +60,16 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     # before the first), whether one has begun, their bytes, and memory for what must be kept of them
     "content", "contents_left", "inner", "within", "n_inflated", "kept_at", "kept_end", "kept_wanted",
     # statements behind rows events
-    "n_row_statements"), np.int64),
+    "n_row_statements",
+    # groups that are left out: by what, and whether the servers of the rule are those that are not; whether the open
+    # group is; how many are, with how many rows events; the source and server that were looked up last (plus one; as it
+    # is), and their intervals in the rule
+    "leaves_out", "other_servers", "group_left_out", "n_left_out", "n_left_out_rows", "rule_known", "rule_server",
+    "rule_first", "rule_end"), np.int64),
     **dict.fromkeys((
         "notes", "splits", "split_tables", "rolled_back", "savepoints", "sources", "runs", "tables", "table_ids",
-        "stop_gtids", "groups", "row_statements"), ARRAY))
+        "stop_gtids", "groups", "row_statements", "rule_sources", "rule_intervals", "rule_servers", "left_out",
+        "left_out_gtids"), ARRAY))
 
 NOTE, note_view, note_at = struct("note", **dict.fromkeys((
     "kind", "position", "event", "group", "gtid", "table"), np.int64))
@@ -76,11 +87,8 @@ it."""
 TABLE_ID, _, table_id_entry = struct("table id", plus_one=np.int64, use=np.int64, group=np.int64)
 """A table id of the log (plus one), the table use it stands for, and the number of the group that mapped it."""
 
-SOURCE_BYTES = 56
-TAG_AT, MOST_TAG_BYTES = 16, 32
 SOURCE, source_view, _ = struct("source", bytes=(np.uint8, (SOURCE_BYTES,)), run=np.int64)
-"""A source of GTIDs: a UUID, the tag's length and the tag, or a MariaDB domain, as bytes that end with zeros; and its
-latest run, plus one."""
+"""A source of GTIDs (outline_sources), and its latest run, plus one."""
 RUN, _, run_at = struct("run", source=np.int64, first=np.int64, last=np.int64)
 """Transactions of a source, without gaps. MariaDB: a domain's last server id and number."""
 GROUP, group_view, _ = struct("group", **dict.fromkeys((
@@ -134,10 +142,11 @@ def kept(state, address, length):
 
 class Recording:
     """The state and the arrays of one pass. `room`: a power of two, the tables that fit; all else is in proportion.
-    `n_groups` and `n_row_statements`: how many of them there is room for; 0 where no record of each is kept."""
+    `n_groups` and `n_row_statements`: how many of them there is room for; 0 where no record of each is kept.
+    `leaving_out`: which groups are left out, for so many of which there is room."""
 
-    def __init__(self, room: int, n_splits: int, stop_gtids: GtidSet, n_groups: int = 0,
-                 n_row_statements: int = 0) -> None:
+    def __init__(self, room: int, n_splits: int, stop_gtids: GtidSet, n_groups: int = 0, n_row_statements: int = 0,
+                 leaving_out: LeavingOut | None = None, n_left_out: int = 0) -> None:
         self.state = np.zeros((), STATE)
         self.notes = self._array("notes", 16 * room, NOTE)
         self.splits = self._array("splits", n_splits, SPLIT)
@@ -157,11 +166,22 @@ class Recording:
         self._noted = np.zeros(NOTED_KINDS, np.uint8)
         self.state["noted"] = address_of(self._noted)
         self._set_stop_gtids(stop_gtids)
+        self.left_out = self._array("left_out", n_left_out, RANGE)
+        self.left_out_gtids = self._array("left_out_gtids", n_left_out, LEFT_OUT_GTIDS)
+        if leaving_out is not None:
+            self._set_rule(leaving_out)
 
     def _array(self, field: str, rows: int, kind: np.dtype) -> np.ndarray:
         array = np.zeros(rows, kind)
         self.state[field] = 0, address_of(array), rows
         return array
+
+    def _set_rule(self, rule: LeavingOut) -> None:
+        self._rule = rule_records(rule)
+        for field, records in self._rule.items():
+            self.state[field] = len(records), address_of(records), len(records)
+        self.state["leaves_out"] = BY_GTID * bool(rule.transactions) | BY_SERVER * rule.by_server
+        self.state["other_servers"] = rule.others
 
     def _set_stop_gtids(self, stop_gtids: GtidSet) -> None:
         wanted: list[tuple[str | int, int, int]] = [
@@ -169,7 +189,7 @@ class Recording:
         wanted += [(domain, number, number) for domain, (_, number) in stop_gtids.domains.items()]
         self._stop_gtids = self._array("stop_gtids", len(wanted), STOP)
         for entry, (source, first, last) in zip(self._stop_gtids, wanted, strict=True):
-            entry["bytes"] = np.frombuffer(_source_bytes(source).ljust(SOURCE_BYTES, b"\0"), np.uint8)
+            entry["bytes"] = np.frombuffer(source_bytes(source), np.uint8)
             entry["first"], entry["last"] = first, last
         self.state["stop_gtids"]["used"] = len(wanted)
         self.state["gtids_to_stop"] = sum(last - first + 1 for _, first, last in wanted)
@@ -219,13 +239,23 @@ class Recording:
         """The bytes of each source."""
         return [source.tobytes() for source in self.used("sources")["bytes"]]
 
+    def groups_left_out(self, mariadb: bool) -> tuple[bytes, Mapping[str, tuple[Interval, ...]]]:
+        """Where groups are left out, packed, and the transactions of those that were chosen by GTID."""
+        names, numbers = self.source_bytes(), defaultdict[str, list[Interval]](list)
+        for source, server, first, last in self.used("left_out_gtids").tolist():
+            name = f"{domain_of(names[source])}-{server}" if mariadb else source_text(names[source])
+            numbers[name].append((first, last))
+        ranges = self.used("left_out")
+        return (pack_ranges(np.stack([ranges["start"], ranges["end"]], axis=1)),
+                GtidSet.from_intervals(numbers).intervals)
+
     def executed(self, mariadb: bool) -> GtidSet:
         """The transactions of all groups that ended in this pass."""
         runs = self.used("runs").tolist()
         sources = self.source_bytes()
         if mariadb:
             domains = {
-                int.from_bytes(sources[source][:4], "little"): (server, number) for source, server, number in runs
+                domain_of(sources[source]): (server, number) for source, server, number in runs
             }
             return GtidSet.from_intervals({}, domains)
         texts = [source_text(source) for source in sources]
@@ -233,18 +263,3 @@ class Recording:
         for source, first, last in runs:
             intervals[texts[source]].append((first, last))
         return GtidSet.from_intervals(intervals)
-
-
-def _source_bytes(source: str | int) -> bytes:
-    if isinstance(source, int):
-        return source.to_bytes(4, "little")
-    uuid, _, tag = source.partition(":")
-    return bytes.fromhex(uuid.replace("-", "")) + bytes([len(tag)]) + tag.encode()
-
-
-def source_text(source: bytes) -> str:
-    """A MySQL source's bytes as the servers write it: UUID, or UUID:tag."""
-    digits = source[:TAG_AT].hex()
-    uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
-    tag = source[TAG_AT + 1 : TAG_AT + 1 + source[TAG_AT]].decode("ascii", "replace")
-    return f"{uuid}:{tag}" if tag else uuid

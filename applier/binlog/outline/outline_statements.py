@@ -8,6 +8,7 @@ from applier.binlog.outline.outline_groups import COMMITTED, PREPARED, ROLLED_BA
 from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
     BLOCKED_SAVEPOINT,
+    FILE_EVENT,
     NOTE_BYTES,
     OUTSIDE,
     STATEMENT,
@@ -42,6 +43,9 @@ _QUERY_POST_HEADER = 13
 
 @inline
 def note(state, kind, position, use):
+    """Write a note; none of what is in a group that is left out."""
+    if state.group_left_out != 0 and kind != FILE_EVENT:
+        return Status.DONE
     address = append(state.notes, NOTE_BYTES)
     if address == 0:
         return Status.NEED_ROOM
@@ -63,7 +67,7 @@ def note(state, kind, position, use):
 def note_once(state, kind, what, position):
     """The first unreplayable event of a kind is enough: it stops the replay."""
     noted = state.noted + what
-    if load_u8(noted) != 0:
+    if load_u8(noted) != 0 or state.group_left_out != 0:
         return Status.DONE
     store_u8(noted, np.uint8(1))
     return note(state, kind, position, NO_TABLE)
@@ -91,7 +95,7 @@ def _ends_with_start_transaction(address, length):
 
 
 @inline
-def query(state, position, next_position, body, end, timestamp):
+def query(state, header, position, next_position, body, end):
     """A statement: group control by its first letters; all else is noted, and outside transactions the whole group."""
     if end - body < _QUERY_POST_HEADER:
         return Status.BAD_EVENT
@@ -106,11 +110,11 @@ def query(state, position, next_position, body, end, timestamp):
             if result != Status.DONE:
                 return result
         if state.group_state == OUTSIDE:
-            return open_group(state, position, timestamp, TRANSACTION)
+            return open_group(state, position, header, TRANSACTION)
         state.group_state = TRANSACTION
         return Status.DONE
     if state.group_state == OUTSIDE:
-        result = open_group(state, position, timestamp, ANNOUNCED)
+        result = open_group(state, position, header, ANNOUNCED)
         if result != Status.DONE:
             return result
     if (word == _COMMIT and length == 6) or (word == _ROLLBACK and length == 8):

@@ -29,7 +29,7 @@ from applier.binlog.outline.outline_recording import (
 from applier.kernels.byte_strings import hash_bytes, same_bytes
 from keysearch.memory import inline, load_i64, load_u8, load_u16, store_i64, store_u8
 
-_TABLE_MAP_LEAST, _ROWS_LEAST = 8, 8
+_TABLE_MAP_LEAST, ROWS_LEAST = 8, 8
 _NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
@@ -124,7 +124,7 @@ def _image_kinds(event_type):
 def use_table(state, header, event_type, body, end, size):
     """A rows event: count it for its table. (result, table use or NO_TABLE for a dummy event, ends the statement)"""
     none = np.int64(NO_TABLE)
-    if end - body < _ROWS_LEAST:
+    if end - body < ROWS_LEAST:
         return Status.BAD_EVENT, none, False
     last = load_u16(body + 6) & STATEMENT_END_FLAG != 0
     table_id = table_id_at(body)

@@ -35,7 +35,8 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "base", "end", "file_end", "header_bytes", "checksum_bytes", "tables", "ids", "ids_mask", "no_nulls",
     "position", "place", "row_at", "table", "detail", "layout", "partial_bits", "event",
     "content", "contents_left", "contents_end", "inner", "within", "copy", "buffer", "buffer_end", "wanted_bytes",
-    "n_events", "rows_event", "images", "digests", "digest"), np.int64))
+    "n_events", "rows_event", "images", "digests", "digest", "left_out", "left_out_end", "out_from", "out_to"),
+    np.int64))
 """The walk's state. Of the file: its address (`base`), where to stop (an offset), the address of its end, the bytes of
 an event's header (19, or 27 with a group id) and checksum. Addresses of the tables' records, of the table of their ids
 (ids_mask + 1 entries, a power of two), and of 512 zero bytes: the NULL bitmap of a row without NULLs. `event` is the
@@ -44,7 +45,8 @@ of that. For compressed events: the next of what was inflated (`content`) and ho
 ends, the event in it (`inner`; 0 before the first), whether one has begun (`within`); where the rows event was copied
 to, and what is free of the buffer for such. `n_events` counts rows events of wanted tables; `rows_event` is the one
 whose rows are being read, as `events` has it, and `images` the address of its IMAGES. `digests`: whether a digest of
-the events is taken (digest_kernel); `digest`: what it is so far."""
+the events is taken (digest_kernel); `digest`: what it is so far. `left_out` to `left_out_end` are the addresses of the
+ranges still to come whose events are passed over, and `out_from` to `out_to` (offsets) is the one before them."""
 
 EVENT_FLAG_BITS = 16
 """In a batch's `events`: the flags of the rows event, and above them its number in the walk."""

@@ -21,6 +21,7 @@ from applier.binlog.events.compressed import Inflater
 from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.events.inflated import InflatedEvents
 from applier.binlog.events.table_map import TableMap, parse_table_map
+from applier.binlog.outline.left_out import unpack_ranges
 from applier.binlog.rows import change_records as k
 from applier.binlog.rows.change_batch import ChangeBatch as ChangeBatch
 from applier.binlog.rows.change_batch import Changes as Changes
@@ -37,7 +38,7 @@ from keysearch.addresses import address_of
 
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
 _OF_A_WALK = ("row_at", "detail", "layout", "partial_bits", "event", "content", "contents_left", "contents_end",
-              "inner", "within", "digest")
+              "inner", "within", "digest", "out_from", "out_to")
 """Fields of the kernel's state that each walk starts with at 0."""
 BATCH_BYTES = 64 << 20
 """A batch is handed over when one of its string columns has this many bytes; a single row may take more."""
@@ -130,12 +131,15 @@ class ChangeReader:
 
     `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
     None. `checksum` says that events end with a CRC32. Images of compressed events lie in memory that `keep` is told
-    of; without it they are good for one batch only.
+    of; without it they are good for one batch only. Events in the ranges `left_out` (left_out.pack_ranges), which are
+    whole groups, are passed over.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
-                 header_length: int = HEADER_LENGTH, keep: Callable[[MappedFile], None] | None = None):
+                 header_length: int = HEADER_LENGTH, keep: Callable[[MappedFile], None] | None = None,
+                 left_out: bytes = b""):
         self.file, self._bind = file, bind
+        self._left_out = unpack_ranges(left_out)
         self._header_bytes = header_length
         self._checksum_bytes = 4 if checksum else 0
         self._tables: list[_BoundTable | None] = []
@@ -165,6 +169,9 @@ class ChangeReader:
         for field in _OF_A_WALK:
             state[field] = 0
         state["position"], state["table"], state["digests"] = start, -1, digests
+        passed = int(np.searchsorted(self._left_out[:, 1], start, side="right"))
+        state["left_out"] = address_of(self._left_out) + passed * self._left_out.itemsize * 2
+        state["left_out_end"] = address_of(self._left_out) + self._left_out.nbytes
         if not 0 <= start <= end <= self.file.size:
             raise ArchiveError(f"bytes {start}–{end} are not in the file", file=self.file.uri, position=start)
         state["end"] = end

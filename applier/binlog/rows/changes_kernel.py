@@ -26,10 +26,12 @@ from applier.kernels.crc32 import crc32
 from keysearch.memory import (
     inline,
     kernel,
+    load_i64,
     load_u32,
 )
 
 _TABLE_MAP = 19
+RANGE_BYTES, NEVER = 16, 1 << 62
 
 
 @kernel
@@ -52,7 +54,9 @@ def walk(state_address):
             return Status.BAD_LENGTH
         event_type = event_header(start).type
         stop = start + size - checksum_bytes
-        if is_compressed(event_type):
+        if position >= state.out_from and is_left_out(position, state):
+            status = Status.DONE
+        elif is_compressed(event_type):
             status = compressed_event(position, state)
         else:
             status = plain_event(start, stop, state.file_end, event_type, state)
@@ -68,6 +72,18 @@ def walk(state_address):
         state.position = position
         state.row_at = 0
     return Status.DONE
+
+
+@inline
+def is_left_out(position, state):
+    """Whether the event at this offset, which is in the range that was taken last or after it, is in one."""
+    while position >= state.out_to:
+        if state.left_out == state.left_out_end:
+            state.out_from = state.out_to = NEVER
+            return False
+        state.out_from, state.out_to = load_i64(state.left_out), load_i64(state.left_out + 8)
+        state.left_out += RANGE_BYTES
+    return position >= state.out_from
 
 
 @inline

@@ -22,6 +22,14 @@ from applier.errors import ReplayStopped, SchemaError
 from applier.io.progress import Progress, Silent
 from applier.io.typed_json import Mismatch
 from applier.jobs.replay.applying import AppliedPlan, apply_plan
+from applier.jobs.replay.left_out import (
+    check_left_out,
+    leaving_out,
+    left_out_of,
+    notes_on_base,
+    together,
+    told_of_left_out,
+)
 from applier.jobs.replay.orphans import orphans
 from applier.jobs.replay.outlining import Outlining, Pass
 from applier.jobs.replay.passes_done import PassesDone
@@ -52,9 +60,11 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
     return _Replay(executor, options, progress or Silent(), options).run()
 
 
-def replay_staged(executor: Executor, options: ReplayOptions, shown: ReplayOptions, progress: Progress) -> ReplayResult:
-    """Replay with a base and an output that will be moved to the paths in `shown`, which reports name."""
-    return _Replay(executor, options, progress, shown).run()
+def replay_staged(executor: Executor, options: ReplayOptions, shown: ReplayOptions, progress: Progress,
+                  *, is_last: bool) -> ReplayResult:
+    """Replay with a base and an output that will be moved to the paths in `shown`, which reports name; `is_last`: to
+    the last of several places."""
+    return _Replay(executor, options, progress, shown, is_last=is_last).run()
 
 
 def _definition(entry: TableEntry) -> TableDefinition:
@@ -69,26 +79,33 @@ def _definition(entry: TableEntry) -> TableDefinition:
 class _Replay:
     """One run: its options, who does the work, who watches, and the notes that it makes."""
 
-    def __init__(self, executor: Executor, options: ReplayOptions, progress: Progress, shown: ReplayOptions):
+    def __init__(self, executor: Executor, options: ReplayOptions, progress: Progress, shown: ReplayOptions,
+                 *, is_last: bool = True):
+        self.is_last = is_last
         self.executor, self.options, self.progress, self.shown = executor, options, progress, shown
         self.seconds: dict[str, float] = {}
         self.notes: list[str] = []
         self.done = PassesDone()
+        self.base: Snapshot | None = None
 
     def run(self) -> ReplayResult:
         """Replay in one pass, or in several if the archive is larger than one: each has as its base what the one before
         has made, and only what the last one makes is published."""
         options = self.options
-        base = manifest.load(options.base) if options.base is not None else None
+        base = self.base = manifest.load(options.base) if options.base is not None else None
         if base is not None:
             check_listed(base.uri, [columns_of(files) for table in base.tables
                                     if options.filter.wanted(table.database, table.name) for files in table.lists])
         bigints = options.unsigned_bigint or AS_DECIMAL if base is None else \
             choice_onto(base.source.options, options.unsigned_bigint)
         options = self.options = replace(options, unsigned_bigint=bigints)
-        with begin(options.output, options.file_bytes, unsigned_bigint=bigints) as staging:
+        with begin(options.output, options.file_bytes, unsigned_bigint=bigints) as staging, \
+                told_of_left_out(options, base):
             n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
-            outlining = Outlining(self.executor, options, relevance_to(options), n_bytes, self.progress, self._note)
+            outlining = Outlining(self.executor, options, relevance_to(options), n_bytes, self.progress, self._note,
+                                  leaving_out=leaving_out(options))
+            for note in notes_on_base(base):
+                self._note(note)
             with self._timed("outline"):
                 archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
                 part = outlining.next_pass(archive, base)
@@ -105,6 +122,7 @@ class _Replay:
     def _replay(self, part: Pass, staging: Staging) -> Snapshot:
         """Plan, apply and publish a pass."""
         options, base, span = self.options, part.base, part.span
+        self._count_left_out(part)
         with self._timed("plan"):
             history = history_of(options, part, self.done.history)
             used = tables_of(options, part, history)
@@ -118,6 +136,14 @@ class _Replay:
         plan = apply_plan(self.executor, self.progress, span, divided, options.route, self._timed)
         with self._timed("publish"):
             return self._publish(staging, part, history, plan)
+
+    def _count_left_out(self, part: Pass) -> None:
+        done, outlines = self.done, part.span.files
+        done.left_out = together(done.left_out, left_out_of(outlines, self.options))
+        done.groups += sum(outline.n_groups for outline in outlines)
+        if part.is_last and self.is_last:
+            for note in check_left_out(self.options, done.left_out, done.groups, self.base):
+                self._note(note)
 
     def _note_tables(self, history: SchemaHistory, used: list[UsedTable], is_last: bool) -> None:
         self.done.add_names(history)
@@ -151,7 +177,8 @@ class _Replay:
                           for name, charset in sorted(history.databases().items()))
         source = Source(tuple(done.binlogs), options.for_manifest(), self.shown.base)
         snapshot = Snapshot(span.end_position(part.base), tuple(entries), source, f"mysql-binlog-applier {__version__}",
-                            databases=databases, sequences=history.sequences(), prepared=span.pending)
+                            databases=databases, sequences=history.sequences(), prepared=span.pending,
+                            left_out=together(self.base.left_out if self.base is not None else (), done.left_out))
         if not part.is_last:
             return staging.commit(snapshot, "", {})
         zero_dates = done.zero_dates_left(entries, has_base=options.base is not None)
@@ -167,7 +194,7 @@ class _Replay:
             self.shown.output, str(position), position.gtid_set, position.timestamp,
             tables, dict(self.seconds), tuple(self.notes), options.exec_mode,
             ", ".join(sorted(done.routes)), done.conflicts.num_rows, done.units, zero_dates,
-            {table: dict(kinds) for table, kinds in sorted(history.skipped.items())})
+            {table: dict(kinds) for table, kinds in sorted(history.skipped.items())}, done.left_out)
         return staging.commit(snapshot, schema_file(map(_definition, entries)), self.result.report(),
                               to_parquet(done.conflicts) if options.exec_mode == "idempotent" else None)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
 from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.outline.left_out import LeavingOut
 from applier.binlog.outline.outline import OutlineTask
 from applier.binlog.outline.samples import sample_bytes
 from applier.binlog.outline.stop import StopCondition
@@ -43,12 +44,13 @@ class Pass:
 class Outlining:
     """Outlines an archive pass by pass. `relevance` tells which statements the plan needs, None: all. `note` is called
     with each line for people. `prepared` are XA transactions that were pending where the first pass begins, besides the
-    base's."""
+    base's. `leaving_out` tells which groups are left out."""
 
     def __init__(self, executor: Executor, options: LogBounds, relevance: Relevance | None, pass_bytes: int,
-                 progress: Progress, note: Callable[[str], None], prepared: tuple[PreparedTransaction, ...] = ()):
+                 progress: Progress, note: Callable[[str], None], prepared: tuple[PreparedTransaction, ...] = (),
+                 leaving_out: LeavingOut | None = None):
         self._executor, self._options, self._pass_bytes = executor, options, pass_bytes
-        self._relevance, self._prepared = relevance, prepared
+        self._relevance, self._prepared, self._leaving_out = relevance, prepared, leaving_out
         self._progress, self._note = progress, note
         self.n_passes, self._told = 0, -1
 
@@ -99,7 +101,8 @@ class Outlining:
             files = files_up_to(stop, archive, files, start)
         self._progress.phase("outline", len(files), "files")
         known = known_start(base) if self._start is None else None
-        tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance) for file in files]
+        tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance,
+                             leaving_out=self._leaving_out) for file in files]
         tasks[0] = replace(tasks[0], start=start, known=known)
         outlines = outlines_up_to_stop(
             lambda some: self._executor.outline(some, lambda done, _: self._progress.update(done)), tasks)

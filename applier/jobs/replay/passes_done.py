@@ -13,13 +13,15 @@ from applier.plan.conflicts import LISTING, conflict_listing
 from applier.plan.log import LogSpan
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
+from applier.snapshot.manifest import LeftOutEntry
 from applier.snapshot.table_entry import TableEntry
 
 
 @dataclass
 class PassesDone:
     """`history` is the last pass's; `names` are all that tables had, `files` the base names of all files written,
-    `tables` the results of tables by the names that they have now; `zero_dates` are the invalid dates of the log that
+    `tables` the results of tables by the names that they have now; `left_out` is what was left out of `groups` groups;
+    `zero_dates` are the invalid dates of the log that
     rows have had, `zero_dates_in_files` those that files have, by base name."""
 
     history: SchemaHistory | None = None
@@ -30,6 +32,8 @@ class PassesDone:
     binlogs: dict[str, None] = field(default_factory=dict)
     routes: dict[str, None] = field(default_factory=dict)
     units: int = 0
+    groups: int = 0
+    left_out: tuple[LeftOutEntry, ...] = ()
     zero_dates: int = 0
     zero_dates_in_files: dict[str, int] = field(default_factory=dict)
 

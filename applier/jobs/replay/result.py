@@ -11,6 +11,7 @@ A snapshot's `_report.json` has the same, without the snapshot's own location:
     zero_dates      how many invalid dates became null
     seconds         {stage: wall time, …} in the order in which they ran
     notes           [line for people, …]
+    left_out        [{groups, row_events, gtids, server_ids, ignore_server_ids}]: what this run was to leave out; or []
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
                       by_foreign_keys: n, units, ranges, tied, seconds, files_written, files_carried,
                       warnings: [line for people, …]}, …]
@@ -22,6 +23,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build
+from applier.snapshot.manifest import LeftOutEntry
 from keysearch.choose import PathKind
 
 FORMAT_VERSION = 1
@@ -82,8 +84,8 @@ class TableResult:
 class ReplayResult:
     """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
     `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are lines for people.
-    `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind. The
-    other parts are as in the report."""
+    `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind,
+    `left_out` the transactions that the options left out. The other parts are as in the report."""
 
     snapshot: str
     position: str
@@ -98,6 +100,7 @@ class ReplayResult:
     units: Count = 0
     zero_dates: Count = 0
     skipped_statements: dict[str, dict[str, Count]] = field(default_factory=dict)
+    left_out: tuple[LeftOutEntry, ...] = ()
 
     @property
     def changes(self) -> int:

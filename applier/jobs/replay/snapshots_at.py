@@ -38,7 +38,8 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
             staged, published = folder.within(path)
             now = dataclasses.replace(now, stop_position=place, output=staged)
             then = dataclasses.replace(now, base=then.base, output=published)
-            results.append(replay_staged(executor, now, then, progress or Silent()))
+            results.append(replay_staged(executor, now, then, progress or Silent(),
+                                         is_last=place == places[-1]))
             position = manifest.load(staged).position
             listing.append({"path": path, "file": position.file, "offset": position.offset,
                             "gtid_set": position.gtid_set, "timestamp": position.timestamp})

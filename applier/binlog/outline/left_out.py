@@ -1,0 +1,49 @@
+"""Event groups that a replay is asked to leave out: which they are, and what was left out of a file."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from applier.binlog.events.gtid import GtidSet, Interval
+
+
+@dataclass(frozen=True)
+class LeavingOut:
+    """Which event groups are left out: those of `transactions`, whose sources are what a GTID has before its number
+    ("uuid", "uuid:tag", "domain-server"), and those of `servers`, by the server id in events, which is that of the
+    server where the group came from (GRP-6); with `others`, those of all other servers. Plain data, picklable."""
+
+    transactions: GtidSet = field(default_factory=GtidSet)
+    servers: tuple[int, ...] = ()
+    others: bool = False
+
+    @property
+    def by_server(self) -> bool:
+        """True if a group's server decides."""
+        return self.others or bool(self.servers)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What is left out of a file: how many groups, and rows events in them; where they are (`ranges`, packed); and of
+    those that were chosen by GTID the transactions, by source as in LeavingOut."""
+
+    groups: int
+    row_events: int
+    ranges: bytes
+    transactions: Mapping[str, tuple[Interval, ...]]
+
+
+def pack_ranges(ranges: np.ndarray) -> bytes:
+    """Ranges (int64[n, 2], ascending) in little room: there may be as many as groups."""
+    return zlib.compress(np.diff(ranges.reshape(-1), prepend=np.int64(0)).tobytes(), 1) if len(ranges) else b""
+
+
+def unpack_ranges(packed: bytes) -> np.ndarray:
+    """What `pack_ranges` was given."""
+    steps = np.frombuffer(zlib.decompress(packed), np.int64) if packed else np.empty(0, np.int64)
+    return np.cumsum(steps).reshape(-1, 2)

@@ -1,0 +1,44 @@
+"""Which groups are left out, as the records that the outline's kernels read (outline_leaving_out)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from applier.binlog.outline.left_out import LeavingOut
+from applier.binlog.outline.outline_sources import NO_SERVER, SOURCE_BYTES, source_bytes
+from keysearch.records import struct
+
+BY_GTID, BY_SERVER = 1, 2
+"""By what groups are left out."""
+RULE_SOURCE, rule_source_view, rule_source_at = struct(
+    "source of a rule", bytes=(np.uint8, (SOURCE_BYTES,)), server=np.int64, first=np.int64, end=np.int64)
+"""A source whose transactions are left out (its bytes; MariaDB: and the server), and which of the intervals are its.
+They ascend by bytes, and then by server."""
+INTERVAL, _, interval_at = struct("interval", first=np.int64, last=np.int64)
+SERVER, _, server_at = struct("server", id=np.int64)
+LEFT_OUT_GTIDS, _, left_out_gtids_at = struct("transactions left out", **dict.fromkeys((
+    "source", "server", "first", "last"), np.int64))
+"""Transactions that were left out by GTID: numbers of a source (MariaDB: and a server)."""
+_MOST = (1 << 63) - 1
+
+
+def rule_records(rule: LeavingOut) -> dict[str, np.ndarray]:
+    """The records, by the name of the array that they are in."""
+    by_source = rule.transactions.intervals
+    order = sorted((*_source(source), source) for source in by_source)
+    intervals = [(first, min(last, _MOST)) for *_, source in order for first, last in by_source[source]]
+    ends = np.cumsum([len(by_source[source]) for *_, source in order], dtype=np.int64)
+    sources = np.zeros(len(order), RULE_SOURCE)
+    for entry, (data, server, source), end in zip(sources, order, ends, strict=True):
+        entry["bytes"] = np.frombuffer(data, np.uint8)
+        entry["server"], entry["first"], entry["end"] = server, end - len(by_source[source]), end
+    return {"rule_sources": sources, "rule_intervals": np.array(intervals, INTERVAL),
+            "rule_servers": np.array(sorted(rule.servers), np.int64).view(SERVER)}
+
+
+def _source(source: str) -> tuple[bytes, int]:
+    """A source's bytes, and the server that its GTIDs name."""
+    domain, _, server = source.partition("-")
+    if "-" in server:
+        return source_bytes(source), NO_SERVER
+    return source_bytes(int(domain)), int(server)

@@ -1,0 +1,142 @@
+"""What a replay leaves out as it is asked to (AP-SKIP): counted, checked against what was asked for, and said.
+
+A snapshot counts what it leaves out as executed, as a replica does that has the GTIDs of empty transactions: its
+position is after them. The manifest says what is missing, also when later replays go on from the snapshot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.gtid_choice import GtidChoice, choice_text, count_of, shortened
+from applier.binlog.outline.left_out import LeavingOut
+from applier.binlog.outline.outline import Outline
+from applier.errors import ReplayStopped, SchemaError, UsageError
+from applier.options import ReplayOptions
+from applier.snapshot.manifest import BinlogPosition, LeftOutEntry, Snapshot
+
+
+def leaving_out(options: ReplayOptions) -> LeavingOut | None:
+    """Which event groups the options leave out; None if they leave out none. Raises UsageError."""
+    if options.exclude_gtids is None and not options.server_ids and not options.ignore_server_ids:
+        return None
+    gtids = GtidSet() if options.exclude_gtids is None else GtidChoice(options.exclude_gtids).transactions
+    if options.server_ids:
+        return LeavingOut(gtids, tuple({*options.server_ids} - {*options.ignore_server_ids}), others=True)
+    return LeavingOut(gtids, options.ignore_server_ids)
+
+
+def left_out_of(outlines: Iterable[Outline], options: ReplayOptions) -> tuple[LeftOutEntry, ...]:
+    """What a replay with these options leaves out of some files: one entry, or none."""
+    parts = [outline.left_out for outline in outlines if outline.left_out is not None]
+    if not parts:
+        return ()
+    chosen = GtidSet()
+    for part in parts:
+        chosen = chosen.union(GtidSet.from_intervals(part.transactions))
+    return (LeftOutEntry(sum(part.groups for part in parts), sum(part.row_events for part in parts),
+                         choice_text(chosen), options.server_ids, options.ignore_server_ids),)
+
+
+def together(before: Iterable[LeftOutEntry], later: Iterable[LeftOutEntry]) -> tuple[LeftOutEntry, ...]:
+    """What is left out by several replays, one after another: an entry for each choice of servers."""
+    found: dict[tuple[object, ...], LeftOutEntry] = {}
+    for entry in (*before, *later):
+        servers = entry.server_ids, entry.ignore_server_ids
+        known = found.get(servers)
+        found[servers] = entry if known is None else LeftOutEntry(
+            known.groups + entry.groups, known.row_events + entry.row_events,
+            choice_text(transactions(known).union(transactions(entry))), *servers)
+    return tuple(found.values())
+
+
+def transactions(entry: LeftOutEntry) -> GtidSet:
+    """Those that were chosen by GTID, as GtidChoice has them."""
+    return GtidChoice(entry.gtids).transactions if entry.gtids else GtidSet()
+
+
+def notes_on_base(base: Snapshot | None) -> list[str]:
+    """Lines for people about a base that leaves something out."""
+    return [] if base is None else [f"the base leaves out {entry}: they are not replayed now, either"
+                                    for entry in base.left_out]
+
+
+def check_left_out(options: ReplayOptions, here: tuple[LeftOutEntry, ...], n_groups: int,
+                   base: Snapshot | None) -> list[str]:
+    """Lines for people about what is left out of `n_groups` groups in the end, and what of the options is not in the
+    log. Raises UsageError where these choose nothing: a typing error would otherwise let everything in, or nothing."""
+    notes, chosen = [f"left out: {entry}" for entry in here], GtidSet()
+    for entry in here:
+        chosen = chosen.union(transactions(entry))
+    if options.exclude_gtids is not None:
+        notes += _check_gtids(GtidChoice(options.exclude_gtids).transactions, chosen, base)
+    by_server = sum(entry.groups for entry in here) - count_of(chosen)
+    if options.server_ids and by_server + count_of(chosen) == n_groups:
+        notes.append(_nothing("--server-id", options.server_ids, base))
+    elif options.ignore_server_ids and not options.server_ids and not by_server:
+        notes.append(_nothing("--ignore-server-ids", options.ignore_server_ids, base))
+    return notes
+
+
+def _nothing(option: str, servers: tuple[int, ...], base: Snapshot | None) -> str:
+    """The line that says that no transaction is of these servers; it is an error where nothing is known of the log
+    before. An increment may lack them."""
+    what = f"no transaction of these binlogs is of {option} {','.join(map(str, servers))}"
+    if base is None:
+        raise UsageError(what, hint="`applier show` prints the server id of each event")
+    return what
+
+
+def _check_gtids(wanted: GtidSet, found: GtidSet, base: Snapshot | None) -> Iterator[str]:
+    """Lines about transactions that are `wanted` to be left out; those `found` were."""
+    missing, held = wanted.subtract(found), GtidSet()
+    if base is not None:
+        for entry in base.left_out:
+            missing = missing.subtract(transactions(entry))
+        held = _executed(missing, base.position)
+    absent = missing.subtract(held)
+    if wanted.subtract(missing):
+        if held:
+            yield f"--exclude-gtids: the base has transactions {shortened(choice_text(held))}, and so has the snapshot"
+        if absent:
+            yield f"--exclude-gtids: transactions {shortened(choice_text(absent))} are not in these binlogs"
+    elif held:
+        raise UsageError(f"--exclude-gtids names transactions that the base has: {shortened(choice_text(held))}",
+                         hint="begin with a snapshot from before them")
+    else:
+        raise UsageError(f"no transaction of these binlogs is one of --exclude-gtids {shortened(choice_text(wanted))}",
+                         hint="`applier locate --gtid … --binlogs …` finds where a transaction is")
+
+
+def _executed(wanted: GtidSet, position: BinlogPosition) -> GtidSet:
+    """Those of the transactions that are executed at a position; of MariaDB's, whose number is not after it."""
+    executed = GtidSet.parse(position.gtid_set)
+    if not executed.domains:
+        return wanted.subtract(wanted.subtract(executed))
+    return GtidSet.from_intervals({
+        source: [(first, min(last, executed.domains[int(domain)][1])) for first, last in numbers]
+        for source, numbers in wanted.intervals.items()
+        if source.count("-") == 1 and int(domain := source.partition("-")[0]) in executed.domains})
+
+
+@contextmanager
+def told_of_left_out(options: ReplayOptions, base: Snapshot | None) -> Iterator[None]:
+    """Say of a change or definition that does not fit that something is left out, if it is."""
+    try:
+        yield
+    except (ReplayStopped, SchemaError) as error:
+        given = [f"{option} {value}" for option, value in (
+            ("--exclude-gtids", options.exclude_gtids), ("--server-id", _listed(options.server_ids)),
+            ("--ignore-server-ids", _listed(options.ignore_server_ids))) if value]
+        given += [] if base is None else [f"of the base: {entry}" for entry in base.left_out]
+        if error.mysql_errno is not None and given:
+            error.hint = (f"{error.hint}; " if error.hint else "") + (
+                f"transactions are left out ({shortened('; '.join(given))}), and this may need what they did: leave "
+                "out what depends on them, too, or give --exec-mode idempotent")
+        raise
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return ",".join(map(str, numbers))
