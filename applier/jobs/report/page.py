@@ -6,7 +6,7 @@ from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.jobs.report.bars import bars, escape
 from applier.jobs.report.document import document, facts_list, grid, warnings
 from applier.jobs.report.loading import Report
-from applier.mysql.time_zones import shown_time
+from applier.mysql.time_zones import shown_with_local
 
 _TABLES_PLOTTED = 25
 _EXPLAINED = {
@@ -106,7 +106,7 @@ def _conflicts(report: Report) -> str:
 
 
 def _when(timestamp: int | None) -> str:
-    return "not known" if timestamp is None else shown_time(timestamp)
+    return "not known" if timestamp is None else shown_with_local(timestamp)
 
 
 def _span(names: tuple[str, ...]) -> str:

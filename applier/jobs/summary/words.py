@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from applier.mysql.time_zones import shown_time
+from applier.mysql.time_zones import shown_with_local
 
 
 def when(time: int | None) -> str:
-    """A time in epoch seconds."""
-    return "not known" if time is None else shown_time(time)
+    """A time, given in epoch seconds."""
+    return "not known" if time is None else shown_with_local(time)
 
 
 def label(time: int, seconds: int) -> str:

@@ -105,6 +105,12 @@ def test_times_are_shown_as_they_are_taken(zone, here, tmp_path, monkeypatch, ca
         shown = re.search(r"^time\s+(.* UTC)(.*)$", capsys.readouterr().out, re.M)
         assert parse_datetime(shown[1]) == group.timestamp and bool(shown[2]) == bool(here)
         assert not here or parse_datetime(shown[2].removeprefix(", ").removesuffix(" here")) == group.timestamp
+        assert cli.main(["summary", "--binlogs", str(ARCHIVE), "--html", str(tmp_path / "summary.html")]) == 0
+        applier.replay(ARCHIVE, tmp_path / "made")
+        assert cli.main(["report", str(tmp_path / "made"), "--html", str(tmp_path / "report.html")]) == 0
+        texts = [capsys.readouterr().out, *((tmp_path / page).read_text() for page in ("summary.html", "report.html"))]
+        for text in texts:
+            assert (" here" in " ".join(text.split())) == bool(here)
     finally:
         monkeypatch.undo()
         time.tzset()
