@@ -149,6 +149,7 @@ class Server:
 _HINTS: dict[object, str] = {
     1045: f"{PASSWORD} in the environment or --defaults-file has the password",  # ER_ACCESS_DENIED_ERROR
     1205: "a long statement or transaction holds tables; try again when it has ended",  # ER_LOCK_WAIT_TIMEOUT
+    1412: "a statement changed a table's definition meanwhile; try again",  # ER_TABLE_DEF_CHANGED
     1146: "the table is not there; --tables and --ignore-tables choose others",  # ER_NO_SUCH_TABLE
     1054: "the server's table has other columns than the snapshot's",  # ER_BAD_FIELD_ERROR
 }
