@@ -12,6 +12,7 @@ from applier.api.arguments import (
     Place,
     Tables,
     Watcher,
+    chosen_gtids,
     database_names,
     logs,
     path,
@@ -21,6 +22,7 @@ from applier.api.arguments import (
     watcher,
 )
 from applier.api.snapshots import Snapshot
+from applier.binlog.events.gtid import GtidSet
 from applier.jobs.doctor.result import Diagnosis
 from applier.option_texts import parse_conversions
 from applier.options import DoctorOptions
@@ -37,6 +39,9 @@ def doctor(
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     rewrite_db: Mapping[str, str] | None = None,
+    exclude_gtids: str | GtidSet | None = None,
+    server_ids: Iterable[int] = (),
+    ignore_server_ids: Iterable[int] = (),
     exec_mode: Literal["strict", "idempotent"] = "strict",
     type_conversions: Iterable[str] = (),
     on_statement: Literal["error", "skip"] = "error",
@@ -62,8 +67,9 @@ def doctor(
 
     binlogs: the archive, of which all is read, and no row is decoded; without it only the machine is looked at.
     output: where the snapshot is to be; something is written there, and removed.
-    base, schema, start, stop, tables, ignore_tables, rewrite_db, exec_mode, type_conversions, on_statement,
-    define_from_log, system_time_zone, engine, master, keyring, key_file, key_file_secret: as of `replay`.
+    base, schema, start, stop, tables, ignore_tables, rewrite_db, exclude_gtids, server_ids, ignore_server_ids,
+    exec_mode, type_conversions, on_statement, define_from_log, system_time_zone, engine, master, keyring, key_file,
+    key_file_secret: as of `replay`.
     progress: called with each Step.
 
     What would stop a replay before its first row is a problem here. What only the rows show, as a row that is not
@@ -85,6 +91,9 @@ def doctor(
         stop_datetime=end.time,
         filter=table_filter(tables, ignore_tables),
         rewrites=database_names(rewrite_db),
+        exclude_gtids=chosen_gtids(exclude_gtids),
+        server_ids=tuple(server_ids),
+        ignore_server_ids=tuple(ignore_server_ids),
         exec_mode=exec_mode,
         type_conversions=parse_conversions(list(type_conversions)),
         on_statement=on_statement,

@@ -46,6 +46,15 @@ StopGtidOption = Annotated[str | None, typer.Option(
 StopDatetimeOption = Annotated[str | None, typer.Option(
     metavar="TIME", help="Stop before the first group of this time or later, as '2026-03-14 10:30:00' (local time), "
     "with an offset ('2026-03-14T10:30:00+02:00') or UTC behind it; or so long ago (-90s, -5m, -1h, -2d, -1w).")]
+ExcludeGtidsOption = Annotated[str | None, typer.Option(
+    metavar="SET", help="Leave these transactions out, as a replica does whose gtid_executed has them: UUID:1-5,..., "
+    "or 0-1-5,0-1-7. What depends on them stops the replay, or is listed in idempotent mode. The snapshot says what it "
+    "lacks.")]
+ServerIdOption = Annotated[list[str] | None, typer.Option(
+    metavar="N,...", help="Only transactions that come from these servers.")]
+IgnoreServerIdsOption = Annotated[list[str] | None, typer.Option(
+    metavar="N,...", help="No transactions that come from these servers, as IGNORE_SERVER_IDS of CHANGE REPLICATION "
+    "SOURCE.")]
 DefineFromLogOption = Annotated[bool, typer.Option(
     "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
 

@@ -7,7 +7,10 @@ import typer
 from applier.cli.application import (
     Engine,
     EngineOption,
+    ExcludeGtidsOption,
+    IgnoreServerIdsOption,
     MasterOption,
+    ServerIdOption,
     StopDatetimeOption,
     StopGtidOption,
     StopPositionOption,
@@ -37,6 +40,9 @@ def doctor(
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
     rewrite_db: Annotated[list[str] | None, typer.Option(
         metavar="OLD=NEW,...", help="Other names for databases, as of `replay`.")] = None,
+    exclude_gtids: ExcludeGtidsOption = None,
+    server_id: ServerIdOption = None,
+    ignore_server_ids: IgnoreServerIdsOption = None,
     start_position: Annotated[str | None, typer.Option(
         metavar="FILE:POS", help="Where the replay would start, whatever comes before.")] = None,
     stop_position: StopPositionOption = None,
@@ -72,7 +78,7 @@ def doctor(
     from applier.cli.terminal import progress
     from applier.jobs.doctor.job import diagnose
     from applier.mysql.time_zones import parse_datetime
-    from applier.option_texts import parse_conversions, parse_rewrites, parse_stop_position
+    from applier.option_texts import parse_conversions, parse_rewrites, parse_server_ids, parse_stop_position
     from applier.options import DoctorOptions
 
     options = DoctorOptions(
@@ -86,6 +92,9 @@ def doctor(
         stop_datetime=None if stop_datetime is None else parse_datetime(stop_datetime),
         filter=TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         rewrites=parse_rewrites(rewrite_db or []),
+        exclude_gtids=exclude_gtids,
+        server_ids=parse_server_ids(server_id or []),
+        ignore_server_ids=parse_server_ids(ignore_server_ids or []),
         exec_mode=exec_mode.value,
         type_conversions=parse_conversions(type_conversions or []),
         on_statement=on_statement.value,

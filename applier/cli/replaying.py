@@ -8,7 +8,10 @@ import typer
 from applier.cli.application import (
     Engine,
     EngineOption,
+    ExcludeGtidsOption,
+    IgnoreServerIdsOption,
     MasterOption,
+    ServerIdOption,
     StopDatetimeOption,
     StopGtidOption,
     StopPositionOption,
@@ -95,15 +98,9 @@ def replay(
     rewrite_db: Annotated[list[str] | None, typer.Option(
         metavar="OLD=NEW,...", help="Give databases of the log other names, in rows and DDL, before --tables and "
                                     "--ignore-tables apply; --schema and --base use the new names.")] = None,
-    exclude_gtids: Annotated[str | None, typer.Option(
-        metavar="SET", help="Leave these transactions out, as a replica does whose gtid_executed has them: "
-                            "UUID:1-5,..., or 0-1-5,0-1-7. What depends on them stops the replay, or is listed in "
-                            "idempotent mode. The snapshot says what it lacks.")] = None,
-    server_id: Annotated[list[str] | None, typer.Option(
-        metavar="N,...", help="Only transactions that come from these servers.")] = None,
-    ignore_server_ids: Annotated[list[str] | None, typer.Option(
-        metavar="N,...", help="No transactions that come from these servers, as IGNORE_SERVER_IDS of CHANGE "
-                              "REPLICATION SOURCE.")] = None,
+    exclude_gtids: ExcludeGtidsOption = None,
+    server_id: ServerIdOption = None,
+    ignore_server_ids: IgnoreServerIdsOption = None,
     zero_dates: Annotated[ZeroDates, typer.Option(
         help="A zero date becomes null and is counted, or stops the replay.")] = ZeroDates.null,
     on_statement: Annotated[OnStatement, typer.Option(

@@ -15,6 +15,7 @@ from applier.errors import ApplierError, ArchiveError, EncryptedBinlog
 from applier.io.packing import is_packed
 from applier.io.progress import Progress
 from applier.jobs.doctor.result import NOTE, Findings, problem_of
+from applier.jobs.replay.left_out import check_left_out, leaving_out, left_out_of, notes_on_base
 from applier.jobs.replay.outlining import Outlining, Pass
 from applier.jobs.replay.planning import relevance_to
 from applier.options import DoctorOptions
@@ -100,9 +101,13 @@ def look_at_log(findings: Findings, options: DoctorOptions, archive: Archive, ba
     compiling.ensure("outline", progress)
     notes = list[str]()
     outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, relevance_to(options), _WHOLE, progress,
-                          notes.append)
+                          notes.append, leaving_out=leaving_out(options))
     try:
         part = outlining.next_pass(archive, base)
+        files = part.span.files
+        groups = sum(outline.n_groups for outline in files)
+        for note in (*notes_on_base(base), *check_left_out(options, left_out_of(files, options), groups, base)):
+            findings.note("transactions", note)
     except ApplierError as error:
         if not heads.has(error):
             findings.problem("log", error)
@@ -110,8 +115,7 @@ def look_at_log(findings: Findings, options: DoctorOptions, archive: Archive, ba
     finally:
         for note in notes:
             findings.note("log", note)
-    files = part.span.files
-    groups, gtids = sum(outline.n_groups for outline in files), any(outline.last_gtid for outline in files)
+    gtids = any(outline.last_gtid for outline in files)
     if not notes:
         findings.ok("log", f"{groups:,} event groups from {files[0].name}:{files[0].start} to "
                     f"{files[-1].name}:{files[-1].end}; each file continues the one before")

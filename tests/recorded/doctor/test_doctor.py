@@ -166,6 +166,21 @@ def test_packed_and_encrypted_archives(tmp_path):
     assert not found.problems and "the keys are given" in check(found, "encryption").found
 
 
+@pytest.mark.parametrize("name", ["mysql", "mysql-servers", "mariadb", "mariadb-servers"])
+def test_what_is_left_out_is_a_note_and_nothing_left_out_a_problem(name, capsys):
+    """AP-SKIP: what only a group that is left out would stop is no problem, as of a replay."""
+    folder = RECORDED / "left_out" / name
+    case = json.loads((folder / "case.json").read_text())
+    options = [word for option in ("exclude_gtids", "ignore_server_ids") if option in case
+               for word in (f"--{option.replace('_', '-')}", ",".join(map(str, case[option]))
+                            if isinstance(case[option], list) else case[option])]
+    assert doctored("--binlogs", folder, *options) == 0
+    said = capsys.readouterr().out
+    assert "note: transactions: left out:" in said and options[1][:8] in said
+    assert doctored("--binlogs", folder, "--ignore-server-ids", "4294967295") == 2
+    assert "no transaction of these binlogs is of --ignore-server-ids 4294967295" in capsys.readouterr().out
+
+
 def test_images_metadata_compression_and_checksums():
     """As each log has them."""
     def of(name):
