@@ -16,13 +16,13 @@ START_BYTES = max(map(len, _STARTS))
 
 def log_name(location: str) -> str:
     """The name of the log in a file at a path or uri: the file's own, without what packing added to it."""
-    name = _file_name(location)
+    name = file_name(location)
     return next((name[:-len(suffix)] for suffix in SUFFIXES.values() if name.endswith(suffix)), name)
 
 
 def is_packed(location: str) -> bool:
     """Whether the file at a path or uri is a packed log, by its name."""
-    return log_name(location) != _file_name(location)
+    return log_name(location) != file_name(location)
 
 
 def packing_of(start: bytes) -> str | None:
@@ -30,6 +30,7 @@ def packing_of(start: bytes) -> str | None:
     return next((name for head, name in _STARTS.items() if start.startswith(head)), None)
 
 
-def _file_name(location: str) -> str:
+def file_name(location: str) -> str:
+    """The name of the file at a path or uri."""
     place = location.partition("?")[0] if is_uri(location) else location
     return posixpath.basename(place.rstrip("/"))

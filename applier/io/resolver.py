@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 _NO_NAMES = frozenset(("", ".", ".."))
+_ENDS = re.compile("[/?#]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -34,7 +35,8 @@ def is_far(location: str) -> bool:
 def resolve(location: str) -> tuple["FileSystem", str]:
     """The file system of a path or uri and the path in it, absolute, without an end slash.
 
-    Errors: UsageError where no such file system is known, or it cannot be reached, and for what is no path.
+    Errors: UsageError where no such file system is known, or it cannot be reached, for what is no path, and for a uri
+    with a password, which is not repeated.
     """
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem, LocalFileSystem
@@ -57,6 +59,18 @@ def _check(location: str) -> None:
         whole = False
     if not whole:
         raise UsageError("paths are UTF-8 without a NUL", file=printable(location), hint="rename the file")
+    if is_uri(location) and _has_password(location):
+        raise UsageError("a password or a secret key is in a uri, where lists of processes and manifests show it",
+                         hint="leave it out there; the environment has it (AWS_ACCESS_KEY_ID and "
+                              "AWS_SECRET_ACCESS_KEY), or the store's own file of credentials")
+
+
+def _has_password(uri: str) -> bool:
+    """Whether it has scheme://NAME:PASSWORD@, also with a "/" in the password; HOST:PORT/… with a "@" later is none."""
+    before, at, _ = uri.partition("://")[2].partition("@")
+    name, colon, password = before.partition(":")
+    port, slash, _ = password.partition("/")
+    return bool(at and colon) and _ENDS.search(name) is None and not (slash and port.isdigit())
 
 
 def is_local(filesystem: "FileSystem") -> bool:
@@ -73,19 +87,19 @@ def join(folder: str, name: str) -> str:
     """The location of what has this path in a folder. Nothing in the path has a meaning but "/"."""
     if not is_uri(folder):
         return f"{folder.rstrip('/')}/{name}" if folder else name
-    place, query = _divided(folder)
+    place, query = divided(folder)
     return f"{place.rstrip('/')}/{quote(name)}{query}"
 
 
 def folder_of(location: str) -> str:
     """The folder that a file is in; "." where a path names none."""
-    place, query = _divided(location) if is_uri(location) else (location, "")
+    place, query = divided(location)
     return (posixpath.dirname(place) or ".") + query
 
 
-def _divided(uri: str) -> tuple[str, str]:
-    """A uri without what comes from a "?" on, and that."""
-    place, mark, query = uri.partition("?")
+def divided(location: str) -> tuple[str, str]:
+    """A uri without what comes from a "?" on, and that; a path, and ""."""
+    place, mark, query = location.partition("?") if is_uri(location) else (location, "", "")
     return place, mark + query
 
 

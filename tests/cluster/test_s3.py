@@ -11,6 +11,7 @@ import pytest
 from pyarrow import fs
 
 import applier
+from applier.binlog.archive.archive import open_archive
 from applier.engine.executor import ThisProcess
 from applier.errors import SnapshotError
 from applier.jobs.exporting.job import export_snapshot
@@ -125,6 +126,15 @@ def test_a_doctor_lists_the_store_and_leaves_nothing_there(logs):
     assert ("credentials", "ok", "s3://lake/logs can be listed") in texts and not found.problems
     assert any(name == "engine" and "is not on this machine" in text for name, _, text in texts)
     assert objects("s3://lake/examined") == set()
+
+
+def test_a_uri_has_options_behind_its_path(logs):
+    """Which are no glob."""
+    folder = logs[0]
+    for path in (f"{folder}?region=us-east-1", f"{folder}/binlog.*?region=us-east-1",
+                 f"{folder}/binlog.000001?region=us-east-1"):
+        [file] = open_archive([path]).files
+        assert (file.uri, file.name) == (f"{folder}/binlog.000001?region=us-east-1", "binlog.000001")
 
 
 def test_from_a_bucket_to_a_bucket(logs, base):

@@ -20,8 +20,8 @@ from applier.binlog.outline.outline import Outline
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
 from applier.io.keys import keys_of, like
 from applier.io.mapping import map_file
-from applier.io.packing import SUFFIXES, is_packed, log_name
-from applier.io.resolver import absolute, folder_of, is_uri, join, resolve
+from applier.io.packing import SUFFIXES, file_name, is_packed, log_name
+from applier.io.resolver import absolute, divided, folder_of, is_uri, join, resolve
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
 _OF_ARIA = re.compile(r"aria_log\.\d{8}\Z")
@@ -167,10 +167,11 @@ def _first_gap(files: list[ArchiveFile], missing: list[MissingFile]) -> MissingF
 
 
 def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
-    if _GLOB.search(path):
-        parent, pattern = os.path.split(path)
-        return [file for file in _list(like(path, parent or "."))
-                if fnmatch.fnmatchcase(os.path.basename(file.uri), pattern)]
+    place, query = divided(path)
+    if _GLOB.search(place):
+        parent, pattern = os.path.split(place)
+        return [file for file in _list(like(path, (parent or ".") + query))
+                if fnmatch.fnmatchcase(file_name(file.uri), pattern)]
     info = _info(path)
     if info.type == fs.FileType.Directory:
         return _list(path)

@@ -26,6 +26,25 @@ def test_what_cannot_be_opened(location):
         resolve(location)
 
 
+@pytest.mark.parametrize("location", ["s3://KEY:pass+word@b/x", "s3://KEY:pass/wo%2Frd@b/x", "s3://:password@b",
+                                      "abfs://:password@account.blob.core.windows.net/x"])
+def test_a_password_in_a_uri_is_refused_and_not_repeated(location):
+    """Lists of processes, logs and manifests would show it."""
+    with pytest.raises(UsageError) as refused:
+        applier.replay(location, "out")
+    assert "pass" not in str(refused.value).replace("a password", "")
+    with pytest.raises(UsageError, match="where lists of processes"):
+        resolve(location)
+
+
+def test_other_signs_of_a_uri_are_no_password():
+    for location in ("s3://bucket/a:b@c?region=eu", "s3://bucket?endpoint_override=localhost:9000&scheme=http&region=x@y"):
+        try:
+            resolve(location)
+        except UsageError as refused:
+            assert "password" not in str(refused)
+
+
 @pytest.mark.parametrize("name", ["a", "a b/c#d", "100%/%2F", "x?y=z", "-rf/é"])
 def test_a_name_in_a_folder_is_what_it_is(name, tmp_path):
     """As a path and as a uri, which has signs of its own."""
