@@ -36,7 +36,7 @@ class TracedTable:
     def __init__(self, log: FeedLog, task: ApplyTask, first_version: int, emptied: Collection[Position],
                  commits: Commits) -> None:
         self.commits, self._first_version, self._emptied = commits, first_version, emptied
-        self._log, self._read, self._file, self._batches, self._grown = log, ReadLog(log), 0, 0, 0
+        self._log, self._read, self._file, self._batches = log, ReadLog(log), 0, 0
         self._walks = table_walks(task, {})
         self._last = log.versions[max(log.versions)]
         self.definition: TableDefinition = self._last.definition
@@ -51,13 +51,15 @@ class TracedTable:
             self._units += self._walks[version].units
         self._parts = {version: [_NO_STEPS] for version in self._line}
         self._all = {version: [_NO_STEPS] for version in self._line if log.versions[version].end is not None}
-        for version in sorted(log.versions.keys() & self._walks.keys()):
+        self._grown = dict.fromkeys(sorted(log.versions.keys() & self._walks.keys()), 0)
+        for version in self._grown:
             self._walks[version].trace(partial(self._take, version))
         with SameBytes() as outlined:
             for segment in steps(task, self._walks, outlined):
                 check(self._walks)
                 self._file = segment.file
         check(self._walks)
+        self._check_that_no_rows_are_out_of_line()
         self.emptied_by_others = list(self._emptied_by_others(line))
         """Where others emptied or dropped it: how many of the first units had its rows until then, and the commit."""
         self.steps = RowSteps.joined([_NO_STEPS, *(part for version in self._line for part in (
@@ -72,15 +74,12 @@ class TracedTable:
     def is_dropped_by_chosen(self) -> bool:
         """Whether the table is not there, since what is undone dropped it."""
         end = self._last.end
-        return end is not None and end in self._emptied and bool(
-            self._read.groups(end[0]).are_wanted(np.array([end[1] - 1]))[0])
+        return end is not None and end in self._emptied and self._is_chosen(end)
 
     @property
     def rows(self) -> int:
         """How many rows the table has where the log ends."""
-        if not self.is_there or self._last.id not in self._walks:
-            return 0
-        return self._grown + sum(unit.traced_rows().at_first for unit in self._walks[self._last.id].units)
+        return self._rows_at_the_end_of(self._last.id) if self.is_there else 0
 
     @property
     def columns(self) -> list[str]:
@@ -100,8 +99,7 @@ class TracedTable:
         self._batches += 1
         if not len(made):
             return
-        if version == self._last.id:
-            self._grown += int((made.new >= 0).sum() - (made.old >= 0).sum())
+        self._grown[version] += int((made.new >= 0).sum() - (made.old >= 0).sum())
         groups = self._read.groups(self._file)
         late, chosen = groups.versions(made.places) >= self._first_version, groups.are_wanted(made.places)
         if chosen.any() and version not in self._line:
@@ -130,6 +128,21 @@ class TracedTable:
                 break
             found.insert(0, id)
         return found
+
+    def _rows_at_the_end_of(self, version: int) -> int:
+        if version not in self._grown:
+            return 0
+        return self._grown[version] + sum(unit.traced_rows().at_first for unit in self._walks[version].units)
+
+    def _check_that_no_rows_are_out_of_line(self) -> None:
+        """Raises SchemaError where a chosen TRUNCATE or DROP took rows of a table that is another one now."""
+        for version in self._grown.keys() - set(self._line):
+            end = self._log.versions[version].end
+            if end is not None and end in self._emptied and self._is_chosen(end) and self._rows_at_the_end_of(version):
+                raise self._altered(version)
+
+    def _is_chosen(self, end: Position) -> bool:
+        return bool(self._read.groups(end[0]).are_wanted(np.array([end[1] - 1]))[0])
 
     def _emptied_by_others(self, line: Sequence[int]) -> Iterator[tuple[int, int]]:
         """A version without changes has no rows of its own, but rows of those before it would have been in it."""

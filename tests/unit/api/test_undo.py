@@ -371,6 +371,23 @@ def test_rows_of_a_table_that_others_emptied_again_do_not_come_back(tmp_path):
     assert log.undo(2, 3, name="both").tables[0].rows_after == 2
 
 
+@pytest.mark.parametrize("statements", [("DROP TABLE t", "CREATE TABLE t (s CHAR(3), id INT PRIMARY KEY)"),
+                                        ("TRUNCATE TABLE t", "ALTER TABLE t ADD n INT")])
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_rows_of_a_table_that_is_another_one_now_do_not_come_back(tmp_path, statements, is_empty):
+    """A TRUNCATE or DROP took them, and a statement made or altered the table since; nothing is missed without rows."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
+    log.transaction(("insert", "t", {"id": [1, 2]}))
+    log.transaction(("delete", "t", {"id": [1, 2] if is_empty else [1]}))
+    for statement in statements:
+        log.writer.query(statement, "d")
+    if is_empty:
+        assert not any(one.inserted for one in log.undo(3).tables) and log.undone() == []
+    else:
+        with pytest.raises(applier.SchemaError, match="a statement has changed the table since"):
+            log.undo(3)
+
+
 def test_a_table_comes_back_without_rows(tmp_path):
     """It is made again where a chosen statement dropped it, whatever it had."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)", "CREATE TABLE s (id INT PRIMARY KEY)")
