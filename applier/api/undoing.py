@@ -80,8 +80,8 @@ def undo(
     as the log left it stops all of it.
 
     Raises UndoRefused; UsageError where the log has none of the transactions; SchemaError where one of them, or a
-    statement since, made or altered one of the tables; and what `replay` raises. Of a table that was emptied or dropped
-    the rows come back, and the table.
+    statement since, made or altered one of the tables; and what `replay` raises. Of a table or
+    partition that was emptied or dropped the rows come back, and the table or partition.
     """
     from applier.jobs.undo import job
 

@@ -128,6 +128,8 @@ def _print(found: "Undone") -> None:
         add_row(grid, table.name, table.inserted, table.deleted, table.updated, table.same, table.partly,
                 table.in_conflict)
     console.print(grid)
+    for statement in (one for table in found.tables for one in table.partitions):
+        console.print(words(f"made again first: {statement}"), soft_wrap=True)
     left = sum(table.in_conflict for table in found.tables)
     lines = [f"left as it is: {conflict}" for conflict in found.conflicts[:_LISTED]]
     lines += [f"… and {left - _LISTED:,} more are left as they are"] if left > _LISTED else []

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from applier.errors import SchemaError
 from applier.io.printable import printable
 from applier.mysql.types import BASES
+from applier.schema.partitions import PARTITION_OPTIONS
 from applier.sql.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _NUMBER = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DIGITS = re.compile(r"[0-9]{1,20}")
 _BYTES = re.compile(r"(?:[0-9a-f]{2})*")
 _NOW = re.compile(r"CURRENT_TIMESTAMP(?:\([0-9]\))?")
 _ROTATION = re.compile(r"|LIMIT [0-9]+|INTERVAL .+")
@@ -197,6 +199,12 @@ def _partitioning(by: Partitioning, flavour: str) -> None:
     for partition in by.partitions:
         for name in (partition.name, *partition.subpartitions):
             check_name(name, "the name of a partition")
+        for option, value in (pair for options in partition.options for pair in options):
+            _one_of(option, PARTITION_OPTIONS, "an option of a partition")
+            if PARTITION_OPTIONS[option] is str:
+                _match(_DIGITS, value, "an option of a partition")
+            else:
+                check_text(value, "an option of a partition")
         for value in (sql for row in partition.values for sql in row):
             check_sql(value, "a partition's values", flavour)
 

@@ -110,6 +110,8 @@ def _of_partitioning(by: Partitioning, names: set[str]) -> Iterator[str]:
         yield "by no expression"
     for partition in by.partitions:
         values = partition.values
+        if len(partition.options) not in (0, 1, 1 + len(partition.subpartitions)):
+            yield "with options for parts that there are not"
         if by.method.startswith("RANGE") and (len(values) != 1 or not values[0]):
             yield "by ranges without a bound"
         if by.method.startswith("LIST") and not all(values):

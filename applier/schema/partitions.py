@@ -6,11 +6,12 @@ Source: MySQL manual, "Partitioning" and "ALTER TABLE Partition Operations"; Mar
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from applier.errors import SchemaError
-from applier.mysql.types import quote_name
+from applier.mysql.types import quote_name, quote_text
 
 MAXVALUE, DEFAULT = "MAXVALUE", "DEFAULT"
 SYSTEM_TIME, HISTORY, CURRENT = "SYSTEM_TIME", "HISTORY", "CURRENT"
@@ -18,6 +19,15 @@ BY_VALUES = frozenset({"RANGE", "LIST", "RANGE COLUMNS", "LIST COLUMNS"})
 MAX_PARTITIONS = 8192
 """Subpartitions among them: both servers refuse more (1499)."""
 _TOO_MANY, _NONE = 1499, 1504
+
+
+Options: TypeAlias = tuple[tuple[str, str], ...]
+"""Names and values."""
+PARTITION_OPTIONS: dict[str, Callable[[str], str]] = {
+    "COMMENT": quote_text, "MAX_ROWS": str, "MIN_ROWS": str, "DATA DIRECTORY": quote_text,
+    "INDEX DIRECTORY": quote_text, "TABLESPACE": quote_name}
+"""What makes SQL of an option's value. The engine is the table's."""
+_PLACES = frozenset({"DATA DIRECTORY", "INDEX DIRECTORY", "TABLESPACE"})
 
 
 class PartitionsRefused(SchemaError):
@@ -37,14 +47,17 @@ def checked_number(number: int) -> int:
 class Partition:
     """`values`: of RANGE one tuple of the bounds that its rows stay below, of LIST a tuple for each value that it
     takes; each is SQL, MAXVALUE, or (MariaDB) DEFAULT; of SYSTEM_TIME it is HISTORY or CURRENT. None where rows are
-    dealt out by a hash. `subpartitions` are their names, as far as the statement gives some."""
+    dealt out by a hash. `subpartitions` are their names, as far as the statement gives some. `options` are COMMENT and
+    others (PARTITION_OPTIONS) with their values, of the partition and then, if any has some, of each subpartition."""
 
     name: str
     values: tuple[tuple[str, ...], ...] = ()
     subpartitions: tuple[str, ...] = ()
+    options: tuple[Options, ...] = ()
 
-    def sql(self, method: str) -> str:
-        """The partition as in CREATE TABLE … PARTITION BY `method`."""
+    def sql(self, method: str, *, with_places: bool = False) -> str:
+        """The partition as in CREATE TABLE … PARTITION BY `method`; `with_places` as on its own server, where its files
+        have their places."""
         text = f"PARTITION {quote_name(self.name)}"
         if method.startswith("RANGE"):
             bounds = ",".join(self.values[0])
@@ -57,9 +70,18 @@ class Partition:
             text += f" VALUES IN ({','.join(items)})"
         elif method == SYSTEM_TIME:
             text += f" {self.values[0][0]}"
+        own, *of_subpartitions = self.options or ((),)
+        text += _options_sql(own, with_places)
         if self.subpartitions:
-            text += f" ({', '.join(f'SUBPARTITION {quote_name(name)}' for name in self.subpartitions)})"
+            of_each = of_subpartitions or [()] * len(self.subpartitions)
+            text += " (" + ", ".join(f"SUBPARTITION {quote_name(name)}{_options_sql(options, with_places)}"
+                                     for name, options in zip(self.subpartitions, of_each, strict=True)) + ")"
         return text
+
+
+def _options_sql(options: Options, with_places: bool) -> str:
+    return "".join(f" {name} = {PARTITION_OPTIONS[name](value)}" for name, value in options
+                   if with_places or name not in _PLACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +219,10 @@ class PartRows:
     numbers: tuple[int, ...]
     inside: bool = True
     of_subpartitions: bool = False
+
+    def among(self, more: Partitioning) -> PartRows:
+        """The rows of these partitions where there are more of them. Raises SchemaError for one that is not there."""
+        n = self.partitioning.n_subpartitions if self.of_subpartitions else 1
+        names = [self.partitioning.partitions[number // n].name for number in self.numbers]
+        numbers = (first * n + number % n for first, number in zip(more.numbers_of(names), self.numbers, strict=True))
+        return replace(self, partitioning=more, numbers=tuple(numbers))

@@ -138,11 +138,12 @@ class TableWalk:
             unit.take(changes)
         self.hand_over_steps(batch)
 
-    def trace(self, take: StepsTaker) -> None:
-        """Have `take` called after each batch, for what that did to rows; to be asked for before the first one."""
+    def trace(self, take: StepsTaker, *, keeping: bool = False) -> None:
+        """Have `take` called after each batch, for what that did to rows; to be asked for before the first one. With
+        `keeping`, rows stay known when they went on to the table's next version."""
         self._steps_to = take
         for unit in self.units:
-            unit.trace()
+            unit.trace(keeping=keeping)
 
     def hand_over_steps(self, batch: ChangeBatch | None, causes: Causes = NO_CAUSES) -> None:
         """A batch was applied, the table's own one or (None) one of tables that it refers to."""

@@ -49,7 +49,8 @@ class UnitApplier(ABC, Generic[Taken]):
         self.spec, self.sources = spec, tuple(sources)
         self._memory = UnitMemory(spec.definition)
         self._search: UnitSearch[Taken] | None = None  # while no change has come
-        self._is_traced = False
+        self._is_traced = self._keeps_rows = False
+        self._left: np.ndarray | None = None  # pointers, where rows are kept
         self._stop: Refused | PlanAgain | None = None
         self._failed_diff: ApplierError | None = None
         self._kept: pa.Table | None = None
@@ -130,9 +131,10 @@ class UnitApplier(ABC, Generic[Taken]):
 
     # ---- what changes do to rows
 
-    def trace(self) -> None:
-        """Keep what changes do to rows, for `take_steps`; to be asked for before the first one."""
-        self._is_traced = True
+    def trace(self, *, keeping: bool = False) -> None:
+        """Keep what changes do to rows, for `take_steps`; to be asked for before the first one. With `keeping`,
+        pointers stay good when the rows that are left went on to the table's next version."""
+        self._is_traced, self._keeps_rows = True, keeping
 
     def take_steps(self) -> np.ndarray:
         """The steps of rows since they were taken last (pointer_kernel.TRACED). Their pointers stay good until they are
@@ -148,6 +150,14 @@ class UnitApplier(ABC, Generic[Taken]):
         """The rows that pointers of steps lead to."""
         return TracedRows(self.spec.definition, self._memory, self.rows_at_first,
                           None if self._search is None else self._search.index)
+
+    @property
+    def pointers_left(self) -> np.ndarray:
+        """Pointers to the rows that are left after all changes, where rows are kept, in the order in which the next
+        version has them at first."""
+        if self._left is None:
+            self._left = np.arange(self.rows_at_first.num_rows) if self._search is None else self._search.pointers()
+        return self._left
 
     @property
     def rows_at_first(self) -> pa.Table:
@@ -188,12 +198,13 @@ class UnitApplier(ABC, Generic[Taken]):
         self._was_changed = self.is_changed
         if self._search is None:
             self._next_number = self.sources[0]._next_number if self.sources else 0
-            yield from _chunks(self._rows_before())
+            yield from _chunks(self.rows_at_first if self._keeps_rows else self._rows_before())
             return
         gatherer = self._memory.gatherer(self._search.index)
-        yield from self._numbered(gatherer.batches(self._search.pointers()))
+        yield from self._numbered(gatherer.batches(self.pointers_left if self._keeps_rows else self._search.pointers()))
         self._zero_dates, self._failed_diff = gatherer.zero_dates, gatherer.failed_diff()
-        self._memory.release()
+        if not self._keeps_rows:
+            self._memory.release()
 
     def _numbered(self, rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
         """The rows with the numbers of an AUTO_INCREMENT column that the log does not have: only a row store's."""

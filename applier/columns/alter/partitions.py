@@ -6,6 +6,7 @@ of KEY is that of the servers' sources (my_hash_sort_bin over a column's bytes).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -20,9 +21,9 @@ from applier.mysql.session import Session
 from applier.mysql.types import INTEGERS
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.partition_grammar import parse_partitioning
-from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.definition import Column, Default, TableDefinition, table_schema, without_rows
 from applier.schema.key_infos import key_collation
-from applier.schema.partitions import DEFAULT, MAXVALUE, SYSTEM_TIME, Partition, Partitioning
+from applier.schema.partitions import DEFAULT, MAXVALUE, SYSTEM_TIME, Partition, Partitioning, PartRows
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.sql.evaluator import Typed, evaluate, no_columns
 from applier.sql.tokens import tokenize
@@ -58,6 +59,24 @@ def subpartition_numbers(rows: pa.Table, definition: TableDefinition, partitioni
     within = replace(within, partitions=tuple(Partition(f"p{number}") for number in range(n)))
     numbers = partition_numbers(rows, definition, partitioning)
     return np.where(numbers == NOWHERE, NOWHERE, numbers * n + partition_numbers(rows, definition, within))
+
+
+def are_in(rows: pa.Table, definition: TableDefinition, part: PartRows) -> np.ndarray:
+    """Which rows are in these partitions: bool[n]; errors as in `partition_numbers`."""
+    numbers = subpartition_numbers if part.of_subpartitions else partition_numbers
+    found: np.ndarray = np.isin(numbers(rows, definition, part.partitioning), part.numbers)
+    return found if part.inside else ~found
+
+
+def range_bounds(definition: TableDefinition) -> list[int] | list[bytes] | list[float]:
+    """What the rows of each partition of RANGE stay below, ascending, as values that compare; errors as above."""
+    by = definition.partitioning
+    assert by is not None
+    work = _Rows(without_rows(table_schema(definition)), definition, by)
+    if by.method == "RANGE":
+        whole = work.bounds().tolist()
+        return [*whole, *[math.inf] * (len(by.partitions) - len(whole))]
+    return [_key_of(work, partition.values[0]) for partition in by.partitions]
 
 
 class _Rows:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.columns.alter.in_place import is_in_place
-from applier.columns.alter.partitions import partition_numbers, subpartition_numbers
+from applier.columns.alter.partitions import are_in
 from applier.columns.alter.versions import rows_that_hold
 from applier.columns.defaults import completed, default_scalar, generated_values, is_variable, sources
 from applier.errors import NotComputable, SchemaError
@@ -91,8 +91,7 @@ class RowConverter:
         required = self._conversion.required
         if required is None:
             return
-        numbers = self._partitions_of(rows, self._conversion.new, required)
-        if not np.isin(numbers, required.numbers).all():
+        if not self._are_in(rows, self._conversion.new, required).all():
             raise self._cannot("a row moves into a partition that it does not belong to")
 
     def _without_removed(self, rows: pa.Table) -> pa.Table:
@@ -100,13 +99,11 @@ class RowConverter:
         removed = self._conversion.removed
         if removed is None:
             return rows
-        numbers = self._partitions_of(rows, self._conversion.old, removed)
-        return rows.filter(pa.array(np.isin(numbers, removed.numbers) != removed.inside))
+        return rows.filter(pa.array(~self._are_in(rows, self._conversion.old, removed)))
 
-    def _partitions_of(self, rows: pa.Table, definition: TableDefinition, part: PartRows) -> np.ndarray:
-        numbers = subpartition_numbers if part.of_subpartitions else partition_numbers
+    def _are_in(self, rows: pa.Table, definition: TableDefinition, part: PartRows) -> np.ndarray:
         try:
-            return numbers(rows, definition, part.partitioning)
+            return are_in(rows, definition, part)
         except NotComputable as error:
             raise self._cannot(f"which rows are in these partitions is not known: {error.message}") from None
 

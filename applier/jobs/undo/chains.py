@@ -6,6 +6,7 @@ all steps from the first chosen one on are chosen: else others have touched the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -42,6 +43,16 @@ class RowSteps:
 
 
 @dataclass(frozen=True)
+class Carried:
+    """Rows that a statement left as they were, in a new version of the table: row i that `unit` has at first is what
+    `pointers[i]` led to in the unit `source`."""
+
+    unit: int
+    source: int
+    pointers: np.ndarray
+
+
+@dataclass(frozen=True)
 class Chains:
     """Rows that chosen transactions touched, arrays of n, in the order of their first chosen steps: units of, and
     pointers to, the version `before` that step and the one that is there `now` (NO_ROW: none); the first and the last
@@ -61,9 +72,8 @@ class Chains:
     def __len__(self) -> int:
         return len(self.before)
 
-    def touch(self, n_units: int, commit: int) -> None:
-        """A commit by others emptied the first units: also rows would have gone that are to come back."""
-        which = (self.before >= 0) & (self.before_units < n_units)
+    def touch(self, which: np.ndarray, commit: int) -> None:
+        """A commit by others took rows away that are to come back, of these chains (bool[n]): they would have gone."""
         self.first_later[which & (self.first_later == NEVER)] = commit
         self.last_later[which & (self.last_later < commit)] = commit
 
@@ -81,10 +91,10 @@ class Chains:
         return later
 
 
-def chains(steps: RowSteps) -> Chains:
-    """The chains of the rows that chosen steps touched."""
+def chains(steps: RowSteps, carried: Sequence[Carried] = ()) -> Chains:
+    """The chains of the rows that chosen steps touched; `carried` are in the order of the statements."""
     n = len(steps)
-    previous, numbers = _previous(steps), np.arange(n)
+    previous, numbers = _previous(steps, carried), np.arange(n)
     roots, followed = _roots(previous), np.zeros(n, bool)
     followed[previous[previous >= 0]] = True
     first, tail = np.full(n, _NONE), np.full(n, -1)
@@ -104,13 +114,15 @@ def chains(steps: RowSteps) -> Chains:
                   first_later, last_later, steps, of_step, followed)
 
 
-def _previous(steps: RowSteps) -> np.ndarray:
+def _previous(steps: RowSteps, carried: Sequence[Carried]) -> np.ndarray:
     """The step that made the row which a step begins with; -1 if it was there at first, or the step makes it."""
-    previous = np.full(len(steps), -1)
+    previous, units, old = np.full(len(steps), -1), steps.units.copy(), steps.old.copy()
+    for link in reversed(carried):
+        own = np.flatnonzero((units == link.unit) & (old >= 0) & (old < len(link.pointers)))
+        units[own], old[own] = link.source, link.pointers[old[own]]
     for unit in np.unique(steps.units):
-        own = steps.units == unit
-        made, ended = np.flatnonzero(own & (steps.new >= 0)), np.flatnonzero(own & (steps.old >= 0))
-        _link(previous, steps.new, made, steps.old, ended)
+        made = np.flatnonzero((steps.units == unit) & (steps.new >= 0))
+        _link(previous, steps.new, made, old, np.flatnonzero((units == unit) & (old >= 0)))
     moves = steps.moves >= 0
     _link(previous, steps.moves, np.flatnonzero(moves & (steps.old >= 0)), steps.moves,
           np.flatnonzero(moves & (steps.old < 0)))

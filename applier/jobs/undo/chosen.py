@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,13 +15,13 @@ from applier.errors import SchemaError, UsageError
 from applier.jobs.changes.groups import FileGroups, WantedGroups, version_at
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.changes.log import LogFile
+from applier.jobs.undo.losses import Losses, divided_anew, losses
 from applier.jobs.undo.result import time_of
 from applier.options import ALL_COMMITS, CommitRange, UndoOptions
 from applier.plan.used_tables import table_map_of
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
-from applier.schema.history.table_versions import Position
 from applier.schema.table_filter import TableFilter
 
 _SPLIT_BYTES = 64 << 10
@@ -32,8 +31,9 @@ _SPLIT_BYTES = 64 << 10
 @dataclass(frozen=True)
 class Chosen:
     """How many transactions are chosen, the GTIDs ("" for one without) and times of the first and the last one; the
-    lowest commit version; which groups these are; the tables that may be changed by them; where tables were emptied or
-    dropped, by these or others; all definitions that there are where the log ends; and lines for people."""
+    lowest commit version; which groups these are; the tables that may be changed by them; where statements took rows
+    away, of these or others; the tables that the log divides in another way; all definitions that there are where the
+    log ends; and lines for people."""
 
     count: int
     gtids: tuple[str, str]
@@ -41,7 +41,8 @@ class Chosen:
     first_version: int
     wanted: WantedGroups
     tables: tuple[TableName, ...]
-    emptied: Mapping[TableName, Collection[Position]]
+    losses: Losses
+    divided_anew: frozenset[TableName]
     definitions: tuple[TableDefinition, ...]
     notes: tuple[str, ...]
 
@@ -66,11 +67,11 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
         for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))
     names = [gtids[place].as_py() or "" for place in (0, -1)]
     history, known = log.history(options.filter), times.cast(pa.int64()).to_numpy()
-    emptied = _emptied(history)
-    _check_statements(log, history, options.filter, found, emptied)
+    lost = losses(history)
+    _check_statements(log, history, options.filter, found, lost)
     return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
-                  pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, emptied), emptied,
-                  tuple(version.definition for version in history.live()),
+                  pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, lost), lost,
+                  frozenset(divided_anew(history)), tuple(version.definition for version in history.live()),
                   _notes(wanted, len(times)))
 
 
@@ -108,23 +109,14 @@ def _some(names: list[str]) -> str:
     return ", ".join(names) if len(names) < 4 else f"{names[0]} to {names[-1]}"
 
 
-def _emptied(history: SchemaHistory) -> dict[TableName, set[Position]]:
-    """Where tables' rows were no more after a statement: a TRUNCATE or a DROP."""
-    continued = {source.version for version in history.versions() for source in version.sources}
-    found: dict[TableName, set[Position]] = {}
-    for version in history.versions():
-        if version.end is not None and version.id not in continued:
-            found.setdefault((version.definition.database, version.definition.name), set()).add(version.end)
-    return found
-
-
 def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilter, found: dict[int, FileGroups],
-                      emptied: Mapping[TableName, Collection[Position]]) -> None:
-    """Raise SchemaError for a statement among the groups that begins or ends a version of a table, but for one that
-    emptied or dropped it."""
-    places = [(place, version) for version in history.versions() for place in (version.start, version.end)
+                      lost: Losses) -> None:
+    """Raise SchemaError for a statement among the groups that makes or alters a table, but for one that only takes rows
+    away."""
+    places = [(place, version) for version in history.versions()
+              for place in (version.start, version.end, *(one.position for one in history.redefinitions(version)))
               if place is not None and place[0] in found and place[1] > 0
-              and place not in emptied.get((version.definition.database, version.definition.name), ())]
+              and place not in lost.get((version.definition.database, version.definition.name), ())]
     for (number, end), version in sorted(places, key=lambda place: place[0]):
         groups, definition = found[number], version.definition
         if filter.wanted(definition.database, definition.name) and groups.are_wanted(np.array([end - 1]))[0]:
@@ -137,10 +129,10 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
 
 
 def _tables(log: ChangeLog, history: SchemaHistory, filter: TableFilter,
-            found: dict[int, FileGroups], emptied: Mapping[TableName, Collection[Position]]) -> tuple[TableName, ...]:
-    """The tables that rows events of the groups may be of, those that foreign keys connect to them, and those that a
-    statement among them emptied or dropped."""
-    names = {name for name, ends in emptied.items()
+            found: dict[int, FileGroups], lost: Losses) -> tuple[TableName, ...]:
+    """The tables that rows events of the groups may be of, those that foreign keys connect to them, and those of which
+    a statement among them took rows away."""
+    names = {name for name, ends in lost.items()
              if any(number in found and found[number].are_wanted(np.array([end - 1]))[0] for number, end in ends)}
     for number, groups in found.items():
         names |= _tables_of(log.files[number], groups)

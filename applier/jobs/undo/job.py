@@ -26,6 +26,7 @@ from applier.jobs.undo import sql
 from applier.jobs.undo.chosen import Chosen, chosen
 from applier.jobs.undo.conflicts import refusal
 from applier.jobs.undo.log_file import write_log
+from applier.jobs.undo.no_partition import leave_rows_of_no_partition
 from applier.jobs.undo.proof import proof
 from applier.jobs.undo.references import leave_broken_references
 from applier.jobs.undo.result import Undone, UndoneTable, transactions_text
@@ -49,7 +50,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
     found = chosen(log, options)
     with TemporaryDirectory(prefix="applier-undo-") as folder:
         tables = parents_first(_tables(log, found, options, Path(folder), progress))
-        changed = [one for one in tables if one.rows or one.recreated]
+        changed = [one for one in tables if one.rows or one.statements]
         checks_off = needs_checks_off(changed, found.definitions)
         with _new_file(options.output) as partial:
             events = partial
@@ -79,15 +80,17 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
         name = names.pop(0)
         of_table, task = log.applied(name)
         table = TracedTable(replace(of_table, wanted=found.wanted), task, found.first_version,
-                            found.emptied.get(name, ()), commits)
+                            found.losses.get(name, {}), commits)
         rows[name] = RowsToUndo(table, options.on_conflict, options.where)
         progress.update(len(rows))
         if len(rows[name].chains):
             names += [other for other in found.connected(name) if other not in rows and other not in names]
+    for name in found.divided_anew & rows.keys():
+        leave_rows_of_no_partition(rows[name])
     while any([leave_broken_references(rows), *map(leave_taken_keys, rows.values())]):
         pass  # a row that stays may be in the way of others
     tables = [undo_table(one, folder / str(number)) for number, one in enumerate(rows.values())
-              if len(one.chains) or one.table.is_dropped_by_chosen]
+              if len(one.chains) or one.table.is_dropped_by_chosen or one.partitions]
     if options.on_conflict == REFUSE and (counts := {one.definition.full_name: one.in_conflict for one in tables
                                                      if one.in_conflict}):
         raise refusal(tuple(conflict for one in tables for conflict in one.conflicts), counts)
@@ -96,7 +99,8 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
 
 def _undone(table: TableUndo) -> UndoneTable:
     return UndoneTable(table.definition.full_name, table.inserted, table.deleted, table.updated, table.recreated,
-                       table.same, table.partly, table.in_conflict, table.rows_after)
+                       () if table.recreated else table.statements, table.same, table.partly, table.in_conflict,
+                       table.rows_after)
 
 
 @contextmanager

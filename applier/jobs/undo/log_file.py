@@ -11,7 +11,6 @@ import pyarrow as pa
 from applier.errors import UsageError
 from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
-from applier.jobs.undo.sql import creating
 from applier.jobs.undo.table_undo import TableUndo
 from applier.mysql.type_registry import Family
 from applier.schema.definition import TableDefinition
@@ -27,7 +26,7 @@ def write_log(tables: Sequence[TableUndo], flavour: str, path: str, *, checks_of
     with BinlogWriter(path, flavour=flavour, gtids="none", timestamp=int(time.time()),
                       foreign_key_checks=not checks_off) as log:
         for one in tables:
-            for statement in creating(one.definition) if one.recreated else ():
+            for statement in one.statements:
                 log.query(statement)
         with log.transaction():
             for table in tables[::-1]:

@@ -20,8 +20,10 @@ from applier.jobs.undo.table_undo import TableUndo
 from applier.mysql.type_registry import Family
 from applier.mysql.zero_dates import as_nulls
 from applier.options import ChangesOptions
-from applier.schema.definition import Column
+from applier.schema.definition import Column, TableDefinition
+from applier.schema.table_filter import EVERYTHING
 
+_MADE = ", and its statements the tables with their partitions"
 _ORDER = np.zeros(4, np.int8)
 _ORDER[[DELETE, INSERT, PREIMAGE, POSTIMAGE]] = 0, 1, 2, 2
 """By kind, in which order changes are written."""
@@ -31,10 +33,13 @@ def proof(tables: Sequence[TableUndo], log: str, folder: Path) -> tuple[str, ...
     """Compare the rows of a binlog file with those that are to be undone; lines for people. Raises ApplierError if they
     are others."""
     schema = folder / "schema.sql"
-    schema.write_text("".join(f"{one.definition.to_sql()};\n" for one in tables if not one.recreated))
+    schema.write_text("".join(f"{one.now.to_sql()};\n" for one in tables if not one.recreated))
     events = ChangeLog(ChangesOptions((log,), schema=str(schema), ignore_foreign_keys=True))
-    lines, rows = list[str](), 0
+    lines, rows, made = list[str](), 0, 0
     for one in tables:
+        if one.statements and _live(events, one.definition) != one.definition.to_sql():
+            raise _wrong(one, "another definition")
+        made += bool(one.statements)
         if not one.rows:  # it is only made
             continue
         columns = one.definition.stored_columns
@@ -53,7 +58,13 @@ def proof(tables: Sequence[TableUndo], log: str, folder: Path) -> tuple[str, ...
                          "that JSON text does not hold (DECIMAL): they become the nearest double.")
         rows += one.rows
     return (f"Proof: read back as events and applied to the rows as the log leaves them, the undo of {rows:,} rows "
-            "gives the rows as they were before, in all columns.", *lines)
+            f"gives the rows as they were before, in all columns{_MADE * bool(made)}.", *lines)
+
+
+def _live(log: ChangeLog, definition: TableDefinition) -> str:
+    """What a table is where a log ends, as SQL."""
+    return next((one.to_sql() for one in log.history(EVERYTHING).definitions()
+                 if (one.database, one.name) == (definition.database, definition.name)), "")
 
 
 def _documents(columns: Sequence[Column]) -> np.ndarray:

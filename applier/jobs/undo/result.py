@@ -24,6 +24,8 @@ class UndoneTable:
     """Rows that get values back."""
     recreated: bool
     """Whether the table is made first, since it is not there."""
+    partitions: tuple[str, ...]
+    """The statements that make partitions again which were dropped."""
     same: int
     """Rows that the transactions changed, and that are now as they were before."""
     partly: int

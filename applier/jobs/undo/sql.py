@@ -29,6 +29,7 @@ _NO_TRIGGERS = """\
 -- Triggers of these tables would change more: then this is an error, and the other format has no triggers.
 SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0;
 """
+_FIRST = b"-- Tables and partitions that are not there; an error further down leaves them as they are made here.\n"
 _END = """\
 -- All {statements} statements have changed a row each, also where errors do not stop the client; else an error says so.
 SET @end = IF(@rows = {statements}, 'COMMIT', 'SELECT 1 FROM `undo_is_incomplete`.`nothing_was_committed`');
@@ -47,12 +48,12 @@ def statements(tables: Sequence[TableUndo], what: str, *, checks_off: bool) -> I
     made = [TableStatements(one.definition, one.key, one.batches, guarded=True) for one in tables]
     at_once, in_transaction = ([of_table for of_table, one in zip(made, tables, strict=True)
                                 if is_transactional(one.definition) == wanted] for wanted in (False, True))
+    if first := [statement for one in tables for statement in one.statements]:
+        yield _FIRST
+        yield "".join(f"{statement};\n" for statement in first).encode()
     if at_once:  # with GTIDs, a server refuses these in transactions
         yield b"-- These tables have no transactions: what is changed stays changed.\n"
         yield from _changes(at_once)
-    if recreated := [one.definition for one in tables if one.recreated]:
-        yield b"-- Tables that are not there; an error further down leaves them empty.\n"
-        yield "".join(f"{statement};\n" for one in recreated for statement in creating(one)).encode()
     yield b"START TRANSACTION;\n"
     yield from _changes(in_transaction)
     yield _END.format(statements=sum(of_table.count for of_table in made)).encode()
@@ -81,11 +82,6 @@ def checks(tables: Sequence[TableUndo], children: Sequence[TableDefinition]) -> 
                        + " AND ".join(f"c.{own} IS NOT NULL" for own, _ in pairs)
                        + f" AND NOT EXISTS (SELECT 1 FROM {_name(key.database, key.table)} AS p WHERE "
                        + " AND ".join(f"p.{other} = c.{own}" for own, other in pairs) + ")", 0)
-
-
-def creating(definition: TableDefinition) -> tuple[str, str]:
-    """The statements that make a table."""
-    return f"CREATE DATABASE IF NOT EXISTS {quote_name(definition.database)}", definition.to_sql()
 
 
 def _name(database: str, table: str) -> str:

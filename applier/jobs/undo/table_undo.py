@@ -18,6 +18,7 @@ from applier.jobs.diff.table_statements import columns_of_unique_keys
 from applier.jobs.undo.conflicts import Conflict, conflicts
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.mysql.type_registry import Family
+from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition, table_schema
 
 _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4", emit_dictionary_deltas=False, unify_dictionaries=True)
@@ -27,12 +28,14 @@ _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4", emit_dictionary_deltas=Fals
 class TableUndo:
     """A table's rows that are undone: how many are inserted again, deleted, and updated; how many were changed and are
     the same again already; how many are deleted and inserted again, for their keys; whether the table is made first,
-    since it is not there; how many others have changed since, and are undone though; how many stay as they are; how
-    many rows there are afterwards; and the first conflicts. `key` are the columns of its key; `file` has the rows as
-    differences (jobs.diff.rows), from what they are to what they were.
+    since it is not there; the `statements` that make it, or partitions of it, first; how many others have changed
+    since, and are undone though; how many stay as they are; how many rows there are afterwards; and the first
+    conflicts. `definition` is the table's afterwards, `now` what it is; `key` are the columns of its key; `file` has
+    the rows as differences (jobs.diff.rows), from what they are to what they were.
     """
 
     definition: TableDefinition
+    now: TableDefinition
     key: tuple[str, ...]
     inserted: int
     deleted: int
@@ -40,6 +43,7 @@ class TableUndo:
     same: int
     anew: int
     recreated: bool
+    statements: tuple[str, ...]
     partly: int
     in_conflict: int
     rows_after: int
@@ -70,10 +74,15 @@ def undo_table(rows: RowsToUndo, file: Path) -> TableUndo:
             writer.write_batch(batch)
     inserted, updated, _, deleted = counts.tolist()
     n_undone = int(undone.sum())
-    return TableUndo(table.definition, names, inserted, deleted, updated,
+    recreated = table.is_dropped_by_chosen or (bool(inserted) and not table.is_there)
+    return TableUndo(rows.definition, table.definition, names, inserted, deleted, updated,
                      max(0, n_undone - inserted - deleted - updated + all_anew), all_anew,
-                     table.is_dropped_by_chosen or (bool(inserted) and not table.is_there), int(rows.partly.sum()),
+                     recreated, _creating(rows.definition) if recreated else rows.partitions, int(rows.partly.sum()),
                      len(undone) - n_undone, table.rows + inserted - deleted, tuple(conflicts(rows, names)), file)
+
+
+def _creating(definition: TableDefinition) -> tuple[str, ...]:
+    return f"CREATE DATABASE IF NOT EXISTS {quote_name(definition.database)}", definition.to_sql()
 
 
 def _differences(rows: RowsToUndo, differences: Differences, *,

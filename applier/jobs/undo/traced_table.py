@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,24 +19,35 @@ from applier.errors import SchemaError, UnsupportedEvent
 from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.whole_rows import check
 from applier.jobs.history.commits import Commits
-from applier.jobs.undo.chains import RowSteps
+from applier.jobs.undo.chains import Carried, RowSteps
+from applier.jobs.undo.losses import Loss
 from applier.schema.definition import TableDefinition
-from applier.schema.history.table_versions import Position
+from applier.schema.history.conversion import same_to_rows
+from applier.schema.history.table_versions import Position, TableVersion
 
-_SHAPE = "columns", "keys", "foreign_keys", "partitioning"
-"""What of a definition has to be the same for rows of one version to be those of another one."""
 _NO_STEPS = RowSteps(*(np.empty(0, kind) for kind in (np.int32, np.int64, np.int64, np.int64, np.bool_, np.int64)))
+
+
+@dataclass(frozen=True)
+class LossSince:
+    """A statement since the first chosen commit: what it took away, whether it is chosen, its commit, and how many of
+    the first units had the table's rows until then."""
+
+    loss: Loss
+    is_chosen: bool
+    commit: int
+    n_units: int
 
 
 class TracedTable:
     """The steps that a task makes of a table's rows from a commit version on; what is wanted of its log is chosen.
-    Where a TRUNCATE or DROP ends (`emptied`), all rows go.
+    Where a statement took rows away (`losses`, by where it ends), these rows go.
 
     Raises what a replay raises, and SchemaError where another statement has changed the table since."""
 
-    def __init__(self, log: FeedLog, task: ApplyTask, first_version: int, emptied: Collection[Position],
+    def __init__(self, log: FeedLog, task: ApplyTask, first_version: int, losses: Mapping[Position, Loss],
                  commits: Commits) -> None:
-        self.commits, self._first_version, self._emptied = commits, first_version, emptied
+        self.commits, self._first_version, self._losses = commits, first_version, losses
         self._log, self._read, self._file, self._batches = log, ReadLog(log), 0, 0
         self._walks = table_walks(task, {})
         self._last = log.versions[max(log.versions)]
@@ -50,20 +62,21 @@ class TracedTable:
             self._offsets[version] = len(self._units)
             self._units += self._walks[version].units
         self._parts = {version: [_NO_STEPS] for version in self._line}
-        self._all = {version: [_NO_STEPS] for version in self._line if log.versions[version].end is not None}
         self._grown = dict.fromkeys(sorted(log.versions.keys() & self._walks.keys()), 0)
         for version in self._grown:
-            self._walks[version].trace(partial(self._take, version))
+            self._walks[version].trace(partial(self._take, version), keeping=version in self._line)
         with SameBytes() as outlined:
             for segment in steps(task, self._walks, outlined):
                 check(self._walks)
                 self._file = segment.file
         check(self._walks)
-        self._check_that_no_rows_are_out_of_line()
-        self.emptied_by_others = list(self._emptied_by_others(line))
-        """Where others emptied or dropped it: how many of the first units had its rows until then, and the commit."""
-        self.steps = RowSteps.joined([_NO_STEPS, *(part for version in self._line for part in (
-            *self._parts[version], self._emptying(version)))])
+        self._check_that_no_rows_are_out_of(line)
+        self.losses = self._losses_of(line)
+        found, self.carried = [_NO_STEPS], list[Carried]()
+        for version in self._line:
+            found += [*self._parts[version], *self._lost(version)]
+        check(self._walks)
+        self.steps = RowSteps.joined(found)
 
     @property
     def is_there(self) -> bool:
@@ -73,8 +86,7 @@ class TracedTable:
     @property
     def is_dropped_by_chosen(self) -> bool:
         """Whether the table is not there, since what is undone dropped it."""
-        end = self._last.end
-        return end is not None and end in self._emptied and self._is_chosen(end)
+        return not self.is_there and bool(self.losses) and self.losses[-1].is_chosen
 
     @property
     def rows(self) -> int:
@@ -103,7 +115,7 @@ class TracedTable:
         groups = self._read.groups(self._file)
         late, chosen = groups.versions(made.places) >= self._first_version, groups.are_wanted(made.places)
         if chosen.any() and version not in self._line:
-            raise self._altered(version)
+            raise self._altered(self._log.versions[version])
         if (made.halves & made.by_foreign_keys).any():
             raise UnsupportedEvent("foreign keys give rows another key, in another file of the base",
                                    table=self.definition.full_name,
@@ -112,79 +124,90 @@ class TracedTable:
             moves = np.where(made.halves, self._batches << 32 | made.changes, -1)
             found = RowSteps(made.units + self._offsets[version], made.old, made.new,
                              self.commits.of(groups, made.places), chosen, moves)
-            if version in self._all:
-                self._all[version].append(found)
             if late.any():
                 self._parts[version].append(found.part(late))
         if not late.any():  # what happens to these rows later begins with what they are now
             give_back(units, made)
 
     def _versions_like_the_last(self) -> list[int]:
-        """The versions of the table, from an earlier one to the last, between which it was emptied alone."""
+        """The versions of the table, from an earlier one to the last, between which statements since the first chosen
+        commit took rows away, and did nothing else."""
         found = list[int]()
         for id, version in sorted(self._log.versions.items(), reverse=True):
-            same = all(getattr(version.definition, name) == getattr(self.definition, name) for name in _SHAPE)
-            if not same or (version.end is not None and version.end not in self._emptied):
+            if version.end is not None and (
+                    version.end not in self._losses or not self._is_late(version.end)
+                    or not same_to_rows(version.definition, self.definition)):
                 break
             found.insert(0, id)
         return found
 
     def _rows_at_the_end_of(self, version: int) -> int:
+        """Of a version whose rows went nowhere, or stay known."""
         if version not in self._grown:
             return 0
         return self._grown[version] + sum(unit.traced_rows().at_first for unit in self._walks[version].units)
 
-    def _check_that_no_rows_are_out_of_line(self) -> None:
-        """Raises SchemaError where a chosen TRUNCATE or DROP took rows of a table that is another one now."""
-        for version in self._grown.keys() - set(self._line):
-            end = self._log.versions[version].end
-            if end is not None and end in self._emptied and self._is_chosen(end) and self._rows_at_the_end_of(version):
+    def _check_that_no_rows_are_out_of(self, line: Sequence[int]) -> None:
+        """Raises SchemaError where a chosen TRUNCATE or DROP took rows, or partitions, of a table that is another one
+        now."""
+        for id, version in self._log.versions.items():
+            end = version.end
+            if id not in line and end is not None and end in self._losses and self._is_wanted(end) and (
+                    self._losses[end].part is not None or self._rows_at_the_end_of(id)):
                 raise self._altered(version)
 
-    def _is_chosen(self, end: Position) -> bool:
-        return bool(self._read.groups(end[0]).are_wanted(np.array([end[1] - 1]))[0])
-
-    def _emptied_by_others(self, line: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """A version without changes has no rows of its own, but rows of those before it would have been in it."""
-        n_units = 0
+    def _losses_of(self, line: Sequence[int]) -> tuple[LossSince, ...]:
+        """What was taken away since the first chosen commit. A version without changes has no rows of its own, but rows
+        of those before it would have been in it."""
+        n_units, found = 0, list[LossSince]()
         for version in line:
             end = self._log.versions[version].end
             if version in self._offsets:
                 n_units = self._offsets[version] + len(self._walks[version].units)
             if end is not None:
-                groups, place = self._read.groups(end[0]), np.array([end[1] - 1])
-                if int(groups.versions(place)[0]) >= self._first_version and not groups.are_wanted(place)[0]:
-                    yield n_units, int(self.commits.of(groups, place)[0])
+                found.append(LossSince(self._losses[end], self._is_wanted(end), self._commit(end), n_units))
+        return tuple(found)
 
-    def _emptying(self, version: int) -> RowSteps:
-        """The steps of a TRUNCATE or DROP at the end of a version: each row that is there then goes."""
+    def _lost(self, version: int) -> Iterator[RowSteps]:
+        """The steps of the statement that ended a version: rows that were there go, or go on to the next one."""
         end = self._log.versions[version].end
         if end is None:
-            return _NO_STEPS
-        groups, place = self._read.groups(end[0]), np.array([end[1] - 1])
-        if int(groups.versions(place)[0]) < self._first_version:
-            return _NO_STEPS
-        everything, parts = RowSteps.joined(self._all[version]), [_NO_STEPS]
-        commit, chosen = int(self.commits.of(groups, place)[0]), bool(groups.are_wanted(place)[0])
-        units, first = self._walks[version].units, self._offsets[version]
-        for number, unit in enumerate(units, first):
-            own = everything.part(everything.units == number)
-            made, gone = own.new[own.new >= 0], own.old[own.old >= 0]
-            pointers, which = np.unique(np.concatenate([np.arange(unit.traced_rows().at_first), made, gone]),
-                                        return_inverse=True)
-            counts = np.bincount(which.reshape(-1)[:len(which) - len(gone)], minlength=len(pointers))
-            counts -= np.bincount(which.reshape(-1)[len(which) - len(gone):], minlength=len(pointers))
-            there = pointers[counts > 0]
-            n = len(there)
-            parts.append(RowSteps(np.full(n, number), there, np.full(n, -1), np.full(n, commit), np.full(n, chosen),
-                                  np.full(n, -1)))
-        return RowSteps.joined(parts)
+            return
+        loss, next_one = self._losses[end], self._line.index(version) + 1
+        commit, chosen = self._commit(end), self._is_wanted(end)
+        for number, unit in enumerate(self._walks[version].units):
+            place, left = self._offsets[version] + number, unit.pointers_left
+            goes = self.are_lost(np.full(len(left), place), left, loss)
+            n = int(goes.sum())
+            yield RowSteps(np.full(n, place), left[goes], np.full(n, -1), np.full(n, commit), np.full(n, chosen),
+                           np.full(n, -1))
+            if loss.part is not None:
+                self.carried.append(Carried(self._offsets[self._line[next_one]] + number, place, left[~goes]))
 
-    def _altered(self, version: int) -> SchemaError:
-        end = self._log.versions[version].end
-        assert end is not None
-        file = self._log.files[end[0]].name
-        return SchemaError("a statement has changed the table since", file=file, position=end[1],
-                           table=self.definition.full_name,
+    def are_lost(self, units: np.ndarray, pointers: np.ndarray, loss: Loss) -> np.ndarray:
+        """Which rows at pointers of units a statement would have taken away: bool[n]."""
+        if loss.part is None:
+            return np.ones(len(units), np.bool_)
+        found = [np.empty(0, np.bool_)]
+        for read in self.read(units, pointers, np.full(len(units), -1), loss.columns):
+            found.append(loss.has(read.values)[read.before])
+        return np.concatenate(found)
+
+    def _is_late(self, end: Position) -> bool:
+        """Whether a statement, by where it ends, is none of those before the first chosen commit."""
+        return int(self._read.groups(end[0]).versions(np.array([end[1] - 1]))[0]) >= self._first_version
+
+    def _is_wanted(self, end: Position) -> bool:
+        return bool(self._read.groups(end[0]).are_wanted(np.array([end[1] - 1]))[0])
+
+    def _commit(self, end: Position) -> int:
+        return int(self.commits.of(self._read.groups(end[0]), np.array([end[1] - 1]))[0])
+
+    def _altered(self, version: TableVersion) -> SchemaError:
+        """The error for rows of a version that is not the last one any more, nor like that."""
+        ends = [one.end for id, one in sorted(self._log.versions.items()) if id >= version.id and one.end is not None]
+        file, position = next((end for end in ends if end not in self._losses), ends[0])
+        return SchemaError("a statement has changed the table since", file=self._log.files[file].name,
+                           position=position, table=self.definition.full_name,
                            hint="its rows are those of another table now: give --until with a place before the "
                                 "statement to see what there was to undo, or restore a snapshot of a place before")

@@ -30,7 +30,9 @@ from applier.schema.partitions import (
     DEFAULT,
     HISTORY,
     MAXVALUE,
+    PARTITION_OPTIONS,
     SYSTEM_TIME,
+    Options,
     Partition,
     Partitioning,
     PartitionsRefused,
@@ -146,26 +148,32 @@ def _partition(cursor: Cursor) -> Partition:
         values = tuple(_row(cursor, item) for item in _divided(cursor.parenthesised()))
     elif word := cursor.accept_any(DEFAULT, HISTORY, CURRENT):
         values = ((word,),)
-    _options(cursor)
-    subpartitions = []
+    options, subpartitions = [_options(cursor)], list[str]()
     if cursor.accept("("):
         while True:
             cursor.expect("SUBPARTITION")
             subpartitions.append(cursor.name())
-            _options(cursor)
+            options.append(_options(cursor))
             if not cursor.accept(","):
                 break
         cursor.expect(")")
-    return Partition(name, values, tuple(subpartitions))
+    return Partition(name, values, tuple(subpartitions), tuple(options) if any(options) else ())
 
 
-def _options(cursor: Cursor) -> None:
-    """Skip storage options: ENGINE, COMMENT, DATA DIRECTORY and others."""
+def _options(cursor: Cursor) -> Options:
+    """Storage options: COMMENT, DATA DIRECTORY and others. ENGINE is left out, and what no server needs."""
+    found: dict[str, str] = {}
     while cursor.token.kind == "word" and cursor.keyword not in ("SUBPARTITION", "PARTITION", "WITH", "WITHOUT"):
-        if not cursor.accept("STORAGE", "ENGINE") and cursor.next().keyword in ("DATA", "INDEX"):
+        if cursor.accept("STORAGE", "ENGINE"):
+            name = "ENGINE"
+        elif (name := cursor.next().keyword) in ("DATA", "INDEX"):
             cursor.expect("DIRECTORY")
+            name += " DIRECTORY"
         cursor.accept("=")
-        cursor.next()
+        value = cursor.next().text
+        if name in PARTITION_OPTIONS:
+            found[name] = value
+    return tuple(sorted(found.items()))
 
 
 def _divided(tokens: list[Token]) -> list[list[Token]]:
