@@ -28,6 +28,7 @@ def exercise() -> None:
     kinds of values that it does not hold are converted by themselves."""
     from applier.engine.executor import ThisProcess
     from applier.jobs.changes.job import ChangeLog
+    from applier.jobs.history.job import row_history
     from applier.jobs.replay.job import replay_with
 
     exercise_documents()
@@ -37,7 +38,8 @@ def exercise() -> None:
         replay_with(ThisProcess(), ReplayOptions((log,), first, stop_position=("binlog.000001", middle)))
         for route in ("walk", "shuffle"):
             replay_with(ThisProcess(), ReplayOptions((log,), f"{folder}/{route}", base=first, route=route))
-        for _ in ChangeLog(ChangesOptions((log,), base=first, complete=True)).feed(("d", "i")).batches():
+        complete = ChangeLog(ChangesOptions((log,), base=first, complete=True))
+        for _ in (*complete.feed(("d", "i")).batches(), *row_history(complete, ("d", "i")).batches()):
             pass
         exercise_changes(log)
     _convert_other_kinds()

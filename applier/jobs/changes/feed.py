@@ -33,6 +33,7 @@ from applier.errors import UnsupportedEvent
 from applier.io.mapping import MappedFile
 from applier.jobs.changes.chosen_rows import ChosenRows
 from applier.jobs.changes.columns import as_type
+from applier.jobs.changes.feed_kernel import describe
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.keys import ChosenKeys
 from applier.mysql.zero_dates import as_nulls
@@ -88,7 +89,7 @@ class FeedTable:
                 wanted[number] = reading.plans[number]
         if self._chosen is None:
             binding = TableBinding(reading.plans, wanted, wanted,
-                                   lambda batch: self._add(reading, batch, *_images(batch), batch.after),
+                                   lambda batch: self._add(reading, batch, 0, batch.n, batch.after),
                                    BATCH_ROWS, in_one=True)
         else:
             of_rows = ChosenRows(self._chosen, self._definition, reading, wanted, self._inflated)
@@ -102,21 +103,21 @@ class FeedTable:
         of_rows.keep(batch)
         changes, is_before = _images(batch)
         for part, images in of_rows.read(batch, changes, is_before):
-            self._add(reading, batch, changes[part], is_before[part], images)
+            first, last = changes[part][[0, -1]].tolist()
+            self._add(reading, batch, first, last + 1, images)
 
-    def _add(self, reading: TableReading, batch: ChangeBatch, changes: np.ndarray, is_before: np.ndarray,
-             images: ImageBuffers) -> None:
-        """Emit images of a batch: which change each is of, whether it is the one before it, and their columns."""
-        types = _TYPES[batch.kinds[changes], is_before.astype(np.int8)]
-        places = batch.places[changes]
-        layouts = layouts_of(np.where(is_before, batch.before_images[changes], batch.images[changes]))
-        rows = len(changes)
+    def _add(self, reading: TableReading, batch: ChangeBatch, first: int, end: int, images: ImageBuffers) -> None:
+        """Emit the images of changes first … end of a batch, and their columns."""
+        most = 2 * (end - first)
+        types, places, numbers, layouts = (np.empty(most, kind) for kind in (np.int8, np.int64, np.int32, np.int32))
+        rows = int(describe(first, end, batch.kinds, batch.places, batch.rows, batch.before_rows, batch.after_rows,
+                            batch.before_images, batch.images, _TYPES, types, places, numbers, layouts))
         arrays = [self._values(field, reading, images, rows) for field in self._schema
                   if field.name not in OF_CHANGES.names]
         arrays += [
-            pa.DictionaryArray.from_arrays(types, KINDS),
-            *self._groups.columns(places), pa.array(places), pa.array(batch.rows[changes]),
-            NOT_CASCADED.slice(0, rows), self._present(reading, layouts, batch)]
+            pa.DictionaryArray.from_arrays(types[:rows], KINDS),
+            *self._groups.columns(places[:rows]), pa.array(places[:rows]), pa.array(numbers[:rows]),
+            NOT_CASCADED.slice(0, rows), self._present(reading, layouts[:rows], batch)]
         self._emit(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 
     def _values(self, field: pa.Field, reading: TableReading, images: ImageBuffers, rows: int) -> pa.Array:

@@ -8,12 +8,14 @@ from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.gtid_choice import GtidChoice
+from applier.jobs.changes import groups_kernel as k
 from applier.options import ALL_COMMITS, CommitRange
+from keysearch.addresses import address_of
 
+_TIME = pa.timestamp("us", tz="UTC")
 OFFSET_BITS = 40
 """Of a commit version, for the offset in the file: one terabyte. The file's number is above."""
 
@@ -47,20 +49,25 @@ class FileGroups:
     def __init__(self, uri: str, name: str, place: int, start: int, end: int, wanted: WantedGroups) -> None:
         found = self._found = GroupPass(uri).groups(start, end)
         self._wanted = wanted
-        self._name, self._starts = pa.array([name]), found.starts
+        self._name, self._starts = pa.array([name]), np.ascontiguousarray(found.starts)
         self._versions = version_at(name, place, 0) | found.ends
         self._times = found.times.astype(np.int64) * 1_000_000
-        self._sources = pa.array(found.names, pa.string())
-        self._separators = pa.array(["-" if source.count("-") == 1 else ":" for source in found.names], pa.string())
+        texts = [f"{source}{'-' if source.count('-') == 1 else ':'}".encode() for source in found.names]
+        self._prefix_offsets = np.cumsum([0, *map(len, texts)])
+        self._prefixes = np.frombuffer(b"".join(texts) or b" ", np.uint8)
+        self._most_gtid_bytes = max(map(len, texts), default=0) + k.MOST_DIGITS
+        self._numbers = np.ascontiguousarray(found.numbers)
 
     def columns(self, places: np.ndarray) -> list[pa.Array]:
         """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, the file."""
-        numbers = self._of(places)
+        n = len(places)
+        numbers, versions, times = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
+        k.find_groups(places, self._starts, self._versions, self._times, numbers, versions, times)
         groups = slice(int(numbers[0]), int(numbers[-1]) + 1)
-        gtids = pa.DictionaryArray.from_arrays((numbers - groups.start).astype(np.int32), self._gtids(groups))
-        files = pa.DictionaryArray.from_arrays(np.zeros(len(places), np.int32), self._name)
-        times = pa.array(self._times[numbers]).view(pa.timestamp("us", tz="UTC"))
-        return [pa.array(self._versions[numbers]), times, gtids, files]
+        numbers -= groups.start
+        gtids = pa.DictionaryArray.from_arrays(numbers, self._gtids(groups))
+        files = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), self._name)
+        return [pa.array(versions), pa.array(times).view(_TIME), gtids, files]
 
     def versions(self, places: np.ndarray) -> np.ndarray:
         """The commit versions of the groups that bytes at these offsets, ascending, are in."""
@@ -71,10 +78,14 @@ class FileGroups:
         """The groups that bytes at these offsets, ascending, are in, by their numbers in the file."""
         return self._of(places)
 
+    @property
+    def all_starts(self) -> np.ndarray:
+        """Where its groups begin, int64[n]."""
+        return self._starts
+
     def all_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
         """Times, commit versions and GTIDs of all groups."""
-        times = pa.array(self._times).view(pa.timestamp("us", tz="UTC"))
-        return times, pa.array(self._versions), self._gtids(slice(None))
+        return pa.array(self._times).view(_TIME), pa.array(self._versions), self._gtids(slice(None))
 
     @property
     def has_wanted(self) -> bool:
@@ -134,7 +145,11 @@ class FileGroups:
     def _gtids(self, groups: slice) -> pa.Array:
         """The GTIDs of groups as servers write them; null for a group without one."""
         sources = self._found.sources[groups]
-        chosen = pa.array(sources, mask=sources < 0)
-        return pc.binary_join_element_wise(self._sources.take(chosen),
-                                           pa.array(self._found.numbers[groups]).cast(pa.string()),
-                                           self._separators.take(chosen))
+        n = len(sources)
+        offsets, data = np.empty(n + 1, np.int32), np.empty(n * self._most_gtid_bytes, np.uint8)
+        have_gtid = np.zeros((n + 7) // 8, np.uint8)
+        k.put_gtids(sources, self._numbers[groups], self._prefix_offsets, address_of(self._prefixes), offsets,
+                    address_of(data), have_gtid)
+        buffers = [None if (sources >= 0).all() else pa.py_buffer(have_gtid), pa.py_buffer(offsets),
+                   pa.py_buffer(data[:int(offsets[-1])])]
+        return pa.Array.from_buffers(pa.string(), n, buffers)

@@ -120,13 +120,14 @@ class ChangeLog:
     def __init__(self, options: ChangesOptions, progress: Progress | None = None,
                  prepared: tuple[PreparedTransaction, ...] = ()) -> None:
         progress, notes = progress or Silent(), list[str]()
-        compiling.ensure("replay" if options.complete else "changes", progress)
+        for job in ("replay", "changes") if options.complete else ("changes",):
+            compiling.ensure(job, progress)
 
         def note(text: str) -> None:
             notes.append(text)
             progress.note(text)
 
-        self._options, self._progress = options, progress
+        self._options, self.progress = options, progress
         gtids = None if options.gtids is None else GtidChoice(options.gtids)
         self._base = manifest.load(options.base) if options.base is not None else None
         outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared)
@@ -216,7 +217,7 @@ class ChangeLog:
             log, task = self.applied(table, columns, keys)
             return self._feed(table, log, WholeRows(log, task, None if keys is None else self.applied(table)[1]))
         if keys is not None:
-            compiling.ensure("changes of rows", self._progress)
+            compiling.ensure("changes of rows", self.progress)
         history = self._history(table)
         if not self._options.ignore_foreign_keys:
             _check_foreign_keys(self._span, history, table)
