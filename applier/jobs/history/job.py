@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from applier.apply.tasks import ApplyTask, ApplyTasks
+from applier.engine import compiling
 from applier.errors import UnsupportedEvent, UsageError
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.job import ChangeLog
@@ -117,6 +118,7 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
                 keys: Keys | None = None, *, places: bool = False, statements: bool = False) -> RowHistory:
     """Plan how the table's changes are applied, which are to be complete ones; of all rows, or of those with these
     keys. Raises what a feed of them raises."""
+    compiling.ensure("history", changes.progress)
     log, task = changes.applied(table, columns, keys)
     for version in log.versions.values():
         if version.definition.versioning is not None:

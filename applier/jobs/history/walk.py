@@ -74,7 +74,8 @@ class HistoryWalk:
         self._log, self._task, self._base, self._schema = log, task, base, schema
         self._commits, self._read = Commits(), ReadLog(log)
         self._walks = table_walks(task, {})
-        self._units = {version: [UnitSteps(unit, self._commits) for unit in self._walks[version].units]
+        places = OF_PLACES.names[0] in schema.names
+        self._units = {version: [UnitSteps(unit, self._commits, places=places) for unit in self._walks[version].units]
                        for version in sorted(log.versions.keys() & self._walks.keys())}
         self._found: dict[int, list[Versions]] = {}
         self._file = 0
@@ -145,7 +146,7 @@ class HistoryWalk:
         """The statement that ends there."""
         file, end = position
         groups, last = self._read.groups(file), np.array([end - 1])
-        return Edge(int(self._commits.of(groups, last)[0]), kind, int(place_of(file, groups.starts(last))[0]))
+        return Edge(int(self._commits.of(groups, last)[0]), kind, place_of(file, int(groups.starts(last)[0])))
 
     def _batches(self, found: Sequence[tuple[int, Versions]]) -> Iterator[pa.RecordBatch]:
         """The versions of units over all versions of the table, in order."""
@@ -156,13 +157,14 @@ class HistoryWalk:
                      if name in self._log.columns}
             parts.append(OfVersion(definition, names, versions))
         for chunk in in_key_order(parts):
-            begun, ended = (self._commits.columns(chunk.numbers(name)) for name in ("begins", "ends"))
+            begins, ends = chunk.begins, chunk.ends
+            begun, ended = self._commits.columns(begins.commits), self._commits.columns(ends.commits)
             arrays = [chunk.column(field) for field in self._schema
                       if field.name not in OF_VERSIONS.names and field.name not in OF_PLACES.names]
-            arrays += [begun[0], ended[0], begun[1], ended[1], _kinds(chunk.numbers("begun_by")),
-                       _kinds(chunk.numbers("ended_by")), begun[2], ended[2]]
-            if OF_PLACES.names[0] in self._schema.names:
-                arrays += [*self._places(chunk.numbers("begun_at")), *self._places(chunk.numbers("ended_at"))]
+            arrays += [begun[0], ended[0], begun[1], ended[1], _kinds(begins.kinds), _kinds(ends.kinds),
+                       begun[2], ended[2]]
+            if begins.places is not None and ends.places is not None:
+                arrays += [*self._places(begins.places), *self._places(ends.places)]
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _places(self, places: np.ndarray) -> tuple[pa.Array, pa.Array]:
@@ -184,4 +186,6 @@ class HistoryWalk:
 
 
 def _kinds(numbers: np.ndarray) -> pa.Array:
-    return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int8(), mask=numbers == NOTHING), pa.array(KINDS))
+    there = pa.py_buffer(np.packbits(numbers != NOTHING, bitorder="little"))
+    kinds = pa.Array.from_buffers(pa.int8(), len(numbers), [there, pa.py_buffer(np.ascontiguousarray(numbers))])
+    return pa.DictionaryArray.from_arrays(kinds, pa.array(KINDS))

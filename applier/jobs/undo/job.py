@@ -45,7 +45,8 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
     progress = progress or Silent()
     if os.path.exists(options.output):
         raise UsageError("the output exists already", file=options.output, hint="name a file that does not exist")
-    compiling.ensure("diff", progress)
+    for job in ("diff", "history"):
+        compiling.ensure(job, progress)
     log = ChangeLog(options.changes, progress)
     found = chosen(log, options)
     with TemporaryDirectory(prefix="applier-undo-") as folder:

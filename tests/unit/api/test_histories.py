@@ -68,6 +68,41 @@ def test_what_begins_and_ends_a_version(log):
         (3, 30, "insert", None), (9, 11, "update", None)]
 
 
+def test_keys_as_far_apart_as_they_can_be(log):
+    """Versions are in the order of keys, and those of a row in the order of time, whatever the keys are."""
+    least, most = -(1 << 63), (1 << 63) - 1
+    t = table(log, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
+    write(log, RowChanges(t, after={"id": pa.array([most, 0, least]), "v": ints(1, 2, 3)}))
+    write(log, RowChanges(t, before={"id": pa.array([most, least])}, after={"v": ints(4, 5)}))
+    assert versions(log, "id", "v") == [
+        (least, 3, "insert", "update"), (least, 5, "update", None), (0, 2, "insert", None),
+        (most, 1, "insert", "update"), (most, 4, "update", None)]
+
+
+@pytest.mark.parametrize("statements", [False, True])
+def test_more_versions_than_there_was_room_for(log, tmp_path, statements):
+    """Each ends where the next one of its row begins: of rows of a base, and of those that came later."""
+    n = 9000
+    t, ids = table(log, "CREATE TABLE t (id INT PRIMARY KEY, v INT)"), ints(*range(n))
+    write(log, RowChanges(t, after={"id": ids, "v": ids}))
+    place = f"binlog.000001:{log.position}"
+    write(log, RowChanges(t, after={"id": pc.add(ids, n), "v": ids}))
+    both, later = ints(*range(2 * n)), ints(*range(n, 2 * n))
+    write(log, RowChanges(t, before={"id": both}, after={"v": both}))
+    write(log, RowChanges(t, before={"id": later}))
+    log.close()
+    base = applier.replay(str(log.path), tmp_path / "base", stop=place).snapshot
+    found = applier.history(str(log.path), "d.t", base=base, statements=statements).to_arrow()
+    rows = found.select(["id", "v", "_change_type", "_ended_by"]).to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        version for id in range(2 * n) for version in (
+            (id, id % n, "base" if id < n else "insert", "update"),
+            (id, id, "update", None if id < n else "delete"))]
+    begins, ends = (found[name].to_pylist() for name in ("_from_seq", "_to_seq"))
+    assert begins[1::2] == ends[::2] and len({*begins, *ends} - {None}) == 4
+
+
+
 def test_when_a_version_is_valid(log):
     """GRP-1: from the transaction that made it to the one that ended it; never, if they are the same."""
     t = table(log, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")
