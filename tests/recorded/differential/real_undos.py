@@ -5,14 +5,14 @@ compared. A URL is as in real_replicas, of a server on this machine whose data i
 and so on are dropped. `FIRST:` before the number is the first seed, 0 if it is left out.
 
 Each seed makes several databases, and one log of random transactions in all of them: every image mode, JSON diffs,
-foreign keys below the log, tables without a key, keys that change, TRUNCATE. One transaction of each database is undone
-where the others came after it, as SQL or as events. Another database has all the others' events, by the server's own
-programs, and never that one. A refusal must name rows, and is wrong if nothing came after the transaction.
+foreign keys below the log, tables without a key, keys that change, TRUNCATE, partitions that are emptied, dropped and
+made again. One transaction of each database is undone where the others came after it, as SQL or as events. Another
+database has all the others' events, by the server's own programs, and never that one. Whether it has to be refused, and
+what is there afterwards, undo_model says, which knows nothing but what tables held after each statement.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import sys
@@ -25,7 +25,10 @@ from pathlib import Path
 import pymysql
 
 import applier
+from tests.recorded.differential.made_divided import DROP
+from tests.recorded.differential.made_transactions import Made
 from tests.recorded.differential.real_replicas import Server
+from tests.recorded.differential.undo_model import MUST, NEVER, Done, Judged, State, judge, state_of
 
 DATABASES, TRANSACTIONS = 8, 12
 
@@ -35,91 +38,17 @@ class Undoing:
     """A database of a seed, and where in the log its transactions are: (begin, end). `chosen` is the one to undo."""
 
     number: int
-    statements: list[str]
-    places: list[tuple[int, int]] = field(default_factory=list)
+    made: Made
+    done: list[Done] = field(default_factory=list)
     chosen: int = 0
 
     @property
     def place(self) -> tuple[int, int]:
-        return self.places[self.chosen]
+        return self.done[self.chosen].begin, self.done[self.chosen].end
 
-
-class Made:
-    """Random tables, and random statements about them."""
-
-    def __init__(self, choose: random.Random, flavour: str):
-        self.choose, self.is_mysql = choose, flavour == "mysql"
-        self.has_unique, self.generated = choose.random() < 0.5, choose.choice(["STORED", "VIRTUAL"])
-
-    def tables(self) -> list[str]:
-        choose = self.choose
-        key = choose.choice(["PRIMARY KEY (id)", "PRIMARY KEY (id)", "UNIQUE KEY (id)"])
-        rule = choose.choice(["CASCADE", "SET NULL"])
-        document = "JSON" if self.is_mysql else "LONGTEXT"
-        unique = ", UNIQUE KEY (u)" if self.has_unique else ""
-        return [
-            f"CREATE TABLE p (id INT NOT NULL, n INT, s VARCHAR(20), u INT, d DOUBLE, t DATETIME(3), b BLOB, "
-            f"j {document}, e ENUM('x','y','z'), g INT AS (n + 1) {self.generated}, {key}{unique})",
-            f"CREATE TABLE c (id INT NOT NULL PRIMARY KEY, p INT, v VARCHAR(9), FOREIGN KEY (p) REFERENCES p (id) "
-            f"ON DELETE {rule} ON UPDATE {rule})",
-            f"CREATE TABLE k (n INT, s VARCHAR(9), j {document})"]
-
-    def session(self) -> str:
-        image = self.choose.choice(["FULL", "FULL", "MINIMAL", "NOBLOB"])
-        partial = f", binlog_row_value_options = '{self.choose.choice(['', 'PARTIAL_JSON'])}'" if self.is_mysql else ""
-        return f"SET SESSION binlog_row_image = '{image}'{partial}"
-
-    def first(self) -> list[str]:
-        """The transaction that comes before all others."""
-        rows = ", ".join(f"({number}, {self.choose.randint(0, 9)}, 'x', 's', '{self.document()}')"
-                         for number in range(1, 40, 3))
-        return [f"INSERT INTO p (id, n, e, s, j) VALUES {rows}",
-                "INSERT INTO c SELECT id + 1, id, 'first' FROM p WHERE id < 20",
-                f"INSERT INTO k SELECT n, 'k', '{self.document()}' FROM p"]
-
-    def transaction(self) -> list[str]:
-        return [self.statement() for _ in range(self.choose.randint(1, 4))]
-
-    def id(self) -> int:
-        return self.choose.randint(1, 40)
-
-    def row(self) -> str:
-        choose = self.choose
-        unique = "NULL" if choose.random() < 0.5 else str(choose.randint(1, 300))
-        return (f"{self.id()}, {choose.randint(0, 9)}, '{choose.choice('abcdé')}', {unique}, "
-                f"{choose.randint(0, 99) / 4}, '2026-03-{choose.randint(10, 28)} 10:00:00.125', "
-                f"REPEAT('b', {choose.randint(0, 400)}), "
-                f"'{self.document()}', '{choose.choice('xyz')}'")
-
-    def document(self) -> str:
-        choose = self.choose
-        return json.dumps({"a": choose.randint(0, 9), "l": [1, 2, choose.randint(0, 9)],
-                           "s": "t" * choose.randint(0, 60)})
-
-    def statement(self) -> str:
-        choose, columns = self.choose, "(id, n, s, u, d, t, b, j, e)"
-        path = f"JSON_{choose.choice(['SET', 'REPLACE'])}(j, '$.a', {choose.randint(10, 99)})"
-        replacing = "REPLACE INTO c VALUES"  # of parents, MySQL's own replicas delete children that the source keeps
-        return choose.choice([
-            lambda: f"INSERT INTO p {columns} VALUES ({self.row()}), ({self.row()})",
-            lambda: f"INSERT INTO p {columns} VALUES ({self.row()})",
-            lambda: f"INSERT INTO p {columns} VALUES ({self.row()}) ON DUPLICATE KEY UPDATE s = 'again', u = NULL",
-            lambda: f"{replacing} ({self.id()}, {self.id()}, 'r')",
-            lambda: f"INSERT INTO c VALUES ({self.id()}, {self.id()}, 'v'), ({self.id()}, NULL, 'w')",
-            lambda: f"INSERT INTO c SELECT {self.id()}, MIN(id), 'm' FROM p",
-            lambda: f"INSERT INTO k VALUES ({choose.randint(0, 5)}, 'k', '{self.document()}'), (1, 'k', NULL)",
-            lambda: f"UPDATE p SET n = {choose.randint(0, 9)}, s = 'u' WHERE id = {self.id()}",
-            lambda: f"UPDATE p SET e = 'z', b = REPEAT('c', 20) WHERE n = {choose.randint(0, 9)}",
-            lambda: f"UPDATE p SET id = {self.id()} WHERE id = {self.id()}",
-            lambda: f"UPDATE p SET j = {path} WHERE id <= {self.id()} AND n < 4",
-            lambda: f"UPDATE p SET u = u + 1 WHERE id = {self.id()}",
-            lambda: f"UPDATE c SET v = 'c{choose.randint(0, 9)}', p = NULL WHERE id = {self.id()}",
-            lambda: f"UPDATE k SET s = 's{choose.randint(0, 9)}', j = {path} WHERE n = {choose.randint(0, 5)}",
-            lambda: f"DELETE FROM p WHERE id = {self.id()}",
-            lambda: f"DELETE FROM p WHERE n = {choose.randint(0, 9)}",
-            lambda: f"DELETE FROM c WHERE id = {self.id()}",
-            lambda: f"DELETE FROM k WHERE n = {choose.randint(0, 5)} LIMIT 1",
-        ])()
+    @property
+    def keyed(self) -> set[str]:
+        return {"p", "c", *(["q"] if self.made.divided.keyed else [])}
 
 
 class Rounds:
@@ -135,14 +64,15 @@ class Rounds:
         made = [Made(choose, server.flavour) for _ in range(DATABASES)]
         server.run("SET sql_log_bin = 1")
         server.run("FLUSH BINARY LOGS")
-        undoings = [Undoing(number, one.tables()) for number, one in enumerate(made)]
+        undoings = [Undoing(number, one) for number, one in enumerate(made)]
+        tables = [one.tables() for one in made]
         for name in "ur":
             server.run(f"SET sql_log_bin = {int(name == 'u')}")
-            for one in undoings:
+            for one, statements in zip(undoings, tables, strict=True):
                 server.run(f"DROP DATABASE IF EXISTS {name}{one.number}")
                 server.run(f"CREATE DATABASE {name}{one.number} CHARACTER SET utf8mb4")
                 server.run(f"USE {name}{one.number}")
-                for statement in one.statements:
+                for statement in statements:
                     server.run(statement)
         server.run("SET sql_log_bin = 1")
         file, first = self._position()
@@ -154,13 +84,22 @@ class Rounds:
                 begin = self._position()[1]
                 server.run(of.session())
                 server.run(f"USE u{one.number}")
-                self._transact(["TRUNCATE TABLE k"] if choose.random() < 0.03 else of.transaction())
+                parts, ddl, emptied = of.divided.now, None, choose.random() < 0.03
+                if emptied:
+                    states = self._transact(["TRUNCATE TABLE k"], one)
+                elif choose.random() < 0.2 and (ddl := of.divided.ddl()):
+                    states = self._transact([ddl.sql], one)
+                else:
+                    states = self._transact(of.transaction(), one)
                 if (end := self._position()[1]) > begin:
-                    one.places.append((begin, end))
+                    one.done.append(Done(begin, end, states, parts, ddl, "k" * emptied))
+                    of.divided.now = parts if ddl is None else ddl.after
         end = self._position()[1]
-        undoings = [one for one in undoings if one.places]
+        undoings = [one for one in undoings if one.done]
         for one in undoings:
-            one.chosen = choose.randrange(max(0, len(one.places) - 4), len(one.places))
+            ddl = [number for number, done in enumerate(one.done) if done.ddl is not None or done.emptied]
+            one.chosen = choose.choice(ddl) if ddl and choose.random() < 0.4 else \
+                choose.randrange(max(0, len(one.done) - 4), len(one.done))
         log = str(Path(server.run("SELECT @@log_bin_basename")[0][0]).with_name(file))
         server.run("SET sql_log_bin = 0")
         self._without(log, first, end, undoings)
@@ -169,14 +108,22 @@ class Rounds:
             for one in undoings:
                 self._judge(seed, one, local, end, Path(folder), choose.choice(["sql", "binlog"]))
 
-    def _transact(self, statements: list[str]) -> None:
+    def _transact(self, statements: list[str], one: Undoing | None = None) -> list[State]:
+        """What tables hold before the statements, and after each of them."""
+        states = [] if one is None else [self._state(one)]
         self.server.run("BEGIN")
         for statement in statements:
             try:
                 self.server.run(statement)
             except pymysql.MySQLError:
-                continue  # a duplicate, a parent that is not there
+                continue  # a duplicate, a parent or a partition that is not there
+            states += [] if one is None else [self._state(one)]
         self.server.run("COMMIT")
+        return states
+
+    def _state(self, one: Undoing) -> State:
+        return {name: state_of(name, self.server.run(f"SELECT * FROM u{one.number}.{name}"), keyed=name in one.keyed)
+                for name in "pckq"}
 
     def _position(self) -> tuple[str, int]:
         row = self.server.run("SHOW BINARY LOG STATUS" if self.server.flavour == "mysql" else "SHOW MASTER STATUS")[0]
@@ -202,16 +149,21 @@ class Rounds:
         name, file = f"u{one.number}", Path(log).name
         output = folder / f"{name}.undo.000001"
         begin, stop = one.place
+        judged = judge(one.done, one.chosen, one.keyed, one.made.divided.now, unique=one.made.has_unique)
+        self.counts[f"judged {judged.verdict}"] += 1
         try:
             undone = applier.undo(log, output, start=f"{file}:{begin}", stop=f"{file}:{stop}", until=f"{file}:{end}",
                                   tables=name, format=format)
-        except applier.UndoRefused as refused:
+        except (applier.UndoRefused, applier.SchemaError) as refused:
             self.counts["refused"] += 1
-            if one.chosen == len(one.places) - 1 or not refused.conflicts:
+            if judged.verdict == NEVER:
                 self._wrong(seed, one, f"refused without a reason: {refused}")
             return
         except applier.ApplierError as error:
             self._wrong(seed, one, str(error))
+            return
+        if judged.verdict == MUST:
+            self._wrong(seed, one, f"not refused: {judged.why}")
             return
         text = output.read_bytes()
         if format == "binlog":
@@ -229,13 +181,30 @@ class Rounds:
             return
         self.counts["applied"] += 1
         self.counts["rows"] += undone.rows
-        for table in "pck":
-            ours, theirs = (Counter(self.server.run(f"SELECT * FROM {of}{one.number}.{table}")) for of in "ur")
-            if ours != theirs:
-                self._wrong(seed, one, f"{format}: {table} has {ours - theirs}, and without it {theirs - ours}")
+        self._compare(seed, one, judged, format)
         for check, wanted in undone.checks:
             if int(self.server.run(check)[0][0]) != wanted:
                 self._wrong(seed, one, f"{check} is not {wanted}")
+
+    def _compare(self, seed: int, one: Undoing, judged: Judged, format: str) -> None:
+        """With what the model says, and with the database that never had it: but where others took rows since that were
+        of a partition which they would not have been of."""
+        for table, rows in self._state(one).items():
+            if rows != (expected := judged.expected[table]):
+                self._wrong(seed, one, f"{format}: {table} has {rows.items() - expected.items()}, and not "
+                                       f"{expected.items() - rows.items()}")
+        chosen, *later = one.done[one.chosen:]
+        dropped = chosen.ddl is not None and chosen.ddl.verb == DROP
+        for table in "pckq" if not (dropped and any(done.ddl is not None for done in later)) else "pck":
+            ours, theirs = (Counter(self.server.run(f"SELECT * FROM {of}{one.number}.{table}")) for of in "ur")
+            if ours != theirs:
+                self._wrong(seed, one, f"{format}: {table} has {ours - theirs}, and without it {theirs - ours}")
+            if table == "q" and self._parts("u", one) != self._parts("r", one):
+                self._wrong(seed, one, f"{format}: {self._parts('u', one)}, and without it {self._parts('r', one)}")
+
+    def _parts(self, of: str, one: Undoing) -> set[tuple]:
+        return set(self.server.run("SELECT PARTITION_NAME, PARTITION_DESCRIPTION FROM information_schema.PARTITIONS "
+                                   f"WHERE TABLE_SCHEMA = '{of}{one.number}' AND TABLE_NAME = 'q'"))
 
     def _wrong(self, seed: int, one: Undoing, what: str) -> None:
         self.counts["wrong"] += 1
