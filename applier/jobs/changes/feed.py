@@ -58,7 +58,9 @@ OF_CHANGES = pa.schema([
 ])
 """What the feed says of a change."""
 ALL_PRESENT = pa.nulls(1 << 16, pa.list_(pa.string()))
-NOT_CASCADED = pa.array(np.zeros(2 * BATCH_ROWS, np.bool_))
+_ROWS = 2 * BATCH_ROWS
+"""Of a batch, whose images are decoded where they are found: what is done once a batch weighs more than in a replay."""
+NOT_CASCADED = pa.array(np.zeros(2 * _ROWS, np.bool_))
 
 
 class FeedTable:
@@ -90,7 +92,7 @@ class FeedTable:
         if self._chosen is None:
             binding = TableBinding(reading.plans, wanted, wanted,
                                    lambda batch: self._add(reading, batch, 0, batch.n, batch.after),
-                                   BATCH_ROWS, in_one=True)
+                                   _ROWS, in_one=True)
         else:
             of_rows = ChosenRows(self._chosen, self._definition, reading, wanted, self._inflated)
             binding = TableBinding(reading.plans, of_rows.of_keys, of_rows.of_keys,
