@@ -13,7 +13,7 @@ from applier.snapshot import AS_DECIMAL, FILE_BYTES, UNSIGNED_BIGINTS
 ENGINES = ("auto", "local", "spark")
 CHANGE_FORMATS = ("json", "csv", "parquet", "debezium", "arrow")
 UNDO_FORMATS = ("sql", "binlog")
-MINIMAL, NOBLOB = IMAGES = ("minimal", "noblob")
+MINIMAL, NOBLOB, FULL = IMAGES = ("minimal", "noblob", "full")
 """The row images that a rewritten archive may have."""
 REFUSE, SKIP, OF_COLUMNS, FORCE = ON_CONFLICT = ("refuse", "skip", "columns", "force")
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
@@ -405,6 +405,8 @@ class RewriteOptions:
     def __post_init__(self) -> None:
         if self.image is not None:
             _one_of("--image", self.image, IMAGES)
+        if self.image == FULL and self.partial_json:
+            raise UsageError("--image full makes images larger, --partial-json smaller", hint="leave out one of them")
         if self.image is None and not self.compress and not self.partial_json:
             raise UsageError("nothing says what is to be smaller",
                              hint="give --image minimal, --partial-json, --compress, or all of them")

@@ -14,7 +14,7 @@ def rewrite(
     binlogs: Paths,
     output: PathLike,
     *,
-    image: Literal["minimal", "noblob"] | None = None,
+    image: Literal["minimal", "noblob", "full"] | None = None,
     partial_json: bool = False,
     compress: bool = False,
     base: PathLike | Snapshot | None = None,

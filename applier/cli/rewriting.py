@@ -17,6 +17,7 @@ class Image(StrEnum):
 
     minimal = "minimal"
     noblob = "noblob"
+    full = "full"
 
 
 @app.command()

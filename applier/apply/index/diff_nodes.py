@@ -57,6 +57,10 @@ class DiffNodes:
         """The place of a node's change: offset of its event in the file, row in the event."""
         return int(self._nodes[number]["place"]), int(self._nodes[number]["row"])
 
+    def link(self, number: int) -> tuple[int, int]:
+        """What a node is on top of, a pointer, and the image that its diff is in."""
+        return int(self._nodes[number]["previous"]), int(self._nodes[number]["image"])
+
     def unwind(self, pointers: np.ndarray) -> Chains | None:
         """The chains of a column's values, given their pointers (int64[n]); these become pointers to what the chains
         begin with. None where no value has diffs."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.index.diff_nodes import DiffNodes
 from applier.apply.index.unit_index import UnitIndex
 from applier.apply.output.base_rows import BaseRows
 from applier.apply.output.rows import CHUNK_ROWS
@@ -31,6 +32,17 @@ class TracedRows:
         """How many rows there were before the first change; their pointers are the numbers from 0 on."""
         rows: int = self._memory.base.num_rows
         return rows
+
+    @property
+    def diffs(self) -> DiffNodes:
+        """The JSON diffs that pointers of columns lead to."""
+        return DiffNodes() if self._index is None else self._index.diffs
+
+    def places(self, pointers: np.ndarray) -> np.ndarray:
+        """Where each column is of the rows that pointers lead to, by its number in the log: int64[n, columns]."""
+        if self._index is None:
+            return np.repeat(pointers[:, None], len(self._definition.columns), axis=1)
+        return self._index.column_pointers.by_column(pointers)
 
     def at(self, pointers: np.ndarray, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Some stored columns of the rows that pointers lead to, in their order, some thousand at a time. Raises

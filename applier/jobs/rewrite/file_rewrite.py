@@ -1,6 +1,6 @@
 """Writes one file of an archive anew.
 
-    events → smaller images (rewrite_kernel) → compressed (packing) → with positions and checksums (framing_kernel)
+    events → other images (rewrite_kernel) → compressed (packing) → with positions and checksums (framing_kernel)
 """
 
 from __future__ import annotations
@@ -31,9 +31,12 @@ from keysearch.addresses import address_of
 
 PART_BYTES = 8 << 20
 """Written at a time, except for a transaction of MySQL that is larger: its GTID event has its length."""
+MOST_BYTES = 1 << 32
+"""Of a file: headers of events have so many positions."""
 _FIRST_EVENTS = 1 << 16
-ColumnsOf = Callable[[TableMap, int], np.ndarray | None]
-"""The columns of a table map at an offset, as `table_images.image_columns` gives them."""
+ImagesOf = Callable[[TableMap, int], tuple[np.ndarray, np.ndarray] | None]
+"""The columns of a table map at an offset, as `table_images.image_columns` gives them, and what images lack
+(`completing.Completion.fills`); None if they stay as they are."""
 
 
 @dataclass(frozen=True)
@@ -47,15 +50,19 @@ class FileToRewrite:
     redefined_at: Sequence[int]
 
 
-def rewrite_file(file: FileToRewrite, target: str, columns_of: ColumnsOf, *, compresses: bool,
-                 makes_diffs: bool) -> RewrittenFile:
-    """Write a file anew to a path. Raises ArchiveError where its bytes contradict each other."""
-    walk = _Walk(file, columns_of, compresses, makes_diffs)
+def rewrite_file(file: FileToRewrite, target: str, images_of: ImagesOf, *, compresses: bool, makes_diffs: bool,
+                 completes: bool) -> RewrittenFile:
+    """Write a file anew to a path. Raises ArchiveError where its bytes contradict each other, and ApplierError where
+    there are more than positions can count."""
+    walk = _Walk(file, images_of, compresses, makes_diffs, completes)
     with open(target, "xb") as output:
         output.write(MAGIC)
         position = len(MAGIC)
         for part in walk.parts():
             position += walk.write(part, output, position)
+            if position >= MOST_BYTES > walk.size:
+                raise ApplierError("a file would have 4 GiB or more, and positions end there", file=file.uri,
+                                   hint="leave out --image full, or give --compress with it")
     return RewrittenFile(file.name, walk.size, position)
 
 
@@ -74,14 +81,16 @@ def knows_diffs(format: FormatDescription) -> bool:
 class _Walk:
     """The walk over a file, and its memory."""
 
-    def __init__(self, file: FileToRewrite, columns_of: ColumnsOf, compresses: bool, makes_diffs: bool) -> None:
-        self._mapped, self._columns_of = map_file(file.uri), columns_of
+    def __init__(self, file: FileToRewrite, images_of: ImagesOf, compresses: bool, makes_diffs: bool,
+                 completes: bool) -> None:
+        self._mapped, self._images_of = map_file(file.uri), images_of
         self._file, self._format = file, read_format(self._mapped)
         self.size = self._mapped.size
         self._end = self.size if file.end is None else file.end
         self._inflater = Inflater(self._mapped, self._format.header_length, self._format.checksum_length)
         self._memory, self._events = np.empty(2 * PART_BYTES, np.uint8), np.zeros(_FIRST_EVENTS, r.OUT)
-        self._row = np.zeros(4 * r.VALUE_BYTES + 2 * r.BITMAP_BYTES, np.uint8)
+        values = r.IMAGES_AT_A_TIME * 2 * r.VALUE_BYTES
+        self._row = np.zeros(values + 2 * r.BITMAP_BYTES, np.uint8)
         self._kept: list[np.ndarray] = []
         self._state = np.zeros((), r.STATE)
         self._forget_tables()
@@ -92,7 +101,7 @@ class _Walk:
                 "compresses": compresses and knows_compressed(self._format),
                 "makes_diffs": makes_diffs and knows_diffs(self._format),
                 "is_decrypted": self._mapped.is_decrypted, "values": address_of(self._row),
-                "bitmaps": address_of(self._row) + 4 * r.VALUE_BYTES}.items():
+                "bitmaps": address_of(self._row) + values, "completes": completes}.items():
             self._state[field] = value
 
     def parts(self) -> Iterator[Packed]:
@@ -178,12 +187,14 @@ class _Walk:
         if number == len(self._tables):
             self._tables = np.concatenate([self._tables, np.zeros_like(self._tables)])
         try:
-            columns = self._columns_of(parse_table_map(body), position)
+            images = self._images_of(parse_table_map(body), position)
         except ApplierError as error:
             raise error.at(file=self._file.uri, position=position) from None
-        if columns is not None:
-            self._kept.append(columns)
-            self._tables[number] = 1, len(columns), address_of(columns), int(columns["json"].max(initial=-1)) + 1
+        if images is not None:
+            columns, fills = images
+            self._kept += images
+            self._tables[number] = (1, len(columns), address_of(columns), int(columns["json"].max(initial=-1)) + 1,
+                                    address_of(fills), len(fills), 0, 0)
         return number
 
     def _inflate(self) -> None:

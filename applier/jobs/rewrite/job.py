@@ -1,6 +1,7 @@
-"""The job: writes an archive anew, smaller, and proves that it is the same.
+"""The job: writes an archive anew, with other images or compressed, and proves that it is the same.
 
-    archive → replayed → outline → definitions → each file written anew → replayed → compared → published
+    archive → replayed → outline → definitions → for full images, what they lack → each file written anew → replayed →
+    compared → published
 
 Names of files, groups, GTIDs, servers, times, statements and the order stay; positions change.
 """
@@ -10,6 +11,8 @@ from __future__ import annotations
 import os
 import shutil
 from functools import partial
+from tempfile import TemporaryFile
+from typing import IO
 
 import numpy as np
 
@@ -21,12 +24,14 @@ from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
 from applier.io import durable
 from applier.io.progress import Progress, Silent
+from applier.io.temporary import temporary_directory
 from applier.jobs.replay.outlining import Outlining
+from applier.jobs.rewrite.completing import NO_FILLS, Completion
 from applier.jobs.rewrite.file_rewrite import FileToRewrite, knows_compressed, knows_diffs, rewrite_file
 from applier.jobs.rewrite.proof import Replays
 from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
 from applier.jobs.rewrite.table_images import image_columns
-from applier.options import ReplayOptions, RewriteOptions
+from applier.options import FULL, ReplayOptions, RewriteOptions
 from applier.plan.log import LogSpan, read_history
 from applier.schema.history.history import SchemaHistory
 from applier.schema.table_filter import EVERYTHING
@@ -47,10 +52,11 @@ def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewrit
     archive = open_archive(list(options.binlogs))
     with Replays(options.base, progress) as replays:
         replayed = replays.add(options.binlogs)
-        writing = _Writing(archive, options, progress)
         staging, lock = durable.make_staging(output)
         try:
-            files = writing.write(staging, progress)
+            with TemporaryFile(prefix="applier-rewrite-", dir=temporary_directory()) as lacking:
+                writing = _Writing(archive, options, lacking, progress)
+                files = writing.write(staging, progress)
             proof = _proven(replays, staging)
             durable.sync_tree(staging)
             os.rename(staging, output)
@@ -65,9 +71,9 @@ def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewrit
 
 
 class _Writing:
-    """What is known of an archive before it is written anew."""
+    """What is known of an archive before it is written anew. What images lack that are to be full is in a file."""
 
-    def __init__(self, archive: Archive, options: RewriteOptions, progress: Progress) -> None:
+    def __init__(self, archive: Archive, options: RewriteOptions, lacking: IO[bytes], progress: Progress) -> None:
         self.notes = list[str]()
         self._options, self._archive = options, archive
         base = None if options.base is None else manifest.load(options.base)
@@ -78,6 +84,11 @@ class _Writing:
         self._history: SchemaHistory = read_history(part.span, EVERYTHING.wanted, part.base, None)
         self._numbers = {outline.name: number for number, outline in enumerate(part.span.outlines)
                          if number >= part.span.n_before}
+        self._completion: Completion | None = None
+        if options.image == FULL:
+            progress.phase("complete", 1, "archive")
+            self._completion = Completion(part.span, self._history, part.base, lacking)
+            self.notes += self._completion.notes
         for outline in part.span.files:
             if options.compress and not knows_compressed(outline.format):
                 self.notes.append(f"{outline.name} is not compressed: {outline.format.server_version} does not know "
@@ -113,17 +124,22 @@ class _Writing:
             redefined |= {place[1] for place in places if place is not None and place[0] == number}
         end = outline.end if outline is not None and outline.torn else None
         return rewrite_file(FileToRewrite(file.uri, file.name, end, sorted(redefined)), os.path.join(folder, file.name),
-                            partial(self._columns_of, number), compresses=self._options.compress,
-                            makes_diffs=self._options.partial_json)
+                            partial(self._images_of, number), compresses=self._options.compress,
+                            makes_diffs=self._options.partial_json, completes=self._completion is not None)
 
-    def _columns_of(self, number: int | None, table_map: TableMap, position: int) -> np.ndarray | None:
-        """The columns of a table in a file's images, None where these stay as they are: before a base, too."""
+    def _images_of(self, number: int | None, table_map: TableMap,
+                   position: int) -> tuple[np.ndarray, np.ndarray] | None:
+        """The columns of a table in a file's images, and what these lack; None where they stay as they are: before a
+        base, too."""
         options = self._options
         stay = options.image is None and not options.partial_json
         if stay or number is None or position < self._span.outlines[number].start:
             return None
         version = self._history.at(table_map.database, table_map.table, (number, position))
-        return image_columns(None if version is None else version.definition, table_map, options.image)
+        columns = None if version is None else image_columns(version.definition, table_map, options.image)
+        if version is None or columns is None:
+            return None
+        return columns, NO_FILLS if self._completion is None else self._completion.fills(number, version.id)
 
 
 def _proven(replays: Replays, folder: str) -> Proof:

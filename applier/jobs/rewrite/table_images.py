@@ -15,25 +15,34 @@ from applier.apply.tables.logged_table import logged_columns
 from applier.binlog.events.table_map import TableMap
 from applier.jobs.rewrite.kernels.records import COLUMN
 from applier.mysql.wire_types import FORMS, Shape, WireType
-from applier.options import NOBLOB
+from applier.options import FULL, NOBLOB
 from applier.schema.definition import Key, TableDefinition
 
 
-def image_columns(definition: TableDefinition | None, table_map: TableMap, image: str | None) -> np.ndarray | None:
+def image_columns(definition: TableDefinition, table_map: TableMap, image: str | None) -> np.ndarray | None:
     """The columns of a table as the kernels take them (COLUMN[n]), for images of this kind (None: of all columns
     that they have); None where images stay as they are."""
-    if definition is None or len(definition.columns) != len(table_map.types) or _needs_all(definition):
+    if len(definition.columns) != len(table_map.types) or stays(definition):
         return None
+    if image == FULL:
+        return whole_columns(definition, table_map)
     blobs = [FORMS[kind].shape is Shape.BLOB for kind in table_map.types]
     key = key_equivalent(definition, blobs)
-    columns = np.zeros(len(blobs), COLUMN)
-    n_json = 0
-    for number, (plan, kind, blob) in enumerate(zip(logged_columns(table_map, definition), table_map.types, blobs,
-                                                    strict=True)):
+    columns = whole_columns(definition, table_map)
+    for number, blob in enumerate(blobs):
         column = columns[number]
-        column["prefix" if plan.is_bytes else "width"] = plan.meta if plan.is_bytes else plan.width
         column["key"] = image is not None and (key is None or number in key)
         column["before"] = column["after"] = image is None or (image == NOBLOB and not blob)
+    return columns
+
+
+def whole_columns(definition: TableDefinition, table_map: TableMap) -> np.ndarray:
+    """The same without a choice: how values lie in images, and which columns are JSON."""
+    columns = np.zeros(len(table_map.types), COLUMN)
+    n_json = 0
+    for number, (plan, kind) in enumerate(zip(logged_columns(table_map, definition), table_map.types, strict=True)):
+        column = columns[number]
+        column["prefix" if plan.is_bytes else "width"] = plan.meta if plan.is_bytes else plan.width
         column["json"] = n_json if kind == WireType.JSON else -1
         n_json += kind == WireType.JSON
     return columns
@@ -54,7 +63,8 @@ def key_equivalent(definition: TableDefinition, blobs: list[bool]) -> set[int] |
     return found
 
 
-def _needs_all(definition: TableDefinition) -> bool:
+def stays(definition: TableDefinition) -> bool:
+    """Whether images of a table stay as they are, since a replica may not do the same with others."""
     return definition.flavour == "mariadb" and (
         definition.versioning is not None or any(column.generated == "virtual" for column in definition.columns))
 

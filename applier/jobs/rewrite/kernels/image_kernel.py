@@ -12,7 +12,9 @@ from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import copy_bytes, inline, load_i64, load_u8, store_i64, store_u8
 
 CORRUPT = -1
+NO_DIFFS = 0
 _NULL, _ABSENT = -1, -2
+_PARTIAL_JSON = 1
 
 
 @inline
@@ -26,6 +28,13 @@ def add(bitmap, column):
     """Set a column's bit."""
     at = bitmap + (column >> 3)
     store_u8(at, np.uint8(load_u8(at) | np.uint8(1 << (column & 7))))
+
+
+@inline
+def remove(bitmap, column):
+    """Clear a column's bit."""
+    at = bitmap + (column >> 3)
+    store_u8(at, np.uint8(load_u8(at) & ~(1 << (column & 7))))
 
 
 @inline
@@ -105,3 +114,18 @@ def put_image(to, present, n_columns, values):
                 to = copy_bytes(to, load_i64(values + 8 * column), length)
             bit += 1
     return to
+
+
+@inline
+def diffs_at(at, stop, json_bytes):
+    """What PARTIAL_UPDATE_ROWS has between the images of a row (JD-TYPE): the bitmap of JSON columns with diffs, if
+    there is one, and the address of the image after it, or CORRUPT; other events (-1 `json_bytes`) have nothing."""
+    if json_bytes < 0:
+        return np.int64(NO_DIFFS), at
+    if at >= stop or load_u8(at) > _PARTIAL_JSON:
+        return np.int64(NO_DIFFS), np.int64(CORRUPT)
+    if load_u8(at) != _PARTIAL_JSON:
+        return np.int64(NO_DIFFS), at + 1
+    if json_bytes > stop - at - 1:
+        return np.int64(NO_DIFFS), np.int64(CORRUPT)
+    return at + 1, at + 1 + json_bytes

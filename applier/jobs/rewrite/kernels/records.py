@@ -12,8 +12,29 @@ COLUMN, _, column_at = struct("column of images", **dict.fromkeys((
 before-images are to have; whether images before and after are to have it where they need not; its number among the JSON
 columns, -1 for others."""
 
-TABLE, _, table_at = struct("table of images", **dict.fromkeys(("wanted", "n_columns", "columns", "n_json"), np.int64))
-"""One for each distinct table map: whether its images are written anew, its columns (address), how many are JSON."""
+TABLE, _, table_at = struct("table of images", **dict.fromkeys((
+    "wanted", "n_columns", "columns", "n_json", "fills", "n_fills", "next_fill", "fill_turn"), np.int64))
+"""One for each distinct table map: whether its images are written anew, its columns (address), how many are JSON. What
+its images in the file lack is in `n_fills` records at `fills`, of which `next_fill` is the next in the event of the
+`fill_turn`."""
+
+FILL, _, fill_at = struct("what images lack", **dict.fromkeys(("place", "row", "at", "length"), np.int64))
+"""What the images of a row change lack: the offset of its event in the file (of what is compressed, of that which it is
+in), the row in the event; the address of it and its length. It is three bitmaps of columns and two images:
+
+    which columns the first image has, which the second one, and which an after-image has as the row before
+    an image with columns of the row before, and one with columns of the row after
+"""
+
+SOURCES, sources_at, _ = struct("where values are", **dict.fromkeys((
+    "n", "n_columns", "columns", "layouts", "kinds", "where", "lengths", "same", "values", "out", "room", "used",
+    "fills"), np.int64))
+"""Where the values are that images of `n` changes lack. Addresses: of the columns (COLUMN), of the bitmaps of layouts;
+of arrays by image (before, after), change and column: the kind of source (uint8), and where it is, an image pointer, or
+the address of the value as an image has it, with its length below (-1: NULL); of an array by change and column, whether
+the row after has what the row before has; memory for values; memory for what is made, and of its records (FILL)."""
+ABSENT, IN_IMAGE, IN_MEMORY = range(3)
+"""Kinds of sources."""
 
 PAIR, _, pair_at = struct("documents of a row", **dict.fromkeys((
     "row", "column", "old", "old_length", "new", "new_length", "diffs", "diffs_length"), np.int64))
@@ -34,7 +55,7 @@ STATE, state_at, _ = struct("rewriting", **dict.fromkeys((
     "base", "position", "end", "file_end", "header_bytes", "checksum_bytes", "compresses", "is_mariadb", "is_decrypted",
     "tables", "ids", "ids_mask", "out", "used", "room", "events", "n_events", "most_events", "part_bytes",
     "content", "contents_left", "inner", "within", "kept_used", "kept_events", "changed", "unit",
-    "group", "group_events", "has_gtid", "values", "bitmaps", "event", "event_end",
+    "group", "group_events", "has_gtid", "values", "bitmaps", "event", "event_end", "completes", "turn",
     "makes_diffs", "pairs_of", "pairs", "n_pairs", "n_rows",
     "options_bytes", "table", "wanted_bytes"), np.int64))
 """Of the file: its address, where the walk is and stops, where the file's events end, bytes of headers and checksums,
@@ -44,13 +65,16 @@ compressed event that is open: the next of what was inflated (`content`), how mu
 has begun (`within`), what was used before it, whether something in it has changed. `unit` is the last number of a unit.
 `group` says how far the open group is one that a server compresses (group_kernel), `group_events` which record comes
 after its GTID event, `has_gtid` whether it has one with a length. `values` and `bitmaps` are memory for one row and one
-event. `event` (up to `event_end` without a checksum) and `table` are where it stopped. `makes_diffs`: whether documents
-that updates change are to become diffs; `pairs_of` is the event whose pairs of documents are at `pairs`, with their
+event. `event` (up to `event_end` without a checksum) and `table` are where it stopped. `completes`: whether images get
+what they lack; `turn` counts the events of the file, each time that one is begun. `makes_diffs`: whether documents that
+updates change are to become diffs; `pairs_of` is the event whose pairs of documents are at `pairs`, with their
 diffs, where diffs are less; `n_rows` is how many rows it has, `options_bytes` how much these take besides."""
 
 MOST_VALUES = 4096
 VALUE_BYTES = 8 * MOST_VALUES
-"""Of an array with a number for each column of a row."""
+"""Of an array with a number for each column of a row. An image's values take two of them (image_kernel.find_values)."""
+IMAGES_AT_A_TIME = 3
+"""So many images' values a kernel needs memory for."""
 BITMAP_BYTES = 512
 
 

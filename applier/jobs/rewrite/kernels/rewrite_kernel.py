@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Walks over a file's events and puts them out, rows events with less in their images, all others as they are.
+"""Walks over a file's events and puts them out, rows events with less in their images, or more, all others as they are.
 
 Events are put one after another without checksums, whole groups at a time. The kernel stops where Python is needed: for
 a table map that it has not seen, for what a compressed event holds, where there is no more room, or enough to be
@@ -17,7 +17,7 @@ from applier.binlog.rows.rows_event_kernel import rows_kind
 from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
 from applier.jobs.rewrite.kernels.group_kernel import add_to_group, compress_rows, end_group
 from applier.jobs.rewrite.kernels.records import MARIADB, PAYLOAD, PLAIN, Status, out_at, state_at
-from applier.jobs.rewrite.kernels.rows_kernel import BAD_LENGTH, BAD_ROWS, NEED_DIFFS, UNKNOWN_TABLE, put_rows
+from applier.jobs.rewrite.kernels.rows_kernel import BAD_LENGTH, BAD_ROWS, NEED_DIFFS, NO_ROOM, UNKNOWN_TABLE, put_rows
 from applier.kernels.crc32 import crc32
 from keysearch.memory import copy_bytes, inline, kernel, load_u32
 
@@ -43,6 +43,7 @@ def rewrite(state_address):
         event_type = np.int64(event_header(start).type)
         stop = start + size - checksum_bytes
         if not state.within:
+            state.turn += 1
             if checksum_bytes and event_type != _FORMAT and crc32(start, stop - start, np.uint32(0)) != load_u32(stop):
                 return Status.BAD_CHECKSUM
             if begins_group(event_type):
@@ -176,6 +177,8 @@ def plain_event(start, stop, size, state):
     end = put_rows(start, stop, to, state) if rows_kind(event_type) >= 0 else to
     if end == NEED_DIFFS:
         return Status.NEED_DIFFS
+    if end == NO_ROOM:
+        return Status.NO_ROOM
     if end == BAD_LENGTH:
         return Status.BAD_LENGTH
     if end == UNKNOWN_TABLE:

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A rows event with less in its images (IMG-U, IMG-D).
+"""A rows event with less in its images (IMG-U, IMG-D), or with more (whole_rows_kernel).
 
 An event has one bitmap for all of its before-images and one for its after-images. So a column stays in these if one row
 of the event needs it there.
@@ -13,14 +13,22 @@ from applier.binlog.rows.change_records import INSERT, UPDATE
 from applier.binlog.rows.rows_event_kernel import ALL_ONES, DUMMY_TABLE_ID, rows_kind
 from applier.binlog.rows.table_ids_kernel import id_entry
 from applier.jobs.rewrite.kernels.documents_kernel import changes_documents, put_diffs
-from applier.jobs.rewrite.kernels.image_kernel import CORRUPT, add, find_values, has, is_same, put_image
+from applier.jobs.rewrite.kernels.image_kernel import (
+    CORRUPT,
+    NO_DIFFS,
+    add,
+    diffs_at,
+    find_values,
+    has,
+    is_same,
+    put_image,
+)
 from applier.jobs.rewrite.kernels.records import BITMAP_BYTES, VALUE_BYTES, column_at, table_at
+from applier.jobs.rewrite.kernels.whole_rows_kernel import put_whole_rows
 from keysearch.memory import copy_bytes, inline, load_u8, store_u8
 
 _UPDATE_ROWS, _PARTIAL_UPDATE = 31, 39
-_PARTIAL_JSON = 1
-_NO_DIFFS = 0
-BAD_LENGTH, UNKNOWN_TABLE, BAD_ROWS, NEED_DIFFS = -1, -2, -3, -4
+BAD_LENGTH, UNKNOWN_TABLE, BAD_ROWS, NEED_DIFFS, NO_ROOM = -1, -2, -3, -4, -5
 """What is wrong with an event, or missing, in place of an address."""
 
 
@@ -37,15 +45,17 @@ def put_rows(start, stop, to, state):
         return to if is_dummy else np.int64(UNKNOWN_TABLE)
     state.table = entry.table
     table, kind = table_at(state.tables, entry.table), rows_kind(event_type)
-    if table.wanted == 0 or kind == INSERT:
+    if table.wanted == 0 or (kind == INSERT and not state.completes):
         return to
     n_columns, at = read_bitmaps(body, stop, event_type)
     if at == 0 or n_columns != table.n_columns:
         return np.int64(BAD_ROWS)
+    json_bytes = (table.n_json + 7) >> 3 if event_type == _PARTIAL_UPDATE else np.int64(-1)
+    if state.completes:
+        return put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, state)
     n_bytes = (n_columns + 7) >> 3
     before, after = at, at + n_bytes if kind == UPDATE else np.int64(0)
     first = at + n_bytes * (2 if kind == UPDATE else 1)
-    json_bytes = (table.n_json + 7) >> 3 if event_type == _PARTIAL_UPDATE else np.int64(-1)
     less_before = state.bitmaps
     less_after = less_before + BITMAP_BYTES
     _choose_before(before, less_before, table.columns, n_columns)
@@ -77,7 +87,7 @@ def put_rows(start, stop, to, state):
         if at != CORRUPT:
             to = put_image(to, less_before, n_columns, state.values)
         if kind == UPDATE and at != CORRUPT:
-            _, images = _diffs_at(at, stop, json_bytes)
+            _, images = diffs_at(at, stop, json_bytes)
             if images != CORRUPT:
                 to = copy_bytes(to, at, images - at)
                 at = find_values(images, stop, after, table.columns, n_columns, state.values)
@@ -145,7 +155,7 @@ def _choose_after(at, stop, before, after, less, columns, n_columns, json_bytes,
         at = find_values(at, stop, before, columns, n_columns, values)
         if at == CORRUPT:
             return False
-        diffs, at = _diffs_at(at, stop, json_bytes)
+        diffs, at = diffs_at(at, stop, json_bytes)
         if at == CORRUPT:
             return False
         at = find_values(at, stop, after, columns, n_columns, others)
@@ -154,7 +164,7 @@ def _choose_after(at, stop, before, after, less, columns, n_columns, json_bytes,
         for column in range(n_columns):
             if has(after, column) and not has(less, column):
                 json = column_at(columns, column).json
-                if (diffs != _NO_DIFFS and json >= 0 and has(diffs, json)) or not is_same(values, others, column):
+                if (diffs != NO_DIFFS and json >= 0 and has(diffs, json)) or not is_same(values, others, column):
                     add(less, column)
                     n_open -= 1
     for i in range((n_columns + 7) >> 3):
@@ -168,18 +178,3 @@ def _choose_after(at, stop, before, after, less, columns, n_columns, json_bytes,
             return True
     _copy_bitmap(less, after, n_columns)
     return True
-
-
-@inline
-def _diffs_at(at, stop, json_bytes):
-    """What PARTIAL_UPDATE_ROWS has between the images of a row (JD-TYPE): the bitmap of JSON columns with diffs, if
-    there is one, and the address of the image after it, or CORRUPT; other events (-1 `json_bytes`) have nothing."""
-    if json_bytes < 0:
-        return np.int64(_NO_DIFFS), at
-    if at >= stop or load_u8(at) > _PARTIAL_JSON:
-        return np.int64(_NO_DIFFS), np.int64(CORRUPT)
-    if load_u8(at) != _PARTIAL_JSON:
-        return np.int64(_NO_DIFFS), at + 1
-    if json_bytes > stop - at - 1:
-        return np.int64(_NO_DIFFS), np.int64(CORRUPT)
-    return at + 1, at + 1 + json_bytes

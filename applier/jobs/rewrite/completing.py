@@ -1,0 +1,114 @@
+"""What images of an archive lack, found by applying the archive: for images that are full.
+
+    the log is applied to the base → steps of rows (pointers) → of each change the bytes that its images lack → a file
+
+A column's bytes are those of the image that had it last. Where no image had it, they are made of the value that a
+replay has, if that tells them (cells).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import partial
+from typing import IO, Any
+
+import numpy as np
+
+from applier.apply.output.row_steps import Causes, give_back, take_steps
+from applier.apply.routes.task import steps, table_walks
+from applier.apply.tables.table_walk import TableWalk
+from applier.apply.tables.unit import UnitApplier
+from applier.apply.tasks import ApplyTask
+from applier.binlog.rows.changes import ChangeBatch
+from applier.binlog.rows.same_bytes import SameBytes
+from applier.jobs.changes.related_tables import closure, only, related
+from applier.jobs.changes.whole_rows import check
+from applier.jobs.rewrite.kernels import records as r
+from applier.jobs.rewrite.lacking import Lacking
+from applier.jobs.rewrite.table_images import stays
+from applier.plan.cascades import cascades_of
+from applier.plan.log import LogSpan
+from applier.plan.tasks import log_segments
+from applier.plan.units import changed_versions, divide
+from applier.plan.used_tables import used_tables
+from applier.schema.history.history import SchemaHistory
+from applier.schema.table_filter import EVERYTHING
+from applier.snapshot.manifest import Snapshot
+from keysearch.addresses import address_of
+
+NO_FILLS = np.empty(0, r.FILL)
+
+
+class Completion:
+    """Applies the log to a base, and keeps what images lack in `file`, by files of the log (by number) and versions of
+    tables. Raises what a replay raises."""
+
+    def __init__(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None, file: IO[bytes]) -> None:
+        self._file, self._used, self._of_file = file, 0, 0
+        self._parts: dict[tuple[int, int], list[tuple[np.ndarray, int]]] = defaultdict(list)
+        self._lacking: dict[int, Lacking] = {}
+        walks = table_walks(task := _task(span, history, base), {})
+        for version, walk in walks.items():
+            if not stays(walk.units[0].spec.definition):
+                walk.trace(partial(self._take, version, walk))
+        with SameBytes() as outlined:
+            for segment in steps(task, walks, outlined):
+                check(walks)
+                self._of_file = segment.file
+        check(walks)
+        file.flush()
+        self._memory = np.memmap(file, np.uint8, "r") if self._used else np.empty(0, np.uint8)
+
+    def fills(self, number: int | None, version: int) -> np.ndarray:
+        """What images of a version of a table in a file lack: FILL[n], by place."""
+        if number is None or (number, version) not in self._parts:
+            return NO_FILLS
+        parts = []
+        for fills, start in self._parts[number, version]:
+            part = fills.copy()
+            part["at"] += address_of(self._memory) + start
+            parts.append(part)
+        found = np.concatenate(parts)
+        return found[np.argsort(found["place"], kind="stable")]  # prepared transactions are applied later
+
+    @property
+    def notes(self) -> list[str]:
+        """What images lack still, by tables."""
+        unknown: dict[str, dict[str, int]] = defaultdict(dict)
+        for lacking in self._lacking.values():
+            for column, changes in lacking.unknown.items():
+                known = unknown[lacking.table]
+                known[column] = known.get(column, 0) + changes
+        lists = {table: ", ".join(f"{column} ({changes:,} changes)" for column, changes in columns.items())
+                 for table, columns in sorted(unknown.items())}
+        return [f"{table}: images still lack {columns}, which neither the log nor the base tells to the byte"
+                for table, columns in lists.items()]
+
+    def _take(self, version: int, walk: TableWalk, units: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
+              causes: Causes) -> None:
+        """Keep what a batch lacks, as long as what was there before it is there."""
+        made = take_steps(units, batch, causes)
+        if batch is not None and walk.bound is not None:
+            reading = walk.bound.reading
+            if version not in self._lacking:
+                self._lacking[version] = Lacking(reading)
+            for fills, data in self._lacking[version].of_batch(batch, made, units):
+                self._parts[self._of_file, version].append((fills, self._used))
+                self._file.write(data)
+                self._used += len(data)
+        give_back(units, made)
+
+
+def _task(span: LogSpan, history: SchemaHistory, base: Snapshot | None) -> ApplyTask:
+    """What applies the changes of all tables some of whose images lack something, and those that these depend on."""
+    names = set()
+    for table in used_tables(span, history, EVERYTHING.wanted):
+        if table.use.has_partial_images:
+            for version in table.versions:
+                names |= closure(history, (version.definition.database, version.definition.name), related)
+    used = used_tables(span, history, only(*names))
+    cascades = cascades_of(history, used, idempotent=False, compressed=span.has_compressed_rows, traced=True)
+    planned = changed_versions(used, history, cascades)
+    divide(planned, base, None, None, idempotent=False, cascades=cascades)
+    return ApplyTask({item.version.id: tuple(item.units) for item in planned}, tuple(log_segments(span, planned)))

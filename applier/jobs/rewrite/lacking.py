@@ -1,0 +1,161 @@
+"""What the images of a table's changes lack, batch by batch, put together while what was there before is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.index.diff_kernel import DIFF_ID
+from applier.apply.index.pointer_kernel import COMPUTED
+from applier.apply.output.row_steps import WINDOW_BYTES, Steps
+from applier.apply.tables.logged_table import TableReading
+from applier.apply.tables.unit import UnitApplier
+from applier.binlog.rows.changes import ChangeBatch
+from applier.binlog.rows.image_pointers import layouts_of
+from applier.jobs.rewrite.cells import Cells
+from applier.jobs.rewrite.kernels import records as r
+from applier.jobs.rewrite.kernels.fill_kernel import put_fills
+from applier.jobs.rewrite.logged_documents import LoggedDocuments
+from applier.jobs.rewrite.table_images import whole_columns
+from keysearch.addresses import address_of
+
+_FIRST_ROWS, _MOST_VALUES = 1 << 8, 1 << 19
+_BEFORE, _AFTER = 0, 1
+_NONE = -1
+
+
+class Lacking:
+    """What images of a version of a table lack. `unknown` counts, by column, the changes of which it is not known; of
+    VIRTUAL columns it never is."""
+
+    def __init__(self, reading: TableReading) -> None:
+        definition = reading.definition
+        self.table, self.unknown = definition.full_name, Counter[str]()
+        self._reading, self._names = reading, [column.name for column in definition.columns]
+        self._columns = whole_columns(definition, reading.table_map)
+        self._n = len(self._columns)
+        self._is_virtual = np.array([column.generated == "virtual" for column in definition.columns][:self._n])
+        self._rows = _FIRST_ROWS
+        self._values = np.zeros(r.IMAGES_AT_A_TIME * 2 * r.VALUE_BYTES, np.uint8)
+        self._room = np.empty(1 << 20, np.uint8)
+        self._documents = LoggedDocuments(reading, self._columns, self._values)
+
+    def of_batch(self, batch: ChangeBatch, steps: Steps,
+                 units: Sequence[UnitApplier[Any]]) -> Iterator[tuple[np.ndarray, memoryview]]:
+        """What the images of a batch lack, whose steps these are: records (FILL[n]), with places from 0 on, and the
+        bytes that they are about."""
+        if self._n != len(self._reading.table_map.types):
+            return  # the log has other columns
+        present, _ = self._layouts()
+        is_partial = np.append(~present.all(axis=1), False)  # the last one is that of no image
+        layouts = [layouts_of(batch.before_images), layouts_of(batch.images)]
+        changes = np.flatnonzero(is_partial[layouts[_BEFORE]] | is_partial[layouts[_AFTER]])
+        if not len(changes):
+            return
+        pointers, unit_of = np.full((2, batch.n), _NONE, np.int64), np.full((2, batch.n), _NONE, np.int32)
+        own = steps.changes >= 0
+        for image, found in ((_BEFORE, steps.old), (_AFTER, steps.new)):
+            there = own & (found >= 0)
+            pointers[image, steps.changes[there]], unit_of[image, steps.changes[there]] = found[there], \
+                steps.units[there]
+        places, rows = batch.places, batch.rows
+        first = 0
+        while first < len(changes):
+            some = changes[first:first + min(self._rows, max(1, _MOST_VALUES // self._n))]
+            fills = np.zeros(len(some), r.FILL)
+            fills["place"], fills["row"] = places[some], rows[some]
+            data = self._put(fills, [of[some] for of in layouts], pointers[:, some], unit_of[:, some], units)
+            yield fills, data
+            first += len(some)
+            self._rows = max(1, min(2 * self._rows, WINDOW_BYTES * len(some) // max(1, len(data))))
+
+    def _layouts(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which columns layouts have, and of which they have values: bool[layouts, columns]."""
+        known = self._reading.layouts.known
+        present, values = np.zeros((2, len(known), self._n), np.bool_)
+        for number, layout in enumerate(known):
+            present[number, list(layout.present)] = True
+        values[:] = present
+        for number, layout in enumerate(known):
+            values[number, list(layout.diffs)] = False
+        return present, values
+
+    def _put(self, fills: np.ndarray, layouts: Sequence[np.ndarray], pointers: np.ndarray, unit_of: np.ndarray,
+             units: Sequence[UnitApplier[Any]]) -> memoryview:
+        """Put together what some changes lack, given the layouts of their images, and their rows' pointers, each of a
+        unit: int64[2, n]. The records get where it is."""
+        n = len(fills)
+        present, values = self._layouts()
+        where = np.repeat(pointers[:, :, None], self._n, axis=2)
+        for number in np.unique(unit_of[unit_of >= 0]).tolist():
+            own = unit_of == number
+            where[own] = units[number].traced_rows().places(pointers[own])[:, :self._n]
+        lacks = np.stack([(of >= 0)[:, None] & ~present[np.maximum(of, 0)] for of in layouts])
+        same = lacks[_AFTER] & (layouts[_BEFORE] >= 0)[:, None] & (where[_BEFORE] == where[_AFTER]) & (
+            where[_AFTER] != COMPUTED) & (where[_AFTER] >= 0) & ~self._is_virtual
+        wanted = lacks & ~self._is_virtual
+        wanted[_AFTER] &= ~same
+        ids = layouts_of(where)
+        are_images = (ids > 0) & (ids < len(values))
+        in_image = wanted & are_images & values[np.where(are_images, ids, 0), np.arange(self._n)]
+        kinds = np.where(in_image, np.uint8(r.IN_IMAGE), np.uint8(r.ABSENT))
+        lengths, kept = np.empty((2, n, self._n), np.int64), list[object]()
+        is_diff = wanted & (ids == DIFF_ID)
+        computed = wanted & ~in_image & ~is_diff & ((where >= 0) | (where == COMPUTED))
+        for number in np.unique(unit_of[unit_of >= 0]).tolist():
+            own = (unit_of == number)[:, :, None]
+            if (of_unit := computed & own).any():
+                kept += self._set_values(of_unit, pointers, units[number], kinds, where, lengths)
+            if (of_unit := is_diff & own).any():
+                kept += self._documents.set(of_unit, units[number].traced_rows().diffs, kinds, where, lengths)
+        self._count_unknown(lacks, kinds, same, layouts)
+        return self._kernel(fills, present, kinds, where, lengths, same)
+
+    def _set_values(self, wanted: np.ndarray, pointers: np.ndarray, unit: UnitApplier[Any], kinds: np.ndarray,
+                    where: np.ndarray, lengths: np.ndarray) -> list[object]:
+        """Set where the values are that a replay has, as far as they tell what the log would have; what is to be kept
+        as long as that is wanted."""
+        distinct = np.unique(pointers[wanted.any(axis=2)])
+        numbers = np.flatnonzero(wanted.any(axis=(0, 1))).tolist()
+        names = [self._names[number] for number in numbers]
+        rows = pa.concat_tables(unit.traced_rows().at(distinct, names))
+        kept = list[object]()
+        for number in numbers:
+            at = wanted[:, :, number]
+            picks = np.searchsorted(distinct, pointers[at])
+            column = self._reading.definition.columns[number]
+            cells = Cells(rows.column(column.name).combine_chunks(), column, self._reading.table_map, number)
+            kept.append(cells)
+            kinds[:, :, number][at] = np.where(cells.known[picks], r.IN_MEMORY, r.ABSENT)
+            where[:, :, number][at], lengths[:, :, number][at] = cells.addresses[picks], cells.lengths[picks]
+        return kept
+
+    def _count_unknown(self, lacks: np.ndarray, kinds: np.ndarray, same: np.ndarray,
+                       layouts: Sequence[np.ndarray]) -> None:
+        found = kinds != r.ABSENT
+        known_before = ~lacks[_BEFORE] | found[_BEFORE]
+        unknown = (lacks[_BEFORE] & ~found[_BEFORE]) | (lacks[_AFTER] & ~found[_AFTER] & ~(same & known_before))
+        for number in np.flatnonzero(unknown.any(axis=0)).tolist():
+            self.unknown[self._names[number]] += int(unknown[:, number].sum())
+
+    def _kernel(self, fills: np.ndarray, present: np.ndarray, kinds: np.ndarray, where: np.ndarray,
+                lengths: np.ndarray, same: np.ndarray) -> memoryview:
+        bitmaps = np.packbits(present, axis=1, bitorder="little")
+        sources, shared = np.zeros((), r.SOURCES), np.ascontiguousarray(same, np.uint8)
+        for field, value in {
+                "n": len(fills), "n_columns": self._n, "columns": address_of(self._columns),
+                "layouts": address_of(bitmaps), "kinds": address_of(kinds), "where": address_of(where),
+                "lengths": address_of(lengths), "same": address_of(shared), "values": address_of(self._values),
+                "out": address_of(self._room), "room": len(self._room), "fills": address_of(fills)}.items():
+            sources[field] = value
+        done = 0
+        while (done := int(put_fills(address_of(sources), done))) < len(fills):
+            larger, used = np.empty(2 * len(self._room), np.uint8), int(sources["used"])
+            larger[:used] = self._room[:used]
+            self._room = larger
+            sources["out"], sources["room"] = address_of(larger), len(larger)
+        return self._room[:int(sources["used"])].data
