@@ -33,8 +33,8 @@ def put_fills(sources_address, first):
             _mark(to, column, length_of(values, column) > _NOT_THERE)
             _mark(to + n_bytes, column, length_of(values + 2 * VALUE_BYTES, column) > _NOT_THERE)
             _mark(to + 2 * n_bytes, column, load_u8(same + column) != 0)
-        end = put_image(to + 3 * n_bytes, to, n_columns, values)
-        end = put_image(end, to + n_bytes, n_columns, values + 2 * VALUE_BYTES)
+        end = put_image(to + 3 * n_bytes, to, n_columns, values, np.int64(0))
+        end = put_image(end, to + n_bytes, n_columns, values + 2 * VALUE_BYTES, np.int64(0))
         fill = fill_at(sources.fills, change)
         fill.at, fill.length = n_values, end - to
         sources.used = n_values + end - to

@@ -95,14 +95,17 @@ def is_same(before, after, column):
 
 
 @inline
-def put_image(to, present, n_columns, values):
-    """Put an image with these columns to `to`; the address after it."""
+def put_image(to, present, n_columns, values, unused):
+    """Put an image with these columns to `to`; the address after it. `unused` is 1 if the bits behind the last NULL's
+    are ones, as MariaDB has them, else 0."""
     n_present = np.int64(0)
     for column in range(n_columns):
         n_present += has(present, column)
     nulls = to
     for i in range((n_present + 7) >> 3):
-        store_u8(to + i, np.uint8(255))  # servers leave ones behind the last bit
+        store_u8(to + i, np.uint8(255))
+    if n_present & 7 and not unused:
+        store_u8(to + (n_present >> 3), np.uint8((1 << (n_present & 7)) - 1))
     to += (n_present + 7) >> 3
     bit = np.int64(0)
     for column in range(n_columns):

@@ -85,7 +85,7 @@ def put_rows(start, stop, to, state):
         begin = at
         at = find_values(at, stop, before, table.columns, n_columns, state.values)
         if at != CORRUPT:
-            to = put_image(to, less_before, n_columns, state.values)
+            to = put_image(to, less_before, n_columns, state.values, state.is_mariadb)
         if kind == UPDATE and at != CORRUPT:
             _, images = diffs_at(at, stop, json_bytes)
             if images != CORRUPT:
@@ -96,7 +96,7 @@ def put_rows(start, stop, to, state):
             if has_diffs and at != CORRUPT:
                 to, pair = put_diffs(to, row, pair, table.columns, (table.n_json + 7) >> 3, state)
             if at != CORRUPT:
-                to = put_image(to, less_after, n_columns, state.values)
+                to = put_image(to, less_after, n_columns, state.values, state.is_mariadb)
         if at == CORRUPT or at == begin:
             return np.int64(BAD_ROWS)
         row += 1

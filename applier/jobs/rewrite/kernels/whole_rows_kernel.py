@@ -52,9 +52,9 @@ def put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, stat
         return np.int64(NO_ROOM)
     to = copy_bytes(to, start, at - start)
     if before:
-        to = copy_bytes(to, whole_before, n_bytes)
+        to = _put_bitmap(to, whole_before, n_columns, state)
     if after:
-        to = copy_bytes(to, whole_after, n_bytes)
+        to = _put_bitmap(to, whole_after, n_columns, state)
     values = state.values
     others = values + 2 * VALUE_BYTES
     at = first
@@ -65,7 +65,7 @@ def put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, stat
         if before:
             at = find_values(at, stop, before, table.columns, n_columns, values)
             from_after = _fill_values(from_before, known, before, values, table.columns, n_columns, state)
-            to = put_image(to, whole_before, n_columns, values)
+            to = put_image(to, whole_before, n_columns, values, state.is_mariadb)
         if after:
             diffs, images = diffs_at(at, stop, json_bytes)
             options = to
@@ -75,7 +75,7 @@ def put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, stat
             at = find_values(images, stop, after, table.columns, n_columns, others)
             _fill_values(from_after, known + n_bytes, after, others, table.columns, n_columns, state)
             _take_same(known + 2 * n_bytes, after, values, others, n_columns)
-            to = put_image(to, whole_after, n_columns, others)
+            to = put_image(to, whole_after, n_columns, others, state.is_mariadb)
     return to
 
 
@@ -87,6 +87,15 @@ def _has_all(bitmap, n_columns):
             if not has(bitmap, column):
                 return False
     return True
+
+
+@inline
+def _put_bitmap(to, bitmap, n_columns, state):
+    """Put a bitmap as the server does it: where all columns are there, MySQL has ones behind the last bit, too."""
+    end = copy_bytes(to, bitmap, (n_columns + 7) >> 3)
+    if n_columns & 7 and not state.is_mariadb and _has_all(bitmap, n_columns):
+        store_u8(end - 1, np.uint8(255))
+    return end
 
 
 @inline
