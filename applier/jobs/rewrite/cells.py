@@ -2,20 +2,26 @@
 computes.
 
 Some are not known to the byte, since more than one value of the log is the same in a snapshot: documents, whose numbers
-and texts are of several types there, and members of an ENUM or SET that has an empty one. Nor are those that nothing
-here writes (writer.values).
+and texts are of several types there; members of an ENUM or SET that has an empty one; text with a character that has
+several codes in its set, as the one for codes that have none. Nor are those that nothing here writes (writer.values).
 """
 
 from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.binlog.events.table_map import TableMap
+from applier.mysql.charsets import to_utf8
 from applier.mysql.type_registry import Family
 from applier.mysql.wire_types import FORMS, WireType
 from applier.schema.definition import Column
+from applier.sql.casting.texts import SINGLE_BYTE
 from applier.writer.column_encoder import ENCODERS, PREFIXES, encode_column
 from applier.writer.row_encoder import join
 from applier.writer.values import image_values
@@ -46,6 +52,19 @@ class Cells:
         self.addresses = address_of(self._data) + offsets[:-1].astype(np.int64)
         self.lengths = np.where(nulls, NULL, np.asarray(pc.binary_length(cells), np.int64))
         self.known = np.ones(n, np.bool_)
+        if column.type.entry.family is Family.TEXT and (several := _with_several_codes(column.type.charset)):
+            self.known &= ~np.asarray(pc.match_substring_regex(values, several).fill_null(False))
+
+
+@functools.cache
+def _with_several_codes(charset: str | None) -> str:
+    """A pattern for the characters of a single-byte set that more than one code stands for; nothing if there are none.
+    """
+    if charset not in SINGLE_BYTE:
+        return ""
+    codes = Counter(to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist())
+    several = "".join(re.escape(character) for character, n in codes.items() if n > 1)
+    return f"[{several}]" if several else ""
 
 
 def _is_exact(column: Column, kind: WireType) -> bool:
