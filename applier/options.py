@@ -408,8 +408,8 @@ class RewriteOptions:
         if self.image == FULL and self.partial_json:
             raise UsageError("--image full makes images larger, --partial-json smaller", hint="leave out one of them")
         if self.image is None and not self.compress and not self.partial_json:
-            raise UsageError("nothing says what is to be smaller",
-                             hint="give --image minimal, --partial-json, --compress, or all of them")
+            raise UsageError("nothing says what is to be written anew",
+                             hint="give --image minimal, --partial-json, --compress, or all of them, or --image full")
 
 
 def _check_engine(engine: str, master: str | None) -> None:

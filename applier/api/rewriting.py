@@ -1,4 +1,4 @@
-"""`rewrite`: an archive anew, smaller."""
+"""`rewrite`: an archive anew, smaller, or with full images."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def rewrite(
     key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> Rewritten:
-    """Write an archive anew, smaller: with less in row images, or compressed. Names of files, groups, GTIDs, servers,
-    times, statements and their order stay; positions change.
+    """Write an archive anew: with less in row images or all of it, or compressed. Names of files, groups, GTIDs,
+    servers, times, statements and their order stay; positions change.
 
     >>> rewritten = applier.rewrite("backup", "smaller", image="minimal", compress=True)
     >>> rewritten.ratio < 0.6
@@ -35,7 +35,9 @@ def rewrite(
     binlogs: the archive, from its beginning or from `base` on.
     output: the directory to make, on this machine: the files and an index of them.
     image: what images of updates and deletes have then. minimal: before, the key equivalent, and after, what changed;
-        noblob: besides, all columns but TEXT, BLOB and JSON. Images that have less stay as they are.
+        noblob: besides, all columns but TEXT, BLOB and JSON. Images that have less stay as they are. full: images of
+        inserts, too, get all columns, as the log had them last, or as `base` has them; notes name those that are not
+        known to the byte, and stay away.
     partial_json: whether JSON documents that updates change become diffs (MySQL), where these are less. Documents are
         compared one by one, which takes its time.
     compress: whether transactions (MySQL) and rows events (MariaDB) are compressed, as servers do it.

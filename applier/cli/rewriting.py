@@ -1,4 +1,4 @@
-"""`applier rewrite`: an archive anew, smaller."""
+"""`applier rewrite`: an archive anew, smaller, or with full images."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -29,7 +29,7 @@ def rewrite(
     image: Annotated[Image | None, typer.Option(
         help="What images of updates and deletes have then. minimal: before, the key equivalent, and after, what "
              "changed; noblob: besides, all columns but TEXT, BLOB and JSON. Images that have less stay as they "
-             "are.")] = None,
+             "are. full: all columns, found by applying the archive to --base.")] = None,
     partial_json: Annotated[bool, typer.Option(
         "--partial-json", help="Make diffs of JSON documents that updates change (MySQL), if that is less.")] = False,
     compress: Annotated[bool, typer.Option(
@@ -40,12 +40,13 @@ def rewrite(
     key_file: KeyFiles = None,
     key_file_secret: KeyFileSecret = None,
 ) -> None:
-    """Write an archive anew, smaller, and prove that it replays to the same rows.
+    """Write an archive anew, smaller or with full images, and prove that it replays to the same rows.
 
     Names of files, groups, GTIDs, servers, times, statements and their order stay; positions change. Both archives are
     replayed and their rows compared; only then the output is there.
 
         applier rewrite --binlogs /backup --image minimal --compress --output /backup-small
+        applier rewrite --binlogs /backup-small --image full --output /backup-full
     """
     from applier.api.rewriting import rewrite as write
     from applier.cli.terminal import print_note, progress

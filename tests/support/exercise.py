@@ -169,7 +169,7 @@ def exercise_rewriting() -> None:
     from jsondiff.encode import encode
 
     sql, key = "CREATE TABLE d.j (k INT PRIMARY KEY, j JSON)", pa.array([1], pa.int32())
-    rows = [{"k": key, "j": pa.array([encode({"a": "long" * 9, "b": value})])} for value in (1, 2)]
+    rows = [{"k": key, "j": pa.array([encode({"a": ["long" * 9], "b": value})])} for value in (1, 2)]
     with tempfile.TemporaryDirectory() as folder:
         with BinlogWriter(f"{folder}/binlog.000001") as log:
             for statement in ("CREATE DATABASE d", sql):
@@ -178,6 +178,15 @@ def exercise_rewriting() -> None:
                 log.rows(RowChanges(_definition(sql), after=rows[0]))
                 log.rows(RowChanges(_definition(sql), before=rows[0], after=rows[1]))
         rewrite(RewriteOptions((f"{folder}/binlog.000001",), f"{folder}/out", compress=True, partial_json=True))
+        with BinlogWriter(f"{folder}/binlog.000002") as log:
+            for statement in ("CREATE DATABASE d", sql):
+                log.query(statement)
+            with log.transaction():
+                log.rows(RowChanges(_definition(sql), after=rows[0]))
+                diffs = pa.array([_document_and_diffs()[1]])
+                log.rows(RowChanges(_definition(sql), before={"k": key}, after={"j": diffs}, diffs=("j",)))
+                log.rows(RowChanges(_definition(sql), before={"k": key}))
+        rewrite(RewriteOptions((f"{folder}/binlog.000002",), f"{folder}/full", "full"))
 
 
 def _document_and_diffs() -> tuple[bytes, bytes]:

@@ -45,10 +45,11 @@ class Completion:
     tables. Raises what a replay raises."""
 
     def __init__(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None, file: IO[bytes]) -> None:
-        self._file, self._used, self._of_file = file, 0, 0
+        self._file, self._used, self._of_file, self._stay = file, 0, 0, set[str]()
         self._parts: dict[tuple[int, int], list[tuple[np.ndarray, int]]] = defaultdict(list)
         self._lacking: dict[int, Lacking] = {}
-        walks = table_walks(task := _task(span, history, base), {})
+        task = self._task(span, history, base)
+        walks = table_walks(task, {})
         for version, walk in walks.items():
             if not stays(walk.units[0].spec.definition):
                 walk.trace(partial(self._take, version, walk))
@@ -80,10 +81,12 @@ class Completion:
             for column, changes in lacking.unknown.items():
                 known = unknown[lacking.table]
                 known[column] = known.get(column, 0) + changes
-        lists = {table: ", ".join(f"{column} ({changes:,} changes)" for column, changes in columns.items())
+        lists = {table: ", ".join(f"{column} ({n:,} change{'s' * (n != 1)})" for column, n in columns.items())
                  for table, columns in sorted(unknown.items())}
-        return [f"{table}: images still lack {columns}, which neither the log nor the base tells to the byte"
-                for table, columns in lists.items()]
+        return [*(f"{table}: images stay as they are: it has VIRTUAL columns, or system versioning, which a replica "
+                  "does not compute" for table in sorted(self._stay)),
+                *(f"{table}: images still lack {columns}, which neither the log nor the base tells to the byte"
+                  for table, columns in lists.items())]
 
     def _take(self, version: int, walk: TableWalk, units: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
               causes: Causes) -> None:
@@ -99,16 +102,17 @@ class Completion:
                 self._used += len(data)
         give_back(units, made)
 
-
-def _task(span: LogSpan, history: SchemaHistory, base: Snapshot | None) -> ApplyTask:
-    """What applies the changes of all tables some of whose images lack something, and those that these depend on."""
-    names = set()
-    for table in used_tables(span, history, EVERYTHING.wanted):
-        if table.use.has_partial_images:
-            for version in table.versions:
-                names |= closure(history, (version.definition.database, version.definition.name), related)
-    used = used_tables(span, history, only(*names))
-    cascades = cascades_of(history, used, idempotent=False, compressed=span.has_compressed_rows, traced=True)
-    planned = changed_versions(used, history, cascades)
-    divide(planned, base, None, None, idempotent=False, cascades=cascades)
-    return ApplyTask({item.version.id: tuple(item.units) for item in planned}, tuple(log_segments(span, planned)))
+    def _task(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None) -> ApplyTask:
+        """What applies the changes of tables some of whose images lack something, and of those that they depend on."""
+        names = set()
+        for table in used_tables(span, history, EVERYTHING.wanted):
+            if table.use.has_partial_images:
+                for version in table.versions:
+                    if stays(version.definition):
+                        self._stay.add(version.definition.full_name)
+                    names |= closure(history, (version.definition.database, version.definition.name), related)
+        used = used_tables(span, history, only(*names))
+        cascades = cascades_of(history, used, idempotent=False, compressed=span.has_compressed_rows, traced=True)
+        planned = changed_versions(used, history, cascades)
+        divide(planned, base, None, None, idempotent=False, cascades=cascades)
+        return ApplyTask({item.version.id: tuple(item.units) for item in planned}, tuple(log_segments(span, planned)))

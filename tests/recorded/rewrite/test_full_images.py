@@ -61,6 +61,22 @@ def test_there_and_back_is_the_same_log(name, image, tmp_path):
     assert [path.read_bytes() for path in full] == [path.read_bytes() for path in case.binlogs]
 
 
+@pytest.mark.parametrize("name", ["mysql-types-text", "mysql-types-number-time", "mariadb-types", "mariadb-types-text",
+                                  "zero-dates-mysql", "zero-dates-mariadb"])
+def test_values_of_a_base(name, tmp_path):
+    """RW-FULL, AP-SNAP: a value that only a snapshot has becomes the server's bytes."""
+    case = Case(name)
+    [path] = case.binlogs
+    begins = [event.position for event in applier.binlog.open(str(path)) if event.name in ("GTID", "MARIADB_GTID")]
+    changes = [event.position for event in applier.binlog.open(str(path)) if "UPDATE_ROWS" in event.name]
+    stop = max(begin for begin in begins if begin < changes[len(changes) // 2])
+    applier.replay(path, tmp_path / "base", stop=(path.name, stop))
+    made = []
+    for binlogs in (case.binlogs, rewritten(case.binlogs, tmp_path / "less", "minimal", base=str(tmp_path / "base"))):
+        made.append(rewritten(binlogs, tmp_path / f"full{len(made)}", "full", base=str(tmp_path / "base")))
+    assert [path.read_bytes() for path in made[0]] == [path.read_bytes() for path in made[1]]
+
+
 @pytest.mark.parametrize("name", ["compressed-mysql", "compressed-mariadb", "json-partial-minimal", "zero-dates-mysql",
                                   "transactions-mysql", "keys-made-mariadb", "ddl-mysql"])
 def test_all_images_become_full(name, tmp_path):
