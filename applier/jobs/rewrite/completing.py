@@ -103,7 +103,7 @@ class Completion:
         give_back(units, made)
 
     def _task(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None) -> ApplyTask:
-        """What applies the changes of tables that have images which lack something, and of those that they depend on."""
+        """What applies the changes of tables that have images which lack something, and of those they depend on."""
         names = set()
         for table in used_tables(span, history, EVERYTHING.wanted):
             if table.use.has_partial_images:
