@@ -21,10 +21,12 @@ from typing import IO
 
 from applier.errors import ArchiveError
 from applier.io.plain_stream import READ_BYTES, PlainStream
+from applier.io.relayed import RelayedStream
 from applier.io.temporary import temporary_directory
 
 MOST_BYTES = 64 << 30
 """What a copy has at most: no server writes such binlogs, so it is something else that unpacks to so much."""
+_OpenStream = Callable[[], PlainStream | RelayedStream]
 FREE_PART = 8
 """Of what is free on the disk, one part of so many stays free."""
 
@@ -46,7 +48,7 @@ class Copy:
         os.close(self.descriptor)
 
 
-def copy_of(name: str, open_stream: Callable[[], PlainStream]) -> Copy:
+def copy_of(name: str, open_stream: _OpenStream) -> Copy:
     """The copy of this name, made of a stream where nobody here has it. Errors: those of the stream, OSError (ENOSPC
     where the disk has no room for it), ArchiveError for more than MOST_BYTES."""
     directory = _directory()
@@ -77,7 +79,7 @@ class _NoLocksError(Exception):
     """The file system has no locks."""
 
 
-def _is_whole(descriptor: int, path: str, open_stream: Callable[[], PlainStream]) -> bool:
+def _is_whole(descriptor: int, path: str, open_stream: _OpenStream) -> bool:
     """Lock a copy, and make it if nobody has; False if it was removed before it was locked."""
     _lock(descriptor, fcntl.LOCK_SH)  # waits for its maker
     if not _is_read_only(descriptor):
@@ -140,7 +142,7 @@ def _remove_unused(directory: str) -> None:
                 os.close(descriptor)
 
 
-def _write(file: IO[bytes], open_stream: Callable[[], PlainStream]) -> None:
+def _write(file: IO[bytes], open_stream: _OpenStream) -> None:
     free = shutil.disk_usage(temporary_directory()).free
     room, written = free - free // FREE_PART, 0
     with open_stream() as stream:

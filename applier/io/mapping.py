@@ -1,8 +1,8 @@
-"""A binlog file as bytes in memory: mapped read-only, whether it is local or far, plain, packed
-or encrypted.
+"""A binlog file as bytes in memory: mapped read-only, whether it is local or far, plain, packed, encrypted, or in
+relay logs.
 
-What is far, packed or encrypted is mapped as a copy of its plain bytes on this machine's disk (copies), so that
-positions, sizes and addresses are those of the log, and nothing above this module knows how the file is kept.
+What is far, packed, encrypted or relayed is mapped as a copy of its plain bytes on this machine's disk (copies), so
+that positions, sizes and addresses are those of the log, and nothing above this module knows how the file is kept.
 """
 
 import errno
@@ -25,6 +25,7 @@ from applier.io.copies import copy_of
 from applier.io.keys import KeyFiles, keys_of
 from applier.io.packing import is_packed
 from applier.io.plain_stream import PlainStream
+from applier.io.relayed import identity, open_plain, relayed_in
 from applier.io.resolver import resolve
 from applier.io.temporary import temporary_directory
 from keysearch.addresses import address_of
@@ -40,7 +41,8 @@ _REMEMBERED = 4096
 
 
 _Stamp = tuple[int, ...]
-_Key = tuple[str, _Stamp, KeyFiles | None]
+_Key = tuple[str, _Stamp, KeyFiles | None, str]
+"""A location, its file's stamp, its keys, and what a log of relay logs is made of."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +102,8 @@ def map_file(uri: str) -> MappedFile:
     Raises ArchiveError where the file cannot be read.
     """
     try:
+        if (relayed := relayed_in(uri)) is not None:
+            return _shared_or((uri, (), None, identity(relayed)), _map_copy)
         filesystem, path = resolve(uri)
         info = filesystem.get_file_info(path)
         if info.type == fs.FileType.Directory:
@@ -109,16 +113,24 @@ def map_file(uri: str) -> MappedFile:
             raise ArchiveError("no such file", file=uri)
         is_here = isinstance(filesystem, fs.LocalFileSystem)
         # a copy that keeps sizes and times, as rsync and cp can make it, is another file
-        key = uri, _stamp(os.stat(path)) if is_here else (info.size, info.mtime_ns), keys_of(uri)
-        with _lock:
-            if key in _shared:
-                _shared.move_to_end(key)
-                return _shared[key]
-        is_encrypted = key[2] is not None and _is_encrypted(uri, filesystem, path)
-        mapped = _map_local(uri, path) if is_here and not is_packed(uri) and not is_encrypted else \
-            replace(_map_copy(key, filesystem, path), is_decrypted=is_encrypted)
+        stamp = _stamp(os.stat(path)) if is_here else (info.size, info.mtime_ns)
+
+        def mapped(key: _Key) -> MappedFile:
+            is_encrypted = key[2] is not None and _is_encrypted(uri, filesystem, path)
+            return _map_local(uri, path) if is_here and not is_packed(uri) and not is_encrypted else \
+                replace(_map_copy(key), is_decrypted=is_encrypted)
+
+        return _shared_or((uri, stamp, keys_of(uri), ""), mapped)
     except OSError as error:
         raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
+
+
+def _shared_or(key: _Key, map_anew: Callable[[_Key], MappedFile]) -> MappedFile:
+    with _lock:
+        if key in _shared:
+            _shared.move_to_end(key)
+            return _shared[key]
+    mapped = map_anew(key)
     with _lock:
         _shared[key] = mapped
         _share_less()
@@ -145,21 +157,17 @@ def _is_encrypted(uri: str, filesystem: fs.FileSystem, path: str) -> bool:
         return stream.is_encrypted
 
 
-def _map_copy(key: _Key, filesystem: fs.FileSystem, path: str) -> MappedFile:
+def _map_copy(key: _Key) -> MappedFile:
     uri = key[0]
-
-    def plain() -> PlainStream:
-        return PlainStream(filesystem, path, uri)
-
     name = hashlib.blake2b(repr(key).encode(), digest_size=16).hexdigest()
     try:
         try:
-            copy = copy_of(name, plain)
+            copy = copy_of(name, lambda: open_plain(uri))
         except OSError as error:
             if error.errno not in _NO_ROOM:
                 raise
             forget_copies()
-            copy = copy_of(name, plain)
+            copy = copy_of(name, lambda: open_plain(uri))
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise

@@ -44,6 +44,7 @@ def exercise() -> None:
         exercise_changes(log)
     _convert_other_kinds()
     exercise_decrypting()
+    exercise_relay_logs()
     exercise_dumps()
     exercise_diffs()
     exercise_sums()
@@ -75,6 +76,16 @@ def exercise_decrypting() -> None:
     event[9] = len(event)
     for counts in (False, True):
         EventCipher(bytes(16), bytes(12), counts=counts).decrypt(event, len(event), 4)
+
+
+def exercise_relay_logs() -> None:
+    """The same for the kernels that put the events of relay logs to their places: the parts of one."""
+    from applier.binlog.archive.archive import open_archive
+    from applier.io.mapping import map_file
+
+    logs = Path(__file__).parents[1] / "recorded" / "relay_logs" / "mysql" / "relay"
+    for file in open_archive([str(logs)]).files:
+        map_file(file.uri)
 
 
 def exercise_changes(log: str) -> None:

@@ -15,12 +15,14 @@ from itertools import pairwise
 
 from pyarrow import fs
 
+from applier.binlog.archive.relay_logs import is_relay_log, source_logs
 from applier.binlog.events.format import IN_INNODB_HINT
 from applier.binlog.outline.outline import Outline
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
 from applier.io.keys import keys_of, like
 from applier.io.mapping import map_file
 from applier.io.packing import SUFFIXES, file_name, is_packed, log_name
+from applier.io.relayed import relayed_in
 from applier.io.resolver import absolute, divided, folder_of, is_uri, join, resolve
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
@@ -48,8 +50,9 @@ class ArchiveFile:
 
     @property
     def log_bytes(self) -> int:
-        """The size of its log, for which a packed file is unpacked, an encrypted one decrypted. Raises ArchiveError."""
-        is_other = is_packed(self.uri) or keys_of(self.uri) is not None
+        """The size of its log, for which a packed file is unpacked, an encrypted one decrypted, one of relay logs put
+        together. Raises ArchiveError."""
+        is_other = is_packed(self.uri) or keys_of(self.uri) is not None or relayed_in(self.uri) is not None
         return map_file(self.uri).size if is_other else self.size
 
 
@@ -60,6 +63,8 @@ class Archive:
 
     files: tuple[ArchiveFile, ...]
     gap: MissingFile | None = None
+    relay_logs: str | None = None
+    """From which relay log to which one the files are made of, if they are."""
 
     def check_has(self, name: str) -> None:
         """Raise MissingFile for a file (by its base name) that is missing, or comes after a missing one."""
@@ -90,6 +95,7 @@ class Archive:
 def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     """Find the files of an archive. Each path is a binlog, a directory of binlogs, an index file (*.index), or a glob;
     local or any pyarrow.fs URI.
+    Of relay logs the files are the source's (relay_logs).
 
     Raises UsageError if the order is not clear, MissingFile for a skipped number or a file that an index names and that
     does not exist, unless that is left to the caller (`with_gap`), ArchiveError if there is nothing to read.
@@ -115,11 +121,20 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     files = _in_order(list(found.values()))
     gap = _first_gap(files, missing)
     if gap is None:
-        return Archive(tuple(files))
+        return _archive(files, None)
     before = tuple(file for file in files if _number(file.name) < _number(gap.file or ""))
     if not with_gap or not before:
         raise gap
-    return Archive(before, gap)
+    return _archive(before, gap)
+
+
+def _archive(files: Sequence[ArchiveFile], gap: MissingFile | None) -> Archive:
+    if not is_relay_log(files[0].uri):
+        return Archive(tuple(files), gap)
+    logs = [ArchiveFile(log, log_name(log), sum(part.end - part.start for part in log.relayed.parts),
+                        max(file.changed for file in files))
+            for log in source_logs([file.uri for file in files])]
+    return Archive(tuple(logs), gap, f"{files[0].name} to {files[-1].name}" if len(files) > 1 else files[0].name)
 
 
 def files_at(path: str) -> list[str]:

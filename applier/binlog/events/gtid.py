@@ -6,7 +6,7 @@ executed, so a MariaDB set is a position. An empty set has no flavour. Sets are 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from struct import Struct, error, unpack_from
 from uuid import UUID
@@ -109,6 +109,11 @@ class GtidSet:
             if domain not in other.domains or entry[1] > other.domains[domain][1]
         }
         return GtidSet.from_intervals(intervals, domains)
+
+    def of_sources(self, sources: Set[str]) -> "GtidSet":
+        """The transactions here of some sources, and all of MariaDB's domains."""
+        return GtidSet.from_intervals({source: numbers for source, numbers in self.intervals.items()
+                                       if source in sources}, self.domains)
 
     def since(self, earlier: "GtidSet") -> "GtidSet":
         """What came after `earlier` to get here: `earlier.followed_by` it is this set, if this one contains it."""

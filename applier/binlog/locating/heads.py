@@ -24,8 +24,7 @@ from applier.binlog.events.format import (
 )
 from applier.binlog.events.gtid import GtidSet, read_gtid_list
 from applier.errors import CORRUPT_EVENT, ArchiveError
-from applier.io.plain_stream import PlainStream
-from applier.io.resolver import resolve
+from applier.io.relayed import open_plain, relayed_in
 
 _FIRST_READ = 8192
 _LARGEST = 256 << 20
@@ -40,7 +39,7 @@ class FileHead:
 
     format: FormatDescription
     created: int  # epoch seconds
-    before: GtidSet  # MySQL
+    before: GtidSet  # MySQL; of a log in relay logs of MariaDB's, too
     last_numbers: dict[tuple[int, int], int]  # MariaDB: (domain, server) -> number
     digest: int
     first_id: int | None
@@ -77,6 +76,8 @@ def read_head(file: ArchiveFile) -> FileHead:
                 elif not start.is_decrypted:
                     raise encrypted(file.uri, position)
                 position += len(event)
+            if (relayed := relayed_in(file.uri)) is not None and relayed.previous:
+                before, last_numbers = GtidSet.parse(relayed.previous), {}
             digest = zlib.crc32(_as_closed(start.take(0, position)))
             extra = start.take(position + HEADER_LENGTH, description.header_length - HEADER_LENGTH)
             is_encrypted = start.is_decrypted
@@ -96,7 +97,7 @@ class _Start:
     """The start of a file; more is read as it is needed."""
 
     def __init__(self, file: ArchiveFile) -> None:
-        self._source = PlainStream(*resolve(file.uri), file.uri, _FIRST_READ)
+        self._source = open_plain(file.uri, _FIRST_READ)
         self._data = b""
 
     def __enter__(self) -> _Start:

@@ -17,6 +17,7 @@ from applier.binlog.outline.outline_recording import OUTSIDE, Recording, Status
 from applier.binlog.outline.outlined_file import OutlinedFile
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, UsageError
+from applier.io.relayed import begins_late, relayed_in
 
 _FIRST_ROOM = 256
 GROUP_BYTES = 128
@@ -83,6 +84,10 @@ class OutlinePass(OutlinedFile):
     def outline(self, start: int | None, known: KnownStart | None = None) -> Outline:
         """The file's outline; see outline_file."""
         begin, before, size = self.head_end, GtidSet(), self.mapped.size
+        if start is not None and start < begin and begins_late(self.uri):
+            raise ArchiveError(f"the relay logs begin with {self.name}:{begin}, behind {start}, where to go on",
+                               file=self.uri, errno=LOG_GAP,
+                               hint="give the relay logs before them, too, or a newer base")
         if start is not None and start > begin:
             before, begin = self._before(start, known), start
         offset = self.stop.offset_in(self.name)
@@ -157,7 +162,7 @@ class OutlinePass(OutlinedFile):
     def _before(self, start: int, known: KnownStart | None) -> GtidSet:
         """The file's transactions before `start`, which must be a position between two groups: without reading them if
         the file is the known one. If it is another one, its transactions decide; without GTIDs it is refused."""
-        if known is None or known.tail is None:
+        if known is None or known.tail is None or relayed_in(self.uri) is not None:
             return self._skip_to(start)
         if self.tail(start) == known.tail:
             return known.executed.since(self.previous_gtids)

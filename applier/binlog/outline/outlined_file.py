@@ -14,6 +14,7 @@ from applier.binlog.events.gtid import GtidSet
 from applier.errors import ArchiveError
 from applier.io.mapping import map_file
 from applier.io.packing import log_name
+from applier.io.relayed import begins_late, relayed_in
 
 _TAIL_BYTES = 64 << 10
 _HEAD = (EventType.FORMAT_DESCRIPTION, EventType.PREVIOUS_GTIDS, EventType.GTID_LIST, EventType.START_ENCRYPTION)
@@ -34,6 +35,11 @@ class OutlinedFile:
         self.head_end = 4
         self.head_events = 0
         self._read_head()
+        self._relayed = relayed_in(uri)
+        if self._relayed is not None:
+            self._pass_over_gap(begins_late(uri))
+            if self._relayed.previous:
+                self.previous_gtids = GtidSet.parse(self._relayed.previous)
 
     def _read_head(self) -> None:
         """Read the format description and the events directly after it. Truncated events are left to the kernel."""
@@ -53,6 +59,17 @@ class OutlinedFile:
             self.head_end = at + size
             self.head_events += 1
 
+    def _pass_over_gap(self, begins_late: bool) -> None:
+        """What comes before the first event of a log that is made of relay logs, where it is known what that was."""
+        goes_on = True
+        while goes_on and self.mapped.size - self.head_end >= HEADER_LENGTH:
+            event = self.read(self.head_end)
+            goes_on = event.type == EventType.BINLOG_CHECKPOINT or (
+                event.type == EventType.IGNORABLE and not event.server_id)
+            if goes_on or (event.type == EventType.INCIDENT and not event.server_id and begins_late):
+                self.head_end += event.size
+                self.head_events += 1
+
     def read(self, position: int) -> Event:
         """An event that Python reads, with its checksum verified here."""
         event = read_event(self.mapped, position, self.format)
@@ -66,9 +83,10 @@ class OutlinedFile:
     def tail(self, position: int) -> str | None:
         """The digest of the bytes directly before a position, of 64 KB at most and without the file's head, of which a
         server changes a flag; None if there are none. Event groups have times, numbers and checksums of their own, so
-        a file with the same tail is the same up to there."""
+        a file with the same tail is the same up to there. None of a log that is made of relay logs, which may lack
+        what the source's has."""
         begin = max(self.head_end, position - _TAIL_BYTES)
-        if not begin < position <= self.mapped.size:
+        if self._relayed is not None or not begin < position <= self.mapped.size:
             return None
         return f"blake2b-128:{hashlib.blake2b(self.mapped.array[begin:position].tobytes(), digest_size=16).hexdigest()}"
 

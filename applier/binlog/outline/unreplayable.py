@@ -3,7 +3,7 @@
 from applier.binlog.events.events import Event
 from applier.binlog.events.format import EventType
 from applier.binlog.outline.outline_recording import BLOCKED_SAVEPOINT
-from applier.errors import SAVEPOINT_DOES_NOT_EXIST
+from applier.errors import LOG_GAP, SAVEPOINT_DOES_NOT_EXIST
 
 _LOAD_DATA = (EventType.LOAD, EventType.EXEC_LOAD, EventType.NEW_LOAD)
 
@@ -17,11 +17,15 @@ def stops_always(event: Event) -> bool:
     return event.type == EventType.INCIDENT or event.name.startswith("UNKNOWN")
 
 
-def unreplayable_events(kind: int, event: Event) -> tuple[str, int | None, str]:
-    """Why the replay stops at this event, MySQL's error number, and what to do."""
+def unreplayable_events(kind: int, event: Event, name: str) -> tuple[str, int | None, str]:
+    """Why the replay stops at this event of the file with a name, MySQL's error number, and what to do."""
     later = "stop before this group with --stop-position, or leave the table out with --ignore-tables"
     if kind == BLOCKED_SAVEPOINT:
         return "ROLLBACK TO a savepoint that its transaction does not have", SAVEPOINT_DOES_NOT_EXIST, later
+    if event.type == EventType.INCIDENT and not event.server_id:  # applier.io.relayed_kernel
+        return ("the relay logs lack what the source logged up to here: the replica had it already, or was told to "
+                "leave it out", LOG_GAP, "give the relay logs before them, too; or go on behind it, with a base that "
+                f"has it: --start-position {name}:{event.position + event.size}")
     if event.type == EventType.INCIDENT:
         return "an INCIDENT: the server says that events may be missing here", 1590, "make a new base from the server"
     if event.type in _LOAD_DATA:

@@ -99,6 +99,9 @@ class Outlining:
         if until is not None:
             stop = replace(stop, position=until)
             files = files_up_to(stop, archive, files, start)
+        if archive.relay_logs is not None:
+            self._note(f"relay logs ({archive.relay_logs}) are read as the logs of the source that they have events "
+                       f"of: positions are the source's, from {archive.files[0].name} on")
         self._progress.phase("outline", len(files), "files")
         known = known_start(base) if self._start is None else None
         tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance,

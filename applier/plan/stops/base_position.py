@@ -12,6 +12,7 @@ from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import LOG_GAP, ApplierError, ArchiveError
+from applier.io.relayed import relayed_in
 from applier.snapshot.manifest import BinlogPosition
 
 
@@ -35,7 +36,8 @@ def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTas
     may go back, or be forgotten. Raises ArchiveError (1236) if transactions are missing between the base and the
     archive.
     """
-    files, wanted = list(archive.files), GtidSet.parse(position.gtid_set)
+    files = list(archive.files)
+    wanted = _wanted(position, files[0].uri)
     if missing := read_head(files[0]).executed.subtract(wanted):
         raise ArchiveError(f"transactions {missing} came before {files[0].name}, and the base snapshot does not have "
                            "them", file=files[0].name, errno=LOG_GAP,
@@ -53,12 +55,18 @@ def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTas
     return [OutlineTask(file.uri, None, stop) for file in files]
 
 
+def _wanted(position: BinlogPosition, first: str) -> GtidSet:
+    """The base's transactions; where the logs are made of relay logs, those of the servers that they have some of."""
+    wanted, relayed = GtidSet.parse(position.gtid_set), relayed_in(first)
+    return wanted if relayed is None else wanted.of_sources(relayed.sources)
+
+
 def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> BinlogPosition:
     """The position with the file and offset at which its transactions are complete (GRP-5, GRP-7).
 
     Raises ArchiveError (1236) if the archive does not have all of them, or has others before the last of them.
     """
-    wanted = GtidSet.parse(position.gtid_set)
+    wanted = _wanted(position, outlines[0].uri)
     reached = next((outline for outline in outlines if outline.stopped), None)
     if reached is None:
         last = outlines[-1]

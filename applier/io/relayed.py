@@ -1,0 +1,163 @@
+"""A log of the source as its replica's relay logs have it: the same events at the same positions.
+
+Where they are is in the location itself (RelayedLocation), which goes as any other one to whoever reads logs, to tasks
+on other machines, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+
+import numpy as np
+
+from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.io import relayed_kernel as k
+from applier.io.decrypting import MAGIC
+from applier.io.keys import keys_of
+from applier.io.plain_stream import READ_BYTES, PlainStream
+from applier.io.resolver import resolve
+from keysearch.addresses import address_of
+
+_ROOM = READ_BYTES + (2 << 20)
+
+
+@dataclass(frozen=True)
+class RelayedPart:
+    """A part of a relay log with events of the source's: offsets in it, and the bytes of its events' checksums."""
+
+    location: str
+    start: int
+    end: int
+    checksum_bytes: int
+
+
+@dataclass(frozen=True)
+class Relayed:
+    """What a log of the source's is made of: its format description, and parts of relay logs, in order. Between the
+    first and `nothing_before` the source has no event group. `previous` are the transactions that came before: before
+    the log, or, where it `begins_late`, before its first event that is here. `sources` are the servers of all
+    transactions.
+    """
+
+    format_description: bytes
+    parts: tuple[RelayedPart, ...]
+    nothing_before: int
+    previous: str = ""
+    begins_late: bool = False
+    sources: frozenset[str] = frozenset()
+
+
+class RelayedLocation(str):
+    """The location of a log of the source's, of which there is no file."""
+
+    relayed: Relayed
+
+    def __new__(cls, location: str, relayed: Relayed) -> RelayedLocation:
+        made = super().__new__(cls, location)
+        made.relayed = relayed
+        return made
+
+    def __reduce__(self) -> tuple[type[RelayedLocation], tuple[str, Relayed]]:
+        return RelayedLocation, (str(self), self.relayed)
+
+
+def relayed_in(location: str) -> Relayed | None:
+    """What the log at a location is made of, if it is made of relay logs."""
+    return location.relayed if isinstance(location, RelayedLocation) else None
+
+
+def begins_late(location: str) -> bool:
+    """Whether the log's first events are in no relay log, and it is known what came before the first one that is."""
+    relayed = relayed_in(location)
+    return relayed is not None and relayed.begins_late and bool(relayed.previous)
+
+
+def open_plain(location: str, buffer_bytes: int = READ_BYTES) -> PlainStream | RelayedStream:
+    """The plain bytes of a log, whatever it is in. Errors as of PlainStream."""
+    relayed = relayed_in(location)
+    return PlainStream(*resolve(location), location, buffer_bytes) if relayed is None else \
+        RelayedStream(location, relayed, buffer_bytes)
+
+
+def identity(relayed: Relayed) -> str:
+    """A digest of what the log is made of: other bytes have another one. Raises OSError."""
+    stamps = []
+    for part in relayed.parts:
+        filesystem, path = resolve(part.location)
+        info = filesystem.get_file_info(path)
+        stamps.append((part, info.size, info.mtime_ns, keys_of(part.location)))
+    return hashlib.blake2b(repr((relayed.format_description, stamps, relayed.nothing_before)).encode(),
+                           digest_size=16).hexdigest()
+
+
+class RelayedStream:
+    """The bytes of a log of the source's, from its beginning; a context manager, as PlainStream is."""
+
+    is_encrypted = False
+
+    def __init__(self, location: str, relayed: Relayed, buffer_bytes: int = READ_BYTES) -> None:
+        self.uri, self._relayed, self._buffer_bytes = location, relayed, buffer_bytes
+        self._state = np.zeros((), k.STATE)
+        self._ready = MAGIC + relayed.format_description
+        self._chunks = self._events()
+        for field in ("position", "head_end"):
+            self._state[field] = len(self._ready)
+        self._state["nothing_before"] = relayed.nothing_before
+
+    def __enter__(self) -> RelayedStream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._chunks.close()
+
+    def read(self, size: int) -> bytes:
+        """The next bytes, `size` but at the end, where there are fewer."""
+        parts, left = [self._ready[:size]], size - len(self._ready)
+        self._ready = self._ready[size:]
+        while left > 0 and (chunk := next(self._chunks, b"")):
+            parts.append(chunk[:left])
+            self._ready = chunk[left:]
+            left -= len(chunk)
+        return b"".join(parts)
+
+    def _events(self) -> Generator[bytes, None, None]:
+        for part in self._relayed.parts:
+            with PlainStream(*resolve(part.location), part.location, self._buffer_bytes) as stream:
+                _pass_over(stream, part.start, self._buffer_bytes)
+                yield from self._events_of(part, stream)
+
+    def _events_of(self, part: RelayedPart, stream: PlainStream) -> Iterator[bytes]:
+        """The events of a part, at their places: those that are whole."""
+        state, left, rest = self._state, part.end - part.start, b""
+        state["checksum_bytes"] = part.checksum_bytes
+        room = np.empty(_ROOM, np.uint8)
+        while left and (read := stream.read(min(left, max(self._buffer_bytes, len(rest))))):
+            left -= len(read)
+            data = np.frombuffer(rest + read, np.uint8)
+            if len(data) > len(room):
+                room = np.empty(2 * len(data), np.uint8)
+            start = address_of(data)
+            state["at"], state["end"] = start, start + len(data)
+            status = k.NEED_ROOM
+            while status == k.NEED_ROOM:
+                state["to"], state["to_end"] = address_of(room), address_of(room) + len(room)
+                status = k.assemble(address_of(state))
+                if done := int(state["to"]) - address_of(room):
+                    yield room[:done].tobytes()
+            rest = data[int(state["at"]) - start :].tobytes()
+            if status != k.NEED_INPUT:
+                raise ArchiveError("an event of the relay log has an impossible length or position",
+                                   file=part.location, position=part.end - left - len(rest), errno=CORRUPT_EVENT,
+                                   hint="copy the file again from the replica")
+
+
+def _pass_over(stream: PlainStream, size: int, part_bytes: int) -> None:
+    while size and (read := stream.read(min(size, part_bytes))):
+        size -= len(read)

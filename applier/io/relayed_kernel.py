@@ -1,0 +1,126 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
+"""Kernels that put the events of relay logs to where they are in the source's log.
+
+An event of the source's says where it ends there. What is marked as the replica's own, or as made for the connection
+(ROTATE, a second format description, GTID_LIST), is not of the source's log, and passed over. So is what was received
+twice: a connection that broke within a group begins with the group, or the file, again.
+
+Where the source's log has something that the relay log has not, there is a gap. It is filled, so that positions stay
+those of the source:
+
+    before a TABLE_MAP    ANNOTATE_ROWS, which MariaDB sends to who asks for it: filled with IGNORABLE
+    else                  event groups that the replica did not get: filled likewise, and the end is an INCIDENT,
+                          of no server
+"""
+
+import numpy as np
+
+from applier.kernels.crc32 import crc32
+from keysearch.memory import copy_bytes, inline, kernel, load_u8, load_u16, load_u32, store_u8, store_u32
+from keysearch.records import struct
+
+DONE, NEED_INPUT, NEED_ROOM, BAD_LENGTH, BAD_GAP = range(5)
+STATE, state_at, _ = struct("relayed", **dict.fromkeys((
+    # addresses of the events that are left and of where they end; of the room for them that is left, and its end
+    "at", "end", "to", "to_end",
+    # in the source's log: where the next event comes to, where its head ends, and up to where a gap has no group
+    "position", "head_end", "nothing_before",
+    "checksum_bytes"), np.int64))
+
+HEADER = 19
+_TYPE_AT, _SIZE_AT, _NEXT_AT, _FLAGS_AT = 4, 9, 13, 17
+_ARTIFICIAL, _RELAY_LOG = 0x20, 0x40
+_ROTATE, _FORMAT, _TABLE_MAP, _INCIDENT, _IGNORABLE, _GTID_LIST, _START_ENCRYPTION = (
+    4, 15, 19, 26, 28, 163, 164)
+_GTID, _ANONYMOUS_GTID, _TAGGED_GTID, _MARIADB_GTID = 33, 34, 42, 162
+_PART = 1 << 20
+"""A gap is filled with events of this size."""
+
+
+@kernel
+def next_border(address, at, end):
+    """The offset of the next event from `at` on that says what those behind it are of, or where whole events end."""
+    while end - at >= HEADER:
+        size = np.int64(load_u32(address + at + _SIZE_AT))
+        event_type = load_u8(address + at + _TYPE_AT)
+        if event_type == _FORMAT or event_type == _ROTATE:
+            break
+        if event_type == _GTID_LIST or event_type == _START_ENCRYPTION:
+            break
+        if size < HEADER or size > end - at:
+            break
+        at += size
+    return at
+
+
+@inline
+def _begins_group(event_type):
+    return (event_type == _GTID or event_type == _ANONYMOUS_GTID or event_type == _TAGGED_GTID
+            or event_type == _MARIADB_GTID)
+
+
+@inline
+def _fill(state, gap, is_lost):
+    """Fill a gap, which may take several calls; where groups are lost, the last event of it says so."""
+    least = HEADER + state.checksum_bytes
+    while gap:
+        size = min(gap, np.int64(_PART))
+        if 0 < gap - size < least:
+            size = gap - least
+        if size < least:
+            return BAD_GAP
+        if size > state.to_end - state.to:
+            return NEED_ROOM
+        to = state.to
+        for i in range(size):
+            store_u8(to + i, np.uint8(0))
+        gap -= size
+        state.to += size
+        state.position += size
+        store_u32(to, load_u32(state.at))  # the time of what follows
+        store_u8(to + _TYPE_AT, np.uint8(_INCIDENT if is_lost and gap == 0 else _IGNORABLE))
+        store_u32(to + _SIZE_AT, np.uint32(size))
+        store_u32(to + _NEXT_AT, np.uint32(state.position & 0xFFFFFFFF))
+        if state.checksum_bytes:
+            store_u32(to + size - 4, crc32(to, size - 4, np.uint32(0)))
+    return DONE
+
+
+@kernel
+def assemble(state_address):
+    """Put the events between two addresses to their places, as far as they are whole."""
+    state = state_at(state_address)
+    least = HEADER + state.checksum_bytes
+    while True:
+        left = state.end - state.at
+        if left < HEADER:
+            return NEED_INPUT
+        size = np.int64(load_u32(state.at + _SIZE_AT))
+        if size < least:
+            return BAD_LENGTH
+        if size > left:
+            return NEED_INPUT
+        event_type = np.int64(load_u8(state.at + _TYPE_AT))
+        next_position = np.int64(load_u32(state.at + _NEXT_AT))
+        flags = np.int64(load_u16(state.at + _FLAGS_AT))
+        is_own = flags & (_ARTIFICIAL | _RELAY_LOG) != 0 or next_position == 0 or event_type == _FORMAT
+        # positions past 4 GB are cut to 32 bits: the distance to what is expected tells
+        gap = (next_position - size - state.position) & 0xFFFFFFFF
+        if is_own or gap >= 0x80000000:
+            state.at += size
+            continue
+        if gap:
+            is_lost = event_type != _TABLE_MAP and state.position + gap > state.nothing_before
+            if state.position == state.head_end and state.position + gap > state.nothing_before \
+                    and not _begins_group(event_type) and event_type != _ROTATE:
+                state.at += size  # of a group whose beginning is not here
+                continue
+            result = _fill(state, gap, is_lost)
+            if result != DONE:
+                return result
+        if size > state.to_end - state.to:
+            return NEED_ROOM
+        copy_bytes(state.to, state.at, size)
+        state.to += size
+        state.position += size
+        state.at += size
