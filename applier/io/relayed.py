@@ -14,13 +14,17 @@ from types import TracebackType
 import numpy as np
 
 from applier.errors import CORRUPT_EVENT, ArchiveError
-from applier.io import relayed_kernel as k
 from applier.io.decrypting import MAGIC
 from applier.io.keys import keys_of
 from applier.io.plain_stream import READ_BYTES, PlainStream
 from applier.io.resolver import resolve
 from keysearch.addresses import address_of
 
+RELAY_LOG_FLAG = 0x40
+"""Of events that are a replica's own."""
+_FORMAT_DESCRIPTION = 15
+_FLAGS_AT, _TYPE_AT = len(MAGIC) + 17, len(MAGIC) + 4
+_START_BYTES = 8192
 _ROOM = READ_BYTES + (2 << 20)
 
 
@@ -82,6 +86,17 @@ def open_plain(location: str, buffer_bytes: int = READ_BYTES) -> PlainStream | R
         RelayedStream(location, relayed, buffer_bytes)
 
 
+def is_relay_log(location: str) -> bool:
+    """Whether a file is a relay log; False for what is no log, or cannot be read."""
+    try:
+        with open_plain(location, _START_BYTES) as stream:
+            start = stream.read(_FLAGS_AT + 2)
+    except (OSError, ArchiveError):
+        return False
+    return (len(start) == _FLAGS_AT + 2 and start[_TYPE_AT] == _FORMAT_DESCRIPTION
+            and start.startswith(MAGIC) and bool(start[_FLAGS_AT] & RELAY_LOG_FLAG))
+
+
 def identity(relayed: Relayed) -> str:
     """A digest of what the log is made of: other bytes have another one. Raises OSError."""
     stamps = []
@@ -100,7 +115,9 @@ class RelayedStream:
 
     def __init__(self, location: str, relayed: Relayed, buffer_bytes: int = READ_BYTES) -> None:
         self.uri, self._relayed, self._buffer_bytes = location, relayed, buffer_bytes
-        self._state = np.zeros((), k.STATE)
+        from applier.io import relayed_kernel as kernels  # few logs need them
+
+        self._kernels, self._state = kernels, np.zeros((), kernels.STATE)
         self._ready = MAGIC + relayed.format_description
         self._chunks = self._events()
         for field in ("position", "head_end"):
@@ -135,7 +152,7 @@ class RelayedStream:
 
     def _events_of(self, part: RelayedPart, stream: PlainStream) -> Iterator[bytes]:
         """The events of a part, at their places: those that are whole."""
-        state, left, rest = self._state, part.end - part.start, b""
+        k, state, left, rest = self._kernels, self._state, part.end - part.start, b""
         state["checksum_bytes"] = part.checksum_bytes
         room = np.empty(_ROOM, np.uint8)
         while left and (read := stream.read(min(left, max(self._buffer_bytes, len(rest))))):

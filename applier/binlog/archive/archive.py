@@ -15,14 +15,13 @@ from itertools import pairwise
 
 from pyarrow import fs
 
-from applier.binlog.archive.relay_logs import is_relay_log, source_logs
 from applier.binlog.events.format import IN_INNODB_HINT
 from applier.binlog.outline.outline import Outline
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
 from applier.io.keys import keys_of, like
 from applier.io.mapping import map_file
 from applier.io.packing import SUFFIXES, file_name, is_packed, log_name
-from applier.io.relayed import relayed_in
+from applier.io.relayed import is_relay_log, relayed_in
 from applier.io.resolver import absolute, divided, folder_of, is_uri, join, resolve
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
@@ -131,6 +130,8 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
 def _archive(files: Sequence[ArchiveFile], gap: MissingFile | None) -> Archive:
     if not is_relay_log(files[0].uri):
         return Archive(tuple(files), gap)
+    from applier.binlog.archive.relay_logs import source_logs  # kernels
+
     logs = [ArchiveFile(log, log_name(log), sum(part.end - part.start for part in log.relayed.parts),
                         max(file.changed for file in files))
             for log in source_logs([file.uri for file in files])]

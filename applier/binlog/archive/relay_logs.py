@@ -33,25 +33,12 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError
 from applier.io.decrypting import MAGIC
 from applier.io.mapping import MappedFile, map_file
-from applier.io.relayed import Relayed, RelayedLocation, RelayedPart, open_plain
+from applier.io.relayed import RELAY_LOG_FLAG, Relayed, RelayedLocation, RelayedPart
 from applier.io.relayed_kernel import next_border
 from applier.io.resolver import divided, folder_of, join
 
-_RELAY_LOG_FLAG, _ARTIFICIAL_FLAG = 0x40, 0x20
-_FLAGS_AT, _TYPE_AT = len(MAGIC) + 17, len(MAGIC) + 4
-_START_BYTES = 8192
+_ARTIFICIAL_FLAG = 0x20
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
-
-
-def is_relay_log(location: str) -> bool:
-    """Whether a file is a relay log; False for what is no log, or cannot be read."""
-    try:
-        with open_plain(location, _START_BYTES) as stream:
-            start = stream.read(_FLAGS_AT + 2)
-    except (OSError, ArchiveError):
-        return False
-    return (len(start) == _FLAGS_AT + 2 and start[_TYPE_AT] == EventType.FORMAT_DESCRIPTION
-            and start.startswith(MAGIC) and bool(start[_FLAGS_AT] & _RELAY_LOG_FLAG))
 
 
 def source_logs(locations: Sequence[str]) -> list[RelayedLocation]:
@@ -111,7 +98,7 @@ class _Reading:
             if event.type == EventType.START_ENCRYPTION:
                 if not mapped.is_decrypted:
                     raise encrypted(location, border)
-            elif event.flags & _RELAY_LOG_FLAG:
+            elif event.flags & RELAY_LOG_FLAG:
                 pass
             elif event.type == EventType.GTID_LIST and event.flags & _ARTIFICIAL_FLAG:
                 if not self._has_groups:

@@ -8,7 +8,7 @@ import pytest
 from pyarrow import fs
 
 from applier.errors import ArchiveError
-from applier.io import mapping
+from applier.io import mapping, relayed
 from keysearch.addresses import address_of
 
 
@@ -52,7 +52,8 @@ def test_a_far_file_is_copied_and_leaves_nothing(tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     far = fs.SubTreeFileSystem(str(tmp_path / "far"), fs.LocalFileSystem())
-    monkeypatch.setattr(mapping, "resolve", lambda uri: (far, uri.removeprefix("far://")))
+    for module in (mapping, relayed):
+        monkeypatch.setattr(module, "resolve", lambda uri: (far, uri.removeprefix("far://")))
     mapped = mapping.map_file("far://binlog.000001")
     assert mapped.array.tobytes() == data
     mapped.close()

@@ -19,7 +19,7 @@ import pytest
 from pyarrow import fs
 
 from applier.errors import ArchiveError
-from applier.io import copies, mapping
+from applier.io import copies, mapping, relayed
 from applier.io.packing import is_packed, log_name
 from applier.io.plain_stream import PlainStream
 from tests.support.packing import SUFFIXES, pack
@@ -169,8 +169,8 @@ def test_copies_that_are_kept_are_few_bytes(tmp_path, place, monkeypatch):
 
 
 def test_threads_share_a_copy(tmp_path, place, monkeypatch):
-    opened, plain = [], mapping.PlainStream
-    monkeypatch.setattr(mapping, "PlainStream", lambda *given: opened.append(given) or plain(*given))
+    opened, plain = [], relayed.PlainStream
+    monkeypatch.setattr(relayed, "PlainStream", lambda *given: opened.append(given) or plain(*given))
     path = packed_file(tmp_path, "gzip")
     with ThreadPoolExecutor(8) as pool:
         mapped = list(pool.map(lambda _: mapping.map_file(path), range(8)))
@@ -200,8 +200,8 @@ def test_processes_share_a_copy(tmp_path, place):
 
 def read_in_process(path, place, said):
     mapping.forget_copies()  # those of the process that was forked
-    tempfile.tempdir, opened, plain = place, [], mapping.PlainStream
-    mapping.PlainStream = lambda *given: opened.append(given) or plain(*given)
+    tempfile.tempdir, opened, plain = place, [], relayed.PlainStream
+    relayed.PlainStream = lambda *given: opened.append(given) or plain(*given)
     mapped = mapping.map_file(path)
     said.send("mapped")
     said.recv()
