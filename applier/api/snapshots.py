@@ -100,7 +100,7 @@ class SnapshotTable:
 
     @cached_property
     def _definition(self) -> TableDefinition:
-        return TableDefinition.from_json(self._entry.definition)
+        return self._entry.definition
 
 
 class _Tables(Mapping[str, SnapshotTable]):

@@ -10,7 +10,6 @@ from applier.cli.terminal import assembled, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
 from applier.mysql.time_zones import shown_with_local
-from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import Snapshot
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ def print_snapshot(snapshot: Snapshot) -> None:
         add_row(grid, table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
     console.print(grid)
     for table in snapshot.tables:
-        console.print(words(TableDefinition.from_json(table.definition).to_sql() + ";", keep="\n"))
+        console.print(words(table.definition.to_sql() + ";", keep="\n"))
 
 
 def _when(timestamp: int | None) -> str:

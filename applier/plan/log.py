@@ -27,7 +27,6 @@ from applier.errors import (
 from applier.io.relayed import relayed_in
 from applier.mysql.collations import Charset
 from applier.plan.used_tables import table_map_of
-from applier.schema.definition import TableDefinition
 from applier.schema.engines import is_transactional
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import Position
@@ -191,7 +190,7 @@ def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
         charset = Charset(database.charset, database.collation)
         history.load_database(database.name, charset_as_mariadb(charset) if decided else charset)
     for table in base.tables:
-        definition = TableDefinition.from_json(table.definition)
+        definition = table.definition
         if decided and history.wants(definition.database, definition.name):
             definition = as_mariadb(definition)
         history.load_definition(definition)

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Annotated, Any
 
 from applier.errors import SnapshotError
-from applier.io.typed_json import Mismatch
 from applier.schema.definition import TableDefinition
 from applier.snapshot.file_entries import FileColumns, FileEntry, KeyKind
 from applier.snapshot.shards import Shard, ShardedFiles, columns_of, read_shard, rows_and_bytes
@@ -22,14 +21,14 @@ _OUT_OF_ORDER = "the key range of {} is missing, or overlaps with the file befor
 
 @dataclass(frozen=True)
 class TableEntry:
-    """One table. `definition` is TableDefinition's own JSON form; `key` names the columns that its files are sorted by,
+    """One table. `key` names the columns that its files are sorted by,
     by `key_rules` (keysearch.keyrules). `files` are what readers see; for a system-versioned table, `history` are the
     files with all its rows, past ones included, and all columns. Either may be in a shard, which is read when somebody
     asks for one of them."""
 
     database: str
     name: str
-    definition: dict[str, Any]
+    definition: TableDefinition
     key: tuple[str, ...] = ()
     key_kind: KeyKind | None = None
     files: Sequence[FileEntry] = ()
@@ -68,7 +67,7 @@ class TableEntry:
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest has it."""
-        entry = {"database": self.database, "name": self.name, "definition": self.definition, "key": self.key,
+        entry = {"database": self.database, "name": self.name, "definition": self.definition.to_json(), "key": self.key,
                  "key_kind": self.key_kind, "key_rules": self.key_rules, "files": _files_to_json(self.files)}
         return entry | {"history": _files_to_json(self.history)} if self.history else entry
 
@@ -79,7 +78,7 @@ class TableDocument:
 
     database: str
     name: str
-    definition: dict[str, Any]
+    definition: TableDefinition
     key: tuple[str, ...] = ()
     key_kind: KeyKind | None = None
     files: tuple[FileEntry, ...] | Shard = ()
@@ -94,10 +93,7 @@ class TableDocument:
             if not isinstance(files, Shard) and \
                     (wrong := self._wrong_files(FileColumns.of(files), of_history=of_history)):
                 return wrong
-        try:
-            shown = TableDefinition.from_json(self.definition).shown
-        except Mismatch as error:
-            raise error.within("definition") from None
+        shown = self.definition.shown
         if (shown.database, shown.name) != (self.database, self.name):
             return f"has the definition of {shown.full_name!r}"
         stored = {column.name for column in shown.stored_columns}

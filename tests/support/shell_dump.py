@@ -38,7 +38,7 @@ def make_shell_dump(snapshot: Path, folder: Path, decode: str = "FROM_BASE64") -
         (folder / f"{schema}.sql").write_text(f"-- MySQLShell dump 2.0.1\n/*!50503 SET NAMES utf8mb4 */;\n"
                                               f"CREATE DATABASE /*!32312 IF NOT EXISTS*/ `{schema}`;\n")
         for table in tables:
-            _write_table(folder, f"{schema}@{table.name}", TableDefinition.from_json(table.definition), loads,
+            _write_table(folder, f"{schema}@{table.name}", table.definition, loads,
                          Path(f"{folder}-rows"), decode)
     _write(folder, "@.done.json", {"end": "2026-01-01 00:00:00"})
 

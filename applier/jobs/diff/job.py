@@ -201,7 +201,7 @@ class _Table:
 
 
 def _definition(entry: TableEntry | None) -> TableDefinition | None:
-    return None if entry is None else TableDefinition.from_json(entry.definition)
+    return None if entry is None else entry.definition
 
 
 def _shown(definition: TableDefinition | None) -> TableDefinition | None:

@@ -51,7 +51,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
         raise UsageError("none of the snapshot's tables is chosen", file=options.snapshot,
                          hint="--tables and --ignore-tables leave none; `applier status` lists them")
     names = dict(options.rewrites)
-    definitions = [TableDefinition.from_json(table.definition).in_databases(names) for table in tables]
+    definitions = [table.definition.in_databases(names) for table in tables]
     _check_names(definitions)
     check_listed(snapshot.uri, [columns_of(files) for table in tables for files in table.lists])
     with begin(options.output) as staging:

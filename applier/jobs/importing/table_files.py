@@ -39,7 +39,7 @@ def table_entry(rows: SortedRows, place: TableTarget) -> TableEntry:
                 _check_times(block, definition.versioning, definition.full_name)
                 writer.write(rows_shown(block, definition))
             files = writer.close() or [write_empty(place, table_schema(shown), names, unsigned_bigints(shown))]
-    return TableEntry(shown.database, shown.name, definition.to_json(), names, form, tuple(files), rules,
+    return TableEntry(shown.database, shown.name, definition, names, form, tuple(files), rules,
                       tuple(history))
 
 

@@ -29,7 +29,7 @@ def orphans(snapshot: Snapshot) -> dict[tuple[str, str], tuple[str, ...]]:
     such rows, RESTRICT or not. A NULL in a key is allowed; a table that the snapshot does not have cannot be searched,
     which is a line, too."""
     entries = {(entry.database, entry.name): entry for entry in snapshot.tables}
-    definitions = {name: TableDefinition.from_json(entry.definition) for name, entry in entries.items()}
+    definitions = {name: entry.definition for name, entry in entries.items()}
     found: dict[tuple[str, str], tuple[str, ...]] = {}
     for name, definition in definitions.items():
         for key in definition.foreign_keys:

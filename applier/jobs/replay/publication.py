@@ -59,7 +59,7 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
             rules = before.key_rules  # the rules of its files, which an older program may have written
         numbers = [result.next_number for result in done if result.next_number]
         definition = replace(version.definition, first_number=numbers[0]) if numbers else version.definition
-        entries.append(TableEntry(shown.database, shown.name, definition.to_json(), key.names if key else (),
+        entries.append(TableEntry(shown.database, shown.name, definition, key.names if key else (),
                                   key.form if key else None, tuple(files), rules, tuple(history)))
     return sorted(entries, key=lambda entry: (entry.database, entry.name))
 

@@ -93,7 +93,7 @@ def _shard_complaint(files: ShardedFiles) -> str:
 def _files(snapshot: Snapshot, shards: Mapping[Shard, str]) -> Iterator[tuple[FileEntry | OtherFile, _Sorted | None]]:
     """All files but shards, and those that a shard with a complaint names."""
     for table in snapshot.tables:
-        definition = TableDefinition.from_json(table.definition)
+        definition = table.definition
         key = table_key(definition) if table.history else None
         shown = _Sorted(definition.shown, table.key, table.key_kind == "int", table.key_rules)
         ever = _Sorted(definition, key.names, key.form == "int", key.rules) if key else _Sorted(definition)

@@ -159,7 +159,7 @@ def plan(snapshot: Snapshot, filter: TableFilter = EVERYTHING, hash: Hash = "crc
 
 
 def _compared(snapshot: Snapshot, entry: TableEntry, hash: Hash) -> ComparedTable:
-    definition = TableDefinition.from_json(entry.definition).shown
+    definition = entry.definition.shown
     buckets = -(-entry.rows // RANGE_ROWS)
     if entry.key and definition.column(entry.key[0]).type.entry.family is Family.INTEGER:
         bounds = _bounds(snapshot, entry, definition)

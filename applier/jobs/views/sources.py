@@ -16,7 +16,7 @@ from applier.jobs.history import listing as history
 from applier.jobs.history.listing import HistoryFiles
 from applier.jobs.views.view import AsOf, View, ViewColumn
 from applier.mysql.type_registry import TYPES, Family
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column
 from applier.schema.table_filter import TableFilter
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.shards import columns_of
@@ -49,7 +49,7 @@ def of_snapshot(snapshot: Snapshot, filter: TableFilter) -> Iterator[View]:
     for table in snapshot.tables:
         if not filter.wanted(table.database, table.name):
             continue
-        definition = TableDefinition.from_json(table.definition)
+        definition = table.definition
         for name, files, columns in ((table.name, table.files, definition.shown.stored_columns),
                                      (f"{table.name}_history", table.history, definition.stored_columns)):
             if files:

@@ -17,7 +17,6 @@ from applier.jobs.importing.job import import_dump
 from applier.jobs.replay.job import replay_with
 from applier.mysql.wire_types import WireType
 from applier.options import ImportOptions, ReplayOptions
-from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest
 from applier.writer.writer import BinlogWriter
 from tests.support.folders import DUMPS
@@ -36,7 +35,7 @@ def binlog(server, folder):
 
 
 def definitions(snapshot):
-    return {table.full_name: TableDefinition.from_json(table.definition)
+    return {table.full_name: table.definition
             for table in manifest.load(str(snapshot)).tables}
 
 

@@ -10,7 +10,7 @@ from applier.jobs.importing.job import import_dump
 from applier.mysql import zero_dates
 from applier.options import ImportOptions
 from applier.plan import base_ranges, units
-from applier.schema.definition import TableDefinition, table_schema
+from applier.schema.definition import table_schema
 from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
 from applier.snapshot.reader import read_unit
@@ -99,7 +99,7 @@ def test_invalid_dates_that_are_gone_are_none(name, tmp_path):
     result = run(case.binlogs, tmp_path / "out")
     held = 0
     for table in manifest.load(str(tmp_path / "out")).tables:
-        schema = table_schema(TableDefinition.from_json(table.definition))
+        schema = table_schema(table.definition)
         rows = read_unit(str(tmp_path / "out"), table.files, schema)
         held += sum(int(zero_dates.which(column).sum()) for column in rows.columns if zero_dates.has_any(column))
     assert result.zero_dates == held > 0

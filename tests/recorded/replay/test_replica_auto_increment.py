@@ -35,6 +35,6 @@ def test_numbers_of_rows_that_are_gone_do_not_come_again(base, tmp_path):
         replay(base, tmp_path / str(step), [file])
         base = str(tmp_path / str(step))
     assert differences(tmp_path / str(step), CASE.expected()) == []
-    tables = {table.name: table.definition["first_number"] for table in manifest.load(base).tables}
+    tables = {table.name: table.definition.first_number for table in manifest.load(base).tables}
     assert tables == {"t": 58, "u": 2}
     assert "AUTO_INCREMENT=58" in (tmp_path / str(step) / "_schema.sql").read_text()

@@ -10,7 +10,6 @@ from applier.errors import SchemaError
 from applier.jobs.replay.job import replay_with
 from applier.options import ExportOptions, ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
-from applier.schema.definition import TableDefinition
 from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
 from tests.support.folders import ARCHIVES
@@ -87,7 +86,7 @@ def test_the_definition_is_kept(tmp_path):
             for sql in (tmp_path / "out/_schema.sql").read_text().split(";\n") if sql.strip()
             for change in parse_statement(sql, flavour="mariadb") if hasattr(change, "definition")}
     for entry in manifest.load(str(tmp_path / "out")).tables:
-        definition = TableDefinition.from_json(entry.definition)
+        definition = entry.definition
         assert (made[entry.name].columns, made[entry.name].versioning) == (definition.columns, definition.versioning)
     assert [made[name].versioning is not None and made[name].versioning.hidden for name in "abcnm"] == [
         True, False, True, True, True]

@@ -72,6 +72,6 @@ def test_what_mariadb_11_takes_character_sets_for(tmp_path):
     uca1400_ai_ci for all Unicode sets from 11.5 on. Names of collations without a character set are of that which they
     stand beside. Recorded from MariaDB 11.8.9; what the columns are is from its information_schema."""
     replay_with(ThisProcess(), ReplayOptions((str(MARIADB_11 / "binlog.000001"),), str(tmp_path / "out")))
-    held = [[table.database, table.name, column["name"], column["type"]["collation"]]
-            for table in manifest.load(str(tmp_path / "out")).tables for column in table.definition["columns"]]
+    held = [[table.database, table.name, column.name, column.type.collation]
+            for table in manifest.load(str(tmp_path / "out")).tables for column in table.definition.columns]
     assert sorted(held) == sorted(json.loads((MARIADB_11 / "collations.json").read_text()))

@@ -13,7 +13,7 @@ import applier
 from applier import cli
 from applier.jobs.verify import plan as planning
 from applier.mysql.type_registry import Family
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column
 from applier.snapshot import manifest
 from tests.recorded.verify.answers import CASES, RANGED, RANGED_ROWS, answers
 from tests.support.real_server import Case, replayed
@@ -64,7 +64,7 @@ def test_a_change_is_found_in_its_range(ranged):
     snapshot = manifest.load(str(ranged / "snapshot"))
     entries, changed = [], {}
     for table in snapshot.tables:
-        definition = TableDefinition.from_json(table.definition).shown
+        definition = table.definition.shown
         number, column = len(definition.stored_columns) - 1, definition.stored_columns[-1]
         rows = _read(path := ranged / "snapshot" / table.files[0].path)
         values = _changed(column, rows.column(number).combine_chunks(), False)
@@ -93,7 +93,7 @@ def test_the_statements_are_those_that_were_answered(case):
 def test_one_changed_value_is_found_down_to_range_column_and_row(case):
     """Of every column of every table, by the least change that its type can hold; a NULL that becomes a value, too."""
     snapshot = manifest.load(str(case / "snapshot"))
-    held = {table.full_name: (table, TableDefinition.from_json(table.definition).shown,
+    held = {table.full_name: (table, table.definition.shown,
                               _read(case / "snapshot" / table.files[0].path)) for table in snapshot.tables}
     original = (case / "snapshot" / "_snapshot.json").read_bytes()
     paths = [table.files[0].path for table in snapshot.tables]

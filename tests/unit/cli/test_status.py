@@ -11,7 +11,7 @@ ROWS = pa.table({"id": pa.array([1, 2, 3], pa.int32())})
 
 def _entry(name, key, files, create):
     [statement] = parse_statement(create, default_database="shop", flavour="mysql", server_charset="utf8mb4")
-    return TableEntry("shop", name, statement.definition.to_json(), key, "int" if key else None, files)
+    return TableEntry("shop", name, statement.definition, key, "int" if key else None, files)
 
 
 def test_status_shows_position_source_and_tables(tmp_path, capsys):

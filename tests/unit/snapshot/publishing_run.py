@@ -10,7 +10,6 @@ import signal
 import sys
 import time
 
-import orjson
 import pyarrow as pa
 
 from applier.errors import SnapshotError
@@ -27,12 +26,12 @@ ROWS = pa.table({"id": [1, 2, 3], "text": ["a", "b", None]})
 _WATCHED = {publish.__file__, staging.__file__, durable.__file__}
 
 
-def definition(name: str, database: str = "shop") -> dict:
-    """Of a table with the columns of ROWS, as a manifest has it."""
+def definition(name: str, database: str = "shop") -> TableDefinition:
+    """Of a table with the columns of ROWS."""
     columns = (Column("id", ColumnType("bigint"), nullable=False),
                Column("text", ColumnType("text", charset="utf8mb4", collation="utf8mb4_bin")))
     key = Key("PRIMARY", "primary", (KeyPart("id"),))
-    return orjson.loads(orjson.dumps(TableDefinition(database, name, columns, (key,)).to_json()))
+    return TableDefinition(database, name, columns, (key,))
 
 
 def publish_once(output: str, base: Snapshot | None = None) -> Snapshot:

@@ -13,7 +13,7 @@ from applier.cli.status import print_snapshot
 from applier.columns.table_key import table_key
 from applier.errors import SnapshotError, UsageError
 from applier.schema.ddl.ddl import parse_statement
-from applier.schema.definition import TableDefinition, table_schema
+from applier.schema.definition import table_schema
 from applier.snapshot.file_entries import FileEntry, OtherFile
 from applier.snapshot.location import is_inside, is_plain_inside, resolve, table_folder
 from applier.snapshot.manifest import BinlogPosition, DatabaseEntry, PreparedTransaction, Snapshot, Source, load
@@ -22,9 +22,8 @@ from tests.support.mutated_json import mutants
 
 POSITION = BinlogPosition("binlog.000003", 1234, "3e11fa47-71ca-11e1-9e33-c80aa9429562:1-5", 1_700_000_000, "mysql")
 def _definition(create):
-    """As a manifest has it."""
     [statement] = parse_statement(create, default_database="shop", flavour="mysql", server_charset="utf8mb4")
-    return orjson.loads(orjson.dumps(statement.definition.to_json()))
+    return statement.definition
 
 
 ORDERS = _definition("""
@@ -110,7 +109,7 @@ def test_what_was_changed_without_a_digest_is_whole_or_an_error(tmp_path_factory
     text = snapshot.to_json()
     assert load(_write(folder, text)) == snapshot
     for table in snapshot.tables:
-        definition = TableDefinition.from_json(table.definition)
+        definition = table.definition
         assert definition.to_sql() and definition.shown.to_sql() and table_schema(definition)
         key = table_key(definition)
         assert key is None or set(key.names) <= {column.name for column in definition.columns}

@@ -19,7 +19,7 @@ from applier.snapshot.manifest import BinlogPosition, Snapshot, load
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableWriter
 from tests.support.folders import ROOT
-from tests.unit.snapshot.publishing_run import ROWS, check_complete, publish_once
+from tests.unit.snapshot.publishing_run import ROWS, check_complete, definition, publish_once
 
 POSITION = BinlogPosition("binlog.000001", 4, "", None, "mysql")
 
@@ -240,7 +240,7 @@ def test_base_that_lost_a_file(tmp_path):
 
 def test_manifest_that_does_not_fit_the_files(output, tmp_path):
     for files in ((FileEntry("a/b/none.parquet", 1, 5),), (FileEntry("x", 1, 5, 3, 4), FileEntry("y", 1, 5, 4, 4))):
-        table = TableEntry("a", "b", {}, ("id",), "int" if len(files) == 2 else None, files)
+        table = TableEntry("a", "b", definition("b", "a"), ("id",), "int" if len(files) == 2 else None, files)
         with pytest.raises(SnapshotError, match=r"missing, or overlaps|is missing"), publish.begin(output) as staging:
             staging.commit(Snapshot(POSITION, (table,)), "", {})
     with pytest.raises(SnapshotError, match="not a complete snapshot"):

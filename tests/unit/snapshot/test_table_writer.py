@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from applier.errors import SnapshotError
+from applier.schema.definition import TableDefinition
 from applier.snapshot import FILE_BYTES, writer
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.reader import read_unit
@@ -99,7 +100,7 @@ def test_files_end_at_the_target_size(tmp_path, small_groups):
     assert all(40_000 <= file.bytes < 60_000 for file in files[:-1])
     assert (files[0].min_key, files[-1].max_key) == (-500, n - 501)
     assert all(after.min_key == before.max_key + 1 for before, after in itertools.pairwise(files))
-    TableEntry("db", "t", {}, ("id",), "int", tuple(files)).check_ranges()
+    TableEntry("db", "t", TableDefinition("db", "t", ()), ("id",), "int", tuple(files)).check_ranges()
     assert _files(tmp_path) == [file.path for file in files]              # names sort as the keys do
     assert read_unit(str(tmp_path), files, table.schema).equals(table)
     groups = pq.read_metadata(tmp_path / files[0].path)

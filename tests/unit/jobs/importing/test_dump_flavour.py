@@ -178,9 +178,9 @@ def test_the_log_decides(log, known, tmp_path):
     imported(tmp_path, TABLE + ROWS, flavour=log if known else None)
     made = replayed(tmp_path, log)
     [table] = made.tables
-    assert made.position.flavour == log == table.definition["flavour"] and table.rows == 2
+    assert made.position.flavour == log == table.definition.flavour and table.rows == 2
     collation = {"mysql": "utf8mb4_0900_ai_ci", "mariadb": "utf8mb4_general_ci"}[log]
-    assert [column["type"]["collation"] for column in table.definition["columns"]] == [None, collation, collation]
+    assert [column.type.collation for column in table.definition.columns] == [None, collation, collation]
     assert [(entry.charset, entry.collation) for entry in made.databases] == [("utf8mb4", collation)]
 
 
