@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from applier.schema.ddl.ddl import parse_statement
-from applier.schema.definition import table_schema
+from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import manifest
 from applier.snapshot.checks import check_footers, check_listed
 from applier.snapshot.file_entries import FileEntry
@@ -85,10 +85,10 @@ def _publish(output: str, n_tables: int, n_files: int) -> float:
                 else:
                     os.link(linked, f"{target.root}/{file.path}")
                 links += 1
-            tables.append(_entry(name, made.definition.to_json(), files))
+            tables.append(_entry(name, made.definition, files))
         snapshot = Snapshot(BinlogPosition("binlog.000001", 4, "", None, "mysql"), tuple(tables))
         return _timed(lambda: staging.commit(snapshot, "", {}))[0]
 
 
-def _entry(name: str, definition: dict[str, Any], files: list[FileEntry]) -> TableEntry:
+def _entry(name: str, definition: TableDefinition, files: list[FileEntry]) -> TableEntry:
     return TableEntry("d", name, definition, ("id",), "int", tuple(files))

@@ -13,7 +13,7 @@ from types import TracebackType
 
 import numpy as np
 
-from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.errors import CORRUPT_EVENT, ArchiveError, reason
 from applier.io.decrypting import MAGIC
 from applier.io.keys import keys_of
 from applier.io.plain_stream import READ_BYTES, PlainStream
@@ -87,11 +87,13 @@ def open_plain(location: str, buffer_bytes: int = READ_BYTES) -> PlainStream | R
 
 
 def is_relay_log(location: str) -> bool:
-    """Whether a file is a relay log; False for what is no log, or cannot be read."""
+    """Whether a file is a relay log; False for what is no log. Raises ArchiveError where it cannot be read."""
     try:
         with open_plain(location, _START_BYTES) as stream:
             start = stream.read(_FLAGS_AT + 2)
-    except (OSError, ArchiveError):
+    except OSError as error:
+        raise ArchiveError(f"the file cannot be read: {reason(error)}", file=location) from error
+    except ArchiveError:
         return False
     return (len(start) == _FLAGS_AT + 2 and start[_TYPE_AT] == _FORMAT_DESCRIPTION
             and start.startswith(MAGIC) and bool(start[_FLAGS_AT] & RELAY_LOG_FLAG))

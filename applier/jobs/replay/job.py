@@ -70,7 +70,7 @@ def replay_staged(executor: Executor, options: ReplayOptions, shown: ReplayOptio
 def _definition(entry: TableEntry) -> TableDefinition:
     """The manifest's definition, as a later replay reads it. Raises SchemaError if no server has such a table."""
     try:
-        return entry.definition
+        return TableDefinition.from_json(entry.definition.to_json())
     except Mismatch as mismatch:
         raise SchemaError(f"the statements of the log leave a table that no server has: it {mismatch}",
                           table=entry.full_name, hint="leave it out with --ignore-tables") from None
