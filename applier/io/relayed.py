@@ -7,7 +7,7 @@ on other machines, too.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from types import TracebackType
 
@@ -30,12 +30,14 @@ _ROOM = READ_BYTES + (2 << 20)
 
 @dataclass(frozen=True)
 class RelayedPart:
-    """A part of a relay log with events of the source's: offsets in it, and the bytes of its events' checksums."""
+    """A part of a relay log with events of the source's: offsets in it, the bytes of its events' checksums, and, if a
+    connection begins with it, where in the source's log."""
 
     location: str
     start: int
     end: int
     checksum_bytes: int
+    connected_at: int | None = None
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ class Relayed:
     """What a log of the source's is made of: its format description, and parts of relay logs, in order. Between the
     first and `nothing_before` the source has no event group. `previous` are the transactions that came before: before
     the log, or, where it `begins_late`, before its first event that is here. `sources` are the servers of all
-    transactions.
+    transactions. Of MariaDB the replica may not have asked for ANNOTATE_ROWS, so it `lacks_annotations`.
     """
 
     format_description: bytes
@@ -52,6 +54,7 @@ class Relayed:
     previous: str = ""
     begins_late: bool = False
     sources: frozenset[str] = frozenset()
+    lacks_annotations: bool = False
 
 
 class RelayedLocation(str):
@@ -125,6 +128,7 @@ class RelayedStream:
         for field in ("position", "head_end"):
             self._state[field] = len(self._ready)
         self._state["nothing_before"] = relayed.nothing_before
+        self._state["lacks_annotations"] = relayed.lacks_annotations
 
     def __enter__(self) -> RelayedStream:
         return self
@@ -150,12 +154,18 @@ class RelayedStream:
         for part in self._relayed.parts:
             with PlainStream(*resolve(part.location), part.location, self._buffer_bytes) as stream:
                 _pass_over(stream, part.start, self._buffer_bytes)
-                yield from self._events_of(part, stream)
+                torn = yield from self._events_of(part, stream)
+                if torn and part is not self._relayed.parts[-1]:
+                    raise _damaged("an event of the relay log is not whole", part, part.end - len(torn))
+        if self._relayed.parts:
+            yield torn
 
-    def _events_of(self, part: RelayedPart, stream: PlainStream) -> Iterator[bytes]:
-        """The events of a part, at their places: those that are whole."""
+    def _events_of(self, part: RelayedPart, stream: PlainStream) -> Generator[bytes, None, bytes]:
+        """The events of a part, at their places. Returns what is left behind the whole ones."""
         k, state, left, rest = self._kernels, self._state, part.end - part.start, b""
         state["checksum_bytes"] = part.checksum_bytes
+        if part.connected_at is not None:
+            state["before"] = part.connected_at
         room = np.empty(_ROOM, np.uint8)
         while left and (read := stream.read(min(left, max(self._buffer_bytes, len(rest))))):
             left -= len(read)
@@ -172,9 +182,15 @@ class RelayedStream:
                     yield room[:done].tobytes()
             rest = data[int(state["at"]) - start :].tobytes()
             if status != k.NEED_INPUT:
-                raise ArchiveError("an event of the relay log has an impossible length or position",
-                                   file=part.location, position=part.end - left - len(rest), errno=CORRUPT_EVENT,
-                                   hint="copy the file again from the replica")
+                what = "the checksum of an event of the relay log does not match" if status == k.BAD_CHECKSUM else \
+                    "an event of the relay log has an impossible length or position"
+                raise _damaged(what, part, part.end - left - len(rest))
+        return rest
+
+
+def _damaged(what: str, part: RelayedPart, position: int) -> ArchiveError:
+    return ArchiveError(what, file=part.location, position=position, errno=CORRUPT_EVENT,
+                        hint="copy the file again from the replica")
 
 
 def _pass_over(stream: PlainStream, size: int, part_bytes: int) -> None:

@@ -1,16 +1,16 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Kernels that put the events of relay logs to where they are in the source's log.
 
-An event of the source's says where it ends there. What is marked as the replica's own, or as made for the connection
-(ROTATE, a second format description, GTID_LIST), is not of the source's log, and passed over. So is what was received
-twice: a connection that broke within a group begins with the group, or the file, again.
+An event of the source's says where it ends there, which its checksum vouches for. What is made for the connection
+(GTID_LIST) is not of the source's log, and passed over. So is what was received twice: a connection that broke within
+a group begins with the group, or the file, again.
 
 Where the source's log has something that the relay log has not, there is a gap. It is filled, so that positions stay
 those of the source:
 
-    before a TABLE_MAP    ANNOTATE_ROWS, which MariaDB sends to who asks for it: filled with IGNORABLE
-    else                  event groups that the replica did not get: filled likewise, and the end is an INCIDENT,
-                          of no server
+    before a TABLE_MAP    ANNOTATE_ROWS, which MariaDB sends to who asks for it: filled with IGNORABLE, if the source's
+                          event that came before ends where the gap begins
+    else                  events that the replica did not get: filled likewise, and the end is an INCIDENT, of no server
 """
 
 import numpy as np
@@ -19,13 +19,14 @@ from applier.kernels.crc32 import crc32
 from keysearch.memory import copy_bytes, inline, kernel, load_u8, load_u16, load_u32, store_u8, store_u32
 from keysearch.records import struct
 
-DONE, NEED_INPUT, NEED_ROOM, BAD_LENGTH, BAD_GAP = range(5)
+DONE, NEED_INPUT, NEED_ROOM, BAD_LENGTH, BAD_GAP, BAD_CHECKSUM = range(6)
 STATE, state_at, _ = struct("relayed", **dict.fromkeys((
     # addresses of the events that are left and of where they end; of the room for them that is left, and its end
     "at", "end", "to", "to_end",
-    # in the source's log: where the next event comes to, where its head ends, and up to where a gap has no group
-    "position", "head_end", "nothing_before",
-    "checksum_bytes"), np.int64))
+    # in the source's log: where the next event comes to, where its head ends, up to where a gap has no group, and where
+    # what was received last ends (or the connection begins)
+    "position", "head_end", "nothing_before", "before",
+    "checksum_bytes", "lacks_annotations"), np.int64))
 
 HEADER = 19
 _TYPE_AT, _SIZE_AT, _NEXT_AT, _FLAGS_AT = 4, 9, 13, 17
@@ -39,11 +40,12 @@ _PART = 1 << 20
 
 @kernel
 def next_border(address, at, end):
-    """The offset of the next event from `at` on that says what those behind it are of, or where whole events end."""
+    """The offset of the next event from `at` on that is the replica's own or says what those behind it are of, or where
+    whole events end."""
     while end - at >= HEADER:
         size = np.int64(load_u32(address + at + _SIZE_AT))
         event_type = load_u8(address + at + _TYPE_AT)
-        if event_type == _FORMAT or event_type == _ROTATE:
+        if event_type == _FORMAT or event_type == _ROTATE or load_u16(address + at + _FLAGS_AT) & _RELAY_LOG:
             break
         if event_type == _GTID_LIST or event_type == _START_ENCRYPTION:
             break
@@ -100,22 +102,32 @@ def assemble(state_address):
             return BAD_LENGTH
         if size > left:
             return NEED_INPUT
+        if state.checksum_bytes and crc32(state.at, size - 4, np.uint32(0)) != load_u32(state.at + size - 4):
+            return BAD_CHECKSUM
         event_type = np.int64(load_u8(state.at + _TYPE_AT))
         next_position = np.int64(load_u32(state.at + _NEXT_AT))
         flags = np.int64(load_u16(state.at + _FLAGS_AT))
-        is_own = flags & (_ARTIFICIAL | _RELAY_LOG) != 0 or next_position == 0 or event_type == _FORMAT
-        # positions past 4 GB are cut to 32 bits: the distance to what is expected tells
-        gap = (next_position - size - state.position) & 0xFFFFFFFF
-        if is_own or gap >= 0x80000000:
+        if flags & _ARTIFICIAL or next_position == 0:
             state.at += size
             continue
+        # positions past 4 GB are cut to 32 bits: the distance to what is expected tells
+        gap = (next_position - size - state.position) & 0xFFFFFFFF
+        if gap >= 0x80000000:
+            state.at += size
+            state.before = next_position
+            continue
         if gap:
-            is_lost = event_type != _TABLE_MAP and state.position + gap > state.nothing_before
+            is_annotation = (state.lacks_annotations and event_type == _TABLE_MAP
+                             and (state.before - state.position) & 0xFFFFFFFF == 0)
+            is_lost = not is_annotation and state.position + gap > state.nothing_before
             if state.position == state.head_end and state.position + gap > state.nothing_before \
                     and not _begins_group(event_type) and event_type != _ROTATE:
                 state.at += size  # of a group whose beginning is not here
+                state.before = next_position
                 continue
             result = _fill(state, gap, is_lost)
+            if is_annotation:
+                state.before = state.position  # as far as it is filled
             if result != DONE:
                 return result
         if size > state.to_end - state.to:
@@ -123,4 +135,5 @@ def assemble(state_address):
         copy_bytes(state.to, state.at, size)
         state.to += size
         state.position += size
+        state.before = state.position
         state.at += size

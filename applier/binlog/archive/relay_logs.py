@@ -5,27 +5,28 @@
     connection  an artificial ROTATE (name of the source's file, position), the source's FORMAT_DESCRIPTION, events.
                 MySQL puts a ROTATE of no server in the place of PREVIOUS_GTIDS, with the position behind it.
     next file   of a connection that goes on: the source's FORMAT_DESCRIPTION with no position, and events
+    end         a ROTATE of the replica's own, or STOP; none of one that was killed, which connects anew
 
-What is of the replica has the flag of relay logs. An event of the source's says where it ends in the source's file,
-so its place there is known, whatever file of the replica's it is in (applier.io.relayed): positions of what is read
-here are the source's, and event groups that go on from a relay log to the next one are whole (GRP-8).
+What is of the replica has the flag of relay logs. Checksums are as the format description says that came last, the
+replica's or the source's. An event of the source's says where it ends in the source's file, so its place there is
+known, whatever file of the replica's it is in (applier.io.relayed): positions of what is read here are the source's,
+and event groups that go on from a relay log to the next one are whole (GRP-8).
 """
 
 from __future__ import annotations
 
 import re
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from applier.binlog.events.events import Event, encrypted, parse_rotate
 from applier.binlog.events.format import (
-    CHECKSUM_LENGTH,
     HEADER,
     HEADER_LENGTH,
     EventType,
     FormatDescription,
+    check_checksum,
     parse_format_description,
 )
 from applier.binlog.events.gtid import GtidSet
@@ -49,7 +50,7 @@ def source_logs(locations: Sequence[str]) -> list[RelayedLocation]:
     """
     reading = _Reading()
     for location in locations:
-        reading.read(location)
+        reading.read(location, is_newest=location == locations[-1])
     reading.name_first(None)
     logs = [log for log in reading.logs if log.parts]
     if not logs:
@@ -69,9 +70,11 @@ class _SourceLog:
     format_description: bytes = b""
     parts: list[RelayedPart] = field(default_factory=list)
     nothing_before: int = 0
+    is_of_mariadb: bool = False
 
     def relayed(self) -> Relayed:
-        return Relayed(self.format_description, tuple(self.parts), self.nothing_before)
+        return Relayed(self.format_description, tuple(self.parts), self.nothing_before,
+                       lacks_annotations=self.is_of_mariadb)
 
 
 class _Reading:
@@ -80,60 +83,117 @@ class _Reading:
     def __init__(self) -> None:
         self.logs = [_SourceLog("")]
         self._format: FormatDescription | None = None  # of the source, where one is known
+        self._checksum_bytes = 0  # by the newest format description in the relay log, the replica's or the source's
+        self._connected_at: int | None = None  # if a connection was begun just now
         self._from_beginning = False  # a connection has sent the log's own format description just now
         self._has_groups = False
         self.stands = ""  # of MariaDB: what came before the place at which the first connection goes on within a log
         self._ended = False  # by the source's own ROTATE
+        self._unfinished = ""  # the relay log before, if it has no end
 
-    def read(self, location: str) -> None:
+    def read(self, location: str, *, is_newest: bool) -> None:
+        """Read a relay log. The newest one may end anywhere; another one ends with a ROTATE or STOP of the replica's,
+        or, if that was killed, a new connection follows."""
         mapped = map_file(location)
-        at = len(MAGIC)
+        at, is_finished = len(MAGIC), False
         while at < mapped.size:
             border = int(next_border(mapped.address, at, mapped.size))
-            self._add(mapped, at, border)
-            event = _whole_event(mapped, border)
+            event = self._whole_event(mapped, border)
+            if at < border:
+                self._check_goes_on(location, at)
+                self._add(mapped, at, border)
             if event is None:
-                return
+                if is_newest and border > len(MAGIC) and self._format is not None:
+                    self._add(mapped, border, mapped.size)
+                is_finished = False
+                break
             at = border + event.size
-            if event.type == EventType.START_ENCRYPTION:
-                if not mapped.is_decrypted:
-                    raise encrypted(location, border)
-            elif event.flags & RELAY_LOG_FLAG:
-                pass
-            elif event.type == EventType.GTID_LIST and event.flags & _ARTIFICIAL_FLAG:
-                if not self._has_groups:
-                    self.stands = str(GtidSet.from_gtid_list_event(bytes(event.body)))
-            elif event.type == EventType.GTID_LIST:
-                self._add(mapped, border, at)
-            elif event.type == EventType.FORMAT_DESCRIPTION:
-                self._describe(location, event, mapped.array[border:at].tobytes())
-            else:
-                self._rotate(mapped, event, at)
+            is_finished = bool(event.flags & RELAY_LOG_FLAG) and event.type in (EventType.ROTATE, EventType.STOP)
+            self._take(mapped, event)
+        if not is_finished:
+            self._unfinished = location
+
+    def _take(self, mapped: MappedFile, event: Event) -> None:
+        """Take an event that `next_border` stops at."""
+        end, is_artificial = event.position + event.size, bool(event.flags & _ARTIFICIAL_FLAG)
+        if event.type == EventType.FORMAT_DESCRIPTION:
+            self._describe(mapped, event)
+        elif event.type == EventType.START_ENCRYPTION:
+            if not mapped.is_decrypted:
+                raise encrypted(mapped.uri, event.position)
+        elif event.flags & RELAY_LOG_FLAG:
+            pass
+        elif event.type == EventType.ROTATE and (is_artificial or not event.end_log_pos):
+            self._connect(mapped, event)
+        else:
+            self._check_goes_on(mapped.uri, event.position)
+            if event.type == EventType.ROTATE:  # the source's own: its log ends
+                self.name_first(parse_rotate(event.body).next_file, ends=True)
+                self._ended = True
+            elif is_artificial and not self._has_groups:
+                self.stands = str(GtidSet.from_gtid_list_event(bytes(event.body)))
+            if not is_artificial and (event.type != EventType.ROTATE or self._format is not None):
+                self._add(mapped, event.position, end)
+
+    def _whole_event(self, mapped: MappedFile, at: int) -> Event | None:
+        """The event there; None where the file ends before it does."""
+        if mapped.size - at < HEADER_LENGTH:
+            return None
+        timestamp, kind, server_id, size, end_log_pos, flags = HEADER.unpack(
+            mapped.array[at : at + HEADER_LENGTH].tobytes())
+        is_torn = size > mapped.size - at
+        data = mapped.array[at : at + size].tobytes()
+        try:
+            if size < HEADER_LENGTH or (is_torn and flags & RELAY_LOG_FLAG and end_log_pos != at + size):
+                raise ArchiveError(f"an event of {size} bytes is impossible", errno=CORRUPT_EVENT,
+                                   hint="copy the file again from the replica")
+            if is_torn:
+                return None
+            if at == len(MAGIC) and not (kind == EventType.FORMAT_DESCRIPTION and flags & RELAY_LOG_FLAG):
+                raise ArchiveError("this is no relay log: it does not begin with a replica's format description",
+                                   hint="give relay logs, or binlogs, but not both")
+            if kind == EventType.FORMAT_DESCRIPTION:
+                self._checksum_bytes = parse_format_description(data).checksum_length
+            if self._checksum_bytes and not (kind == EventType.START_ENCRYPTION and mapped.is_decrypted):
+                check_checksum(data)
+        except ArchiveError as error:
+            raise error.at(file=mapped.uri, position=at) from None
+        body = memoryview(data)[HEADER_LENGTH : size - self._checksum_bytes]
+        return Event(at, kind, timestamp, server_id, size, end_log_pos, flags, None, body)
+
+    def _check_goes_on(self, location: str, at: int) -> None:
+        """Check that what comes before the source's event there is not missing, or is sent again."""
+        if self._unfinished:
+            raise ArchiveError("the relay log ends early: the next one goes on with what comes later",
+                               file=self._unfinished, errno=CORRUPT_EVENT,
+                               hint=f"copy it again from the replica, or give those after it ({location} begins within "
+                                    "a connection, so the first that does not)")
 
     def _add(self, mapped: MappedFile, start: int, end: int) -> None:
-        if start < end and self._format is not None:
-            self._from_beginning = False
-            self._has_groups |= _has_groups(mapped, start, end)
-            self.logs[-1].parts.append(RelayedPart(mapped.uri, start, end, self._format.checksum_length))
+        if self._format is None:
+            raise ArchiveError("the relay log has no format description of the source before its events",
+                               file=mapped.uri, position=start, errno=CORRUPT_EVENT,
+                               hint="give the relay logs before it, too, or copy it again from the replica")
+        self._has_groups |= _has_groups(mapped, start, end)
+        self.logs[-1].parts.append(RelayedPart(mapped.uri, start, end, self._checksum_bytes, self._connected_at))
+        self._from_beginning, self._connected_at = False, None
 
-    def _describe(self, location: str, event: Event, data: bytes) -> None:
-        log = self.logs[-1]
+    def _describe(self, mapped: MappedFile, event: Event) -> None:
+        if event.flags & RELAY_LOG_FLAG:
+            return
+        log, data = self.logs[-1], mapped.array[event.position : event.position + event.size].tobytes()
         if log.began not in (None, event.timestamp):
             raise ArchiveError(f"the relay logs have two logs of the name {log.name}: they are of several sources, or "
-                               "the source's logs were begun anew", file=location, position=event.position,
+                               "the source's logs were begun anew", file=mapped.uri, position=event.position,
                                errno=LOG_GAP, hint="give the relay logs from there on, or those before it")
         self._format = parse_format_description(data)
-        log.began = event.timestamp
+        log.began, log.is_of_mariadb = event.timestamp, self._format.flavour == "mariadb"
         log.format_description = log.format_description or data
         self._from_beginning = event.end_log_pos != 0
 
-    def _rotate(self, mapped: MappedFile, event: Event, end: int) -> None:
+    def _connect(self, mapped: MappedFile, event: Event) -> None:
+        """Go on where a connection begins, or goes to: the log that a ROTATE of no log names."""
         rotate = parse_rotate(event.body)
-        if event.end_log_pos and not event.flags & _ARTIFICIAL_FLAG:  # the source's own: its log ends
-            self.name_first(rotate.next_file, ends=True)
-            self._add(mapped, event.position, end)
-            self._ended = True
-            return
         if self.logs[-1].name in ("", rotate.next_file) and not self._ended:
             self.name_first(rotate.next_file)
             if self._from_beginning and not self.logs[-1].nothing_before:
@@ -143,8 +203,11 @@ class _Reading:
                 raise ArchiveError(f"the relay logs go back to {rotate.next_file}: they are of several sources, or the "
                                    "source's logs were begun anew", file=mapped.uri, position=event.position,
                                    errno=LOG_GAP, hint="give the relay logs from there on, or those before it")
+            if not self._ended and self.logs[-1].parts:
+                self._check_goes_on(mapped.uri, event.position)
             self.logs.append(_SourceLog(rotate.next_file))
         self._from_beginning = self._ended = False
+        self._connected_at, self._unfinished = rotate.position, ""
 
     def name_first(self, name: str | None, *, ends: bool = False) -> None:
         """Name the first log, if it has no name: where a ROTATE leads to; or, if it `ends` there, the one before."""
@@ -163,25 +226,10 @@ class _Reading:
 
 def _has_groups(mapped: MappedFile, start: int, end: int) -> bool:
     """Whether events of MariaDB's are others than those at the head of a log."""
-    while start < end and mapped.array[start + 4] in (EventType.GTID_LIST, EventType.BINLOG_CHECKPOINT):
+    of_the_head = (EventType.GTID_LIST, EventType.BINLOG_CHECKPOINT)
+    while start + HEADER_LENGTH <= end and mapped.array[start + 4] in of_the_head:
         start += int.from_bytes(mapped.array[start + 9 : start + 13].tobytes(), "little")
     return start < end
-
-
-def _whole_event(mapped: MappedFile, at: int) -> Event | None:
-    """The event there; None where the file ends before it does. Whether it has a checksum it tells itself: what comes
-    before the source's format description may be as the replica has it."""
-    size = int.from_bytes(mapped.array[at + 9 : at + 13].tobytes(), "little")
-    if mapped.size - at < HEADER_LENGTH or size > mapped.size - at:
-        return None
-    if size < HEADER_LENGTH:
-        raise ArchiveError(f"an event of {size} bytes is impossible", file=mapped.uri, position=at,
-                           errno=CORRUPT_EVENT, hint="copy the file again from the replica")
-    data = mapped.array[at : at + size].tobytes()
-    timestamp, kind, server_id, size, end_log_pos, flags = HEADER.unpack_from(data)
-    has_checksum = zlib.crc32(data[:-CHECKSUM_LENGTH]) == int.from_bytes(data[-CHECKSUM_LENGTH:], "little")
-    body = memoryview(data)[HEADER_LENGTH : size - CHECKSUM_LENGTH * has_checksum]
-    return Event(at, kind, timestamp, server_id, size, end_log_pos, flags, None, body)
 
 
 def _with_previous(logs: list[RelayedLocation], stands: str) -> list[RelayedLocation]:

@@ -188,6 +188,88 @@ def test_a_relay_log_that_the_replica_still_writes(name, tmp_path):
     assert ends[0] < ends[1]
 
 
+def changed(name, folder, number, change):
+    """A copy of relay logs, of which one has what `change` makes of its bytes and of where its events begin."""
+    shutil.copytree(relay(name), folder)
+    log = sorted(folder.iterdir())[number - 1]
+    data = bytearray(log.read_bytes())
+    at, begins = 4, []
+    while at < len(data):
+        begins.append(at)
+        at += int.from_bytes(data[at + 9:at + 13], "little")
+    log.write_bytes(change(data, begins))
+    return folder
+
+
+CUTS = {"within its last event": lambda data, begins: data[:-10], "before it": lambda data, begins: data[:begins[-1]],
+        "within the one before": lambda data, begins: data[:begins[-1] - 10],
+        "before a group's last event": lambda data, begins: data[:begins[-2]],
+        "with much missing": lambda data, begins: data[:begins[len(begins) // 2]]}
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_relay_log_that_ends_early_is_an_error_if_the_next_one_goes_on(name, cut, tmp_path):
+    """MariaDB's next one begins with a TABLE_MAP, before which ANNOTATE_ROWS may be missing, but nothing else."""
+    number = {"mysql": 7, "mysql-positions": 9}.get(name, 4)
+    folder = changed(name, tmp_path / "cut", number, CUTS[cut])
+    with pytest.raises(ArchiveError, match="ends early: the next one goes on") as caught:
+        replay(folder, tmp_path / "out")
+    assert caught.value.file.endswith(f"{number:06d}")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_relay_log_of_a_replica_that_was_killed_has_no_end(name, tmp_path):
+    """The replica connects again, and receives again what is not whole."""
+    folder = changed(name, tmp_path / "killed", CONNECTED[name][0] - 1, CUTS["within its last event"])
+    replay(folder, tmp_path / "out")
+    assert not differences(tmp_path / "out", FOLDER / name / "expected")
+
+
+@pytest.mark.parametrize(("name", "killed"),
+                         list(zip(NAMES, (2, 4, 5, 7), strict=True)))
+def test_what_a_killed_replica_lost_and_did_not_receive_again_is_missed(name, killed, tmp_path):
+    folder = changed(name, tmp_path / "killed", killed, CUTS["before a group's last event"])
+    for number, log in enumerate(sorted(folder.iterdir()), 1):
+        if killed < number < CONNECTED[name][0]:
+            log.unlink()
+        elif number > killed:
+            log.rename(folder / f"relay-bin.{number - CONNECTED[name][0] + killed + 1:06d}")
+    with pytest.raises(ArchiveError, match="the relay logs lack what the source logged"):
+        replay(folder, tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["mysql", "mariadb"])
+def test_a_damaged_event_is_an_error_whatever_it_says_of_itself(name, tmp_path):
+    """Its type, position and flags, which tell whether it is the source's: the checksum vouches for them."""
+    def damage(event, place, bit):
+        def change(data, begins):
+            data[begins[event % len(begins)] + place] ^= bit
+            return data
+        return change
+
+    number = 0
+    for log in (2, len(list(relay(name).iterdir()))):
+        for event in (0, 2, 5, 6, 7, 8, 9, -2):
+            for place, bit in ((4, 1), (13, 1), (14, 128), (17, 0x20), (17, 0x40), (17, 0x80), (30, 1)):
+                number += 1
+                folder = changed(name, tmp_path / str(number), log, damage(event, place, bit))
+                with pytest.raises(ArchiveError):
+                    open_archive([str(folder)])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_damaged_length_in_the_newest_one_is_not_taken_for_its_end(name, tmp_path):
+    def longer(data, begins):
+        data[begins[event] + 11] ^= 1
+        return data
+
+    for event in (0, -1):
+        folder = changed(name, tmp_path / str(event), len(list(relay(name).iterdir())), longer)
+        with pytest.raises(ArchiveError, match=r"goes past the end of the file|an event of 65... bytes is impossible"):
+            open_archive([str(folder)])
+
+
 def test_verbs_read_them_as_the_sources():
     """show prints a relay log as it is."""
     run = CliRunner().invoke
