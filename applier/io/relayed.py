@@ -46,6 +46,7 @@ class Relayed:
     first and `nothing_before` the source has no event group. `previous` are the transactions that came before: before
     the log, or, where it `begins_late`, before its first event that is here. `sources` are the servers of all
     transactions. Of MariaDB the replica may not have asked for ANNOTATE_ROWS, so it `lacks_annotations`.
+    A log `is_left` where a connection goes on in a later one: its end may not be here, but nothing else is missing.
     """
 
     format_description: bytes
@@ -55,6 +56,7 @@ class Relayed:
     begins_late: bool = False
     sources: frozenset[str] = frozenset()
     lacks_annotations: bool = False
+    is_left: bool = False
 
 
 class RelayedLocation(str):
@@ -109,7 +111,7 @@ def identity(relayed: Relayed) -> str:
         filesystem, path = resolve(part.location)
         info = filesystem.get_file_info(path)
         stamps.append((part, info.size, info.mtime_ns, keys_of(part.location)))
-    return hashlib.blake2b(repr((relayed.format_description, stamps, relayed.nothing_before)).encode(),
+    return hashlib.blake2b(repr((relayed.format_description, stamps, relayed.nothing_before, relayed.is_left)).encode(),
                            digest_size=16).hexdigest()
 
 

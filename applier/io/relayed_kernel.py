@@ -31,8 +31,8 @@ STATE, state_at, _ = struct("relayed", **dict.fromkeys((
 HEADER = 19
 _TYPE_AT, _SIZE_AT, _NEXT_AT, _FLAGS_AT = 4, 9, 13, 17
 _ARTIFICIAL, _RELAY_LOG = 0x20, 0x40
-_ROTATE, _FORMAT, _TABLE_MAP, _INCIDENT, _IGNORABLE, _GTID_LIST, _START_ENCRYPTION = (
-    4, 15, 19, 26, 28, 163, 164)
+_STOP, _ROTATE, _FORMAT, _TABLE_MAP, _INCIDENT, _IGNORABLE, _GTID_LIST, _START_ENCRYPTION = (
+    3, 4, 15, 19, 26, 28, 163, 164)
 _GTID, _ANONYMOUS_GTID, _TAGGED_GTID, _MARIADB_GTID = 33, 34, 42, 162
 _PART = 1 << 20
 """A gap is filled with events of this size."""
@@ -40,14 +40,14 @@ _PART = 1 << 20
 
 @kernel
 def next_border(address, at, end):
-    """The offset of the next event from `at` on that is the replica's own or says what those behind it are of, or where
-    whole events end."""
+    """The offset of the next event from `at` on that may be the replica's own or says what those behind it are of, or
+    where whole events end."""
     while end - at >= HEADER:
         size = np.int64(load_u32(address + at + _SIZE_AT))
         event_type = load_u8(address + at + _TYPE_AT)
         if event_type == _FORMAT or event_type == _ROTATE or load_u16(address + at + _FLAGS_AT) & _RELAY_LOG:
             break
-        if event_type == _GTID_LIST or event_type == _START_ENCRYPTION:
+        if event_type == _GTID_LIST or event_type == _START_ENCRYPTION or event_type == _STOP:
             break
         if size < HEADER or size > end - at:
             break

@@ -52,13 +52,15 @@ def source_logs(locations: Sequence[str]) -> list[RelayedLocation]:
     for location in locations:
         reading.read(location, is_newest=location == locations[-1])
     reading.name_first(None)
-    logs = [log for log in reading.logs if log.parts]
-    if not logs:
+    logs = [log for log in reading.logs if log.name and log.format_description]
+    if not any(log.parts for log in logs):
         raise ArchiveError("the relay logs have no event of a source", file=locations[0])
     place, query = divided(folder_of(locations[0]))
     name = divided(locations[0])[0].rpartition("/")[2].split(".")[0]
     folder = join(place, name) + query
-    return _with_previous([RelayedLocation(join(folder, log.name), log.relayed()) for log in logs], reading.stands)
+    unfinished = [log.unfinished for log in logs if log.unfinished and not log.is_of_mariadb]
+    return _with_previous([RelayedLocation(join(folder, log.name), log.relayed()) for log in logs], reading.stands,
+                          unfinished)
 
 
 @dataclass
@@ -71,10 +73,12 @@ class _SourceLog:
     parts: list[RelayedPart] = field(default_factory=list)
     nothing_before: int = 0
     is_of_mariadb: bool = False
+    is_left: bool = False
+    unfinished: str = ""  # the relay log without an end after which a connection begins with a later log
 
     def relayed(self) -> Relayed:
         return Relayed(self.format_description, tuple(self.parts), self.nothing_before,
-                       lacks_annotations=self.is_of_mariadb)
+                       lacks_annotations=self.is_of_mariadb, is_left=self.is_left)
 
 
 class _Reading:
@@ -84,6 +88,7 @@ class _Reading:
         self.logs = [_SourceLog("")]
         self._format: FormatDescription | None = None  # of the source, where one is known
         self._checksum_bytes = 0  # by the newest format description in the relay log, the replica's or the source's
+        self._replica = 0  # its server id
         self._connected_at: int | None = None  # if a connection was begun just now
         self._from_beginning = False  # a connection has sent the log's own format description just now
         self._has_groups = False
@@ -108,21 +113,24 @@ class _Reading:
                 is_finished = False
                 break
             at = border + event.size
-            is_finished = bool(event.flags & RELAY_LOG_FLAG) and event.type in (EventType.ROTATE, EventType.STOP)
-            self._take(mapped, event)
+            if at == len(MAGIC) + event.size:
+                self._replica = event.server_id
+            # not all are flagged: MariaDB's STOP, and a format description where the replica was not connected yet
+            is_own = bool(event.flags & RELAY_LOG_FLAG) or event.server_id == self._replica
+            is_finished = is_own and event.type in (EventType.ROTATE, EventType.STOP)
+            if event.type == EventType.START_ENCRYPTION:
+                if not mapped.is_decrypted:
+                    raise encrypted(mapped.uri, event.position)
+            elif not is_own:
+                self._take(mapped, event)
         if not is_finished:
             self._unfinished = location
 
     def _take(self, mapped: MappedFile, event: Event) -> None:
-        """Take an event that `next_border` stops at."""
+        """Take an event of the source's, or of a connection, that `next_border` stops at."""
         end, is_artificial = event.position + event.size, bool(event.flags & _ARTIFICIAL_FLAG)
         if event.type == EventType.FORMAT_DESCRIPTION:
             self._describe(mapped, event)
-        elif event.type == EventType.START_ENCRYPTION:
-            if not mapped.is_decrypted:
-                raise encrypted(mapped.uri, event.position)
-        elif event.flags & RELAY_LOG_FLAG:
-            pass
         elif event.type == EventType.ROTATE and (is_artificial or not event.end_log_pos):
             self._connect(mapped, event)
         else:
@@ -164,10 +172,7 @@ class _Reading:
     def _check_goes_on(self, location: str, at: int) -> None:
         """Check that what comes before the source's event there is not missing, or is sent again."""
         if self._unfinished:
-            raise ArchiveError("the relay log ends early: the next one goes on with what comes later",
-                               file=self._unfinished, errno=CORRUPT_EVENT,
-                               hint=f"copy it again from the replica, or give those after it ({location} begins within "
-                                    "a connection, so the first that does not)")
+            raise _ends_early(self._unfinished, f"{location} goes on at {at} with what comes later")
 
     def _add(self, mapped: MappedFile, start: int, end: int) -> None:
         if self._format is None:
@@ -179,8 +184,6 @@ class _Reading:
         self._from_beginning, self._connected_at = False, None
 
     def _describe(self, mapped: MappedFile, event: Event) -> None:
-        if event.flags & RELAY_LOG_FLAG:
-            return
         log, data = self.logs[-1], mapped.array[event.position : event.position + event.size].tobytes()
         if log.began not in (None, event.timestamp):
             raise ArchiveError(f"the relay logs have two logs of the name {log.name}: they are of several sources, or "
@@ -194,6 +197,8 @@ class _Reading:
     def _connect(self, mapped: MappedFile, event: Event) -> None:
         """Go on where a connection begins, or goes to: the log that a ROTATE of no log names."""
         rotate = parse_rotate(event.body)
+        if not self.logs[-1].name and not self.logs[-1].parts:
+            self.logs[-1] = _SourceLog("")
         if self.logs[-1].name in ("", rotate.next_file) and not self._ended:
             self.name_first(rotate.next_file)
             if self._from_beginning and not self.logs[-1].nothing_before:
@@ -203,8 +208,8 @@ class _Reading:
                 raise ArchiveError(f"the relay logs go back to {rotate.next_file}: they are of several sources, or the "
                                    "source's logs were begun anew", file=mapped.uri, position=event.position,
                                    errno=LOG_GAP, hint="give the relay logs from there on, or those before it")
-            if not self._ended and self.logs[-1].parts:
-                self._check_goes_on(mapped.uri, event.position)
+            if not self._ended and self.logs[-1].format_description:
+                self.logs[-1].is_left, self.logs[-1].unfinished = True, self._unfinished
             self.logs.append(_SourceLog(rotate.next_file))
         self._from_beginning = self._ended = False
         self._connected_at, self._unfinished = rotate.position, ""
@@ -224,6 +229,12 @@ class _Reading:
             f"{match['base']}.{int(match['number']) - 1:0{len(match['number'])}d}"
 
 
+def _ends_early(location: str, what_tells: str) -> ArchiveError:
+    return ArchiveError(f"the relay log ends early: {what_tells}", file=location, errno=CORRUPT_EVENT,
+                        hint="copy it again from the replica, or give those after it from the first one on that begins "
+                             "with a connection, and a base")
+
+
 def _has_groups(mapped: MappedFile, start: int, end: int) -> bool:
     """Whether events of MariaDB's are others than those at the head of a log."""
     of_the_head = (EventType.GTID_LIST, EventType.BINLOG_CHECKPOINT)
@@ -232,15 +243,19 @@ def _has_groups(mapped: MappedFile, start: int, end: int) -> bool:
     return start < end
 
 
-def _with_previous(logs: list[RelayedLocation], stands: str) -> list[RelayedLocation]:
+def _with_previous(logs: list[RelayedLocation], stands: str, unfinished: Sequence[str]) -> list[RelayedLocation]:
     """The logs with the transactions that came before each. MariaDB says where a connection `stands` that begins late.
     A replica of MySQL does not keep what the source says of it: what a server numbers below the first transaction that
-    is here came before the first log."""
+    is here came before the first log. It has to number all that is behind it where a relay log is `unfinished`: only
+    by GTIDs a connection begins with a later log when it has all of the one before."""
     gtids = [outline_file(log).gtids for log in logs]
-    if not any(found.intervals for found in gtids):
+    everything = reduce(GtidSet.union, gtids)
+    if unfinished and {len(numbers) for numbers in everything.intervals.values()} != {1}:
+        raise _ends_early(unfinished[0], "the next connection begins with a later log of the source, and GTIDs do not "
+                                         "tell that nothing came between")
+    if not everything.intervals:
         first = logs[0]
         return [RelayedLocation(first, replace(first.relayed, previous=stands, begins_late=True)), *logs[1:]]
-    everything = reduce(GtidSet.union, gtids)
     before = GtidSet.from_intervals({source: [(1, numbers[0][0] - 1)] for source, numbers
                                      in everything.intervals.items() if numbers[0][0] > 1})
     made: list[RelayedLocation] = []

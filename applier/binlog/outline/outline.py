@@ -158,7 +158,7 @@ class Outline:
     size: int
     format: FormatDescription
     next_file: str | None  # from ROTATE
-    shut_down: bool  # ends with STOP
+    shut_down: bool  # ends with STOP, or with what a replica got of it
     previous_gtids: GtidSet
     gtids: GtidSet  # of the groups up to `end`
     start: int  # start of the first group that counts

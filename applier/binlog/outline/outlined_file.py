@@ -64,9 +64,9 @@ class OutlinedFile:
         goes_on = True
         while goes_on and self.mapped.size - self.head_end >= HEADER_LENGTH:
             event = self.read(self.head_end)
-            goes_on = event.type == EventType.BINLOG_CHECKPOINT or (
-                event.type == EventType.IGNORABLE and not event.server_id)
-            if goes_on or (event.type == EventType.INCIDENT and not event.server_id and begins_late):
+            goes_on = event.type == EventType.BINLOG_CHECKPOINT or (not event.server_id and (
+                event.type == EventType.IGNORABLE or (event.type == EventType.INCIDENT and begins_late)))
+            if goes_on:
                 self.head_end += event.size
                 self.head_events += 1
 
@@ -91,7 +91,10 @@ class OutlinedFile:
         return f"blake2b-128:{hashlib.blake2b(self.mapped.array[begin:position].tobytes(), digest_size=16).hexdigest()}"
 
     def ends_with_stop(self) -> bool:
-        """True if the file's last event says that the server was shut down."""
+        """True if the file's last event says that the server was shut down, or relay logs have no end of it, and it is
+        known that nothing else is missing."""
+        if self._relayed is not None and self._relayed.is_left:
+            return True
         size = self.format.header_length + self.format.checksum_length
         header = self.mapped.array[max(0, self.mapped.size - size) :][:HEADER_LENGTH].tobytes()
         return (len(header) == HEADER_LENGTH and header[4] == EventType.STOP

@@ -5,7 +5,9 @@
 Both servers are new, and of the kind that NAME begins with. The replica has relay_log=relay-bin, relay_log_purge=0 and
 max_relay_log_size=4096: MySQL begins a new file between event groups, MariaDB within them, too. The connection ends and
 begins again in the middle. Of NAME ending with -positions, the servers have no GTIDs (MySQL) or do not use them, and
-the source has no checksums. ROWS_PROGRAM is called with the replica's port and a folder.
+the source has no checksums. Of NAME ending with -restarted, the replica is shut down, and killed, in between, for which
+RESTART_PROGRAM is called with TERM or KILL, and the source begins new logs while it is away. ROWS_PROGRAM is called
+with the replica's port and a folder.
 """
 
 import os
@@ -32,7 +34,7 @@ THIRD = ["FLUSH BINARY LOGS", "INSERT INTO shop.item VALUES (1000, 'after the fl
 def main(name: str, source_port: str, source_datadir: str, port: str, datadir: str) -> None:
     """Record one."""
     source, replica = _connect(source_port), _connect(port)
-    is_mariadb, by_positions = name.startswith("mariadb"), name.endswith("-positions")
+    is_mariadb, by_positions = name.startswith("mariadb"), "-positions" in name
     word = "SLAVE" if is_mariadb else "REPLICA"
     if by_positions:
         _run(source, "SET GLOBAL binlog_checksum = NONE")
@@ -47,6 +49,16 @@ def main(name: str, source_port: str, source_datadir: str, port: str, datadir: s
     _run(source, *FIRST)
     _wait(source, replica, is_mariadb)
     _run(replica, "FLUSH RELAY LOGS")
+    if name.endswith("-restarted"):
+        replica = _restart(port, "TERM")
+        _run(replica, f"START {word}")
+        _run(source, "INSERT INTO shop.item VALUES (500, 'between restarts', 1)", "FLUSH BINARY LOGS",
+             "UPDATE shop.item SET price = 7 WHERE id = 500")
+        _wait(source, replica, is_mariadb)
+        replica = _restart(port, "TERM" if is_mariadb else "KILL")  # MariaDB's master.info does not survive that
+        _run(replica, "FLUSH RELAY LOGS")
+        _run(source, "FLUSH BINARY LOGS", "FLUSH BINARY LOGS")
+        _run(replica, f"START {word}")
     _run(replica, f"STOP {word} IO_THREAD")
     _run(source, *SECOND)
     _run(replica, f"START {word} IO_THREAD")
@@ -60,6 +72,11 @@ def main(name: str, source_port: str, source_datadir: str, port: str, datadir: s
         for log in sorted(Path(place).glob(pattern)):
             shutil.copyfile(log, made / folder / log.name)
     subprocess.run([*shlex.split(os.environ["ROWS_PROGRAM"]), port, str(made / "expected")], check=True)
+
+
+def _restart(port: str, signal: str) -> pymysql.Connection:
+    subprocess.run([*shlex.split(os.environ["RESTART_PROGRAM"]), signal], check=True)
+    return _connect(port)
 
 
 def _connect(port: str) -> pymysql.Connection:

@@ -29,6 +29,8 @@ from tests.support.real_server import differences
 
 FOLDER = RECORDED / "relay_logs"
 NAMES = ["mysql", "mysql-positions", "mariadb", "mariadb-positions"]
+RESTARTED = ["mysql-restarted", "mariadb-positions-restarted"]
+"""The replica was shut down, and on MySQL killed, and the source began new logs while it was away."""
 CONNECTED = {"mysql": (5, ("binlog.000001", 13061)), "mysql-positions": (7, ("binlog.000002", 12581)),
              "mariadb": (7, ("binlog.000001", 15425)), "mariadb-positions": (9, ("binlog.000002", 14821))}
 """The relay log that the second connection begins with, and what it begins with."""
@@ -57,7 +59,7 @@ def places(name):
             (outline_file(str(log)) for log in sorted((FOLDER / name / "source").iterdir())) if outline.n_groups]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES + RESTARTED)
 def test_the_rows_are_the_replicas_and_the_position_is_the_sources(name, tmp_path):
     result = replay(relay(name), tmp_path / "out")
     assert not differences(tmp_path / "out", FOLDER / name / "expected")
@@ -213,7 +215,7 @@ def test_a_relay_log_that_ends_early_is_an_error_if_the_next_one_goes_on(name, c
     """MariaDB's next one begins with a TABLE_MAP, before which ANNOTATE_ROWS may be missing, but nothing else."""
     number = {"mysql": 7, "mysql-positions": 9}.get(name, 4)
     folder = changed(name, tmp_path / "cut", number, CUTS[cut])
-    with pytest.raises(ArchiveError, match="ends early: the next one goes on") as caught:
+    with pytest.raises(ArchiveError, match=r"the relay log ends early: .* goes on at ") as caught:
         replay(folder, tmp_path / "out")
     assert caught.value.file.endswith(f"{number:06d}")
 
@@ -237,6 +239,14 @@ def test_what_a_killed_replica_lost_and_did_not_receive_again_is_missed(name, ki
             log.rename(folder / f"relay-bin.{number - CONNECTED[name][0] + killed + 1:06d}")
     with pytest.raises(ArchiveError, match="the relay logs lack what the source logged"):
         replay(folder, tmp_path / "out")
+
+
+def test_what_a_killed_replica_has_not_is_missed_where_it_goes_on_in_a_later_log(tmp_path):
+    """relay-bin.000006 has the last group of binlog.000002, and the next connection begins with binlog.000004."""
+    folder = changed("mysql-restarted", tmp_path / "cut", 6, lambda data, begins: data[:begins[6]])
+    assert open_archive([str(relay("mysql-restarted"))]).files[1].name == "binlog.000002"
+    with pytest.raises(ArchiveError, match="GTIDs do not tell that nothing came between"):
+        open_archive([str(folder)])
 
 
 @pytest.mark.parametrize("name", ["mysql", "mariadb"])
