@@ -10,13 +10,16 @@ from applier.api.arguments import (
     PathLike,
     Paths,
     Place,
+    Size,
     Tables,
     Watcher,
     chosen_gtids,
     database_names,
     logs,
     path,
+    places,
     position,
+    size,
     stop_at,
     table_filter,
     watcher,
@@ -36,6 +39,7 @@ def doctor(
     schema: PathLike | None = None,
     start: Place | None = None,
     stop: Place | datetime | None = None,
+    snapshot_at: Iterable[Place] = (),
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     rewrite_db: Mapping[str, str] | None = None,
@@ -47,6 +51,9 @@ def doctor(
     on_statement: Literal["error", "skip"] = "error",
     define_from_log: bool = False,
     system_time_zone: str | None = None,
+    unsigned_bigint: Literal["decimal", "long", "uint64"] | None = None,
+    pass_bytes: Size | None = None,
+    route: Literal["auto", "walk", "shuffle"] = "auto",
     engine: Literal["local", "auto", "spark"] = "local",
     master: str | None = None,
     keyring: Paths | None = None,
@@ -67,9 +74,9 @@ def doctor(
 
     binlogs: the archive, of which all is read, and no row is decoded; without it only the machine is looked at.
     output: where the snapshot is to be; something is written there, and removed.
-    base, schema, start, stop, tables, ignore_tables, rewrite_db, exclude_gtids, server_ids, ignore_server_ids,
-    exec_mode, type_conversions, on_statement, define_from_log, system_time_zone, engine, master, keyring, key_file,
-    key_file_secret: as of `replay`.
+    base, schema, start, stop, snapshot_at, tables, ignore_tables, rewrite_db, exclude_gtids, server_ids,
+    ignore_server_ids, exec_mode, type_conversions, on_statement, define_from_log, system_time_zone, unsigned_bigint,
+    pass_bytes, route, engine, master, keyring, key_file, key_file_secret: as of `replay`.
     progress: called with each Step.
 
     What would stop a replay before its first row is a problem here. What only the rows show, as a row that is not
@@ -89,6 +96,7 @@ def doctor(
         stop_position=end.position,
         stop_gtid=end.gtid,
         stop_datetime=end.time,
+        snapshot_at=places(snapshot_at),
         filter=table_filter(tables, ignore_tables),
         rewrites=database_names(rewrite_db),
         exclude_gtids=chosen_gtids(exclude_gtids),
@@ -99,6 +107,9 @@ def doctor(
         on_statement=on_statement,
         define_from_log=define_from_log,
         system_time_zone=system_time_zone,
+        unsigned_bigint=unsigned_bigint,
+        pass_bytes=None if pass_bytes is None else size(pass_bytes),
+        route=route,
         engine="spark" if master is not None and engine == "local" else engine,
         master=master,
     ), watcher(progress))

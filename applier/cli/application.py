@@ -39,6 +39,28 @@ class UnsignedBigint(StrEnum):
     uint64 = "uint64"
 
 
+class Route(StrEnum):
+    """How a unit of work gets its row changes."""
+
+    auto = "auto"
+    walk = "walk"
+    shuffle = "shuffle"
+
+
+RouteOption = Annotated[Route, typer.Option(
+    help="walk: each task reads the binlogs for its own tables; shuffle: binlogs are decoded once and changes are sent "
+         "to the tasks; auto: the cheaper of the two.")]
+UnsignedBigintOption = Annotated[UnsignedBigint | None, typer.Option(
+    help="What BIGINT UNSIGNED is in files: decimal, of 20 digits; long, where a value from 2^63 on stops the replay; "
+         "uint64, which not every reader has. By default as in --base, or decimal.")]
+PassBytesOption = Annotated[str | None, typer.Option(
+    metavar="SIZE", help="Replay about this much log at a time, as 500G: each pass goes on from what the one before "
+    "made, which bounds memory and temporary disk. The snapshot holds the same. By default as much as this machine "
+    "has room for.")]
+SnapshotAtOption = Annotated[list[str] | None, typer.Option(
+    metavar="FILE:POS,...|SET", help="Several snapshots in one pass: one at each of these positions, as "
+    "--stop-position takes them, or where this GTID set is complete. --output is then the folder that holds them, each "
+    "named after its position, for example binlog.000003-1234. May be given several times.")]
 StopPositionOption = Annotated[str | None, typer.Option(
     metavar="FILE:POS", help="Event groups that end at or before this position.")]
 StopGtidOption = Annotated[str | None, typer.Option(

@@ -10,10 +10,15 @@ from applier.cli.application import (
     ExcludeGtidsOption,
     IgnoreServerIdsOption,
     MasterOption,
+    PassBytesOption,
+    Route,
+    RouteOption,
     ServerIdOption,
+    SnapshotAtOption,
     StopDatetimeOption,
     StopGtidOption,
     StopPositionOption,
+    UnsignedBigintOption,
     app,
 )
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
@@ -48,6 +53,7 @@ def doctor(
     stop_position: StopPositionOption = None,
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
+    snapshot_at: SnapshotAtOption = None,
     exec_mode: Annotated[ExecMode, typer.Option(help="As of `replay`.")] = ExecMode.strict,
     type_conversions: Annotated[list[str] | None, typer.Option(
         metavar="NAME,...", help="Which columns may have other types, as of `replay`.")] = None,
@@ -57,6 +63,9 @@ def doctor(
         "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
         = False,
     system_time_zone: Annotated[str | None, typer.Option(metavar="ZONE", help="As of `replay`.")] = None,
+    unsigned_bigint: UnsignedBigintOption = None,
+    pass_bytes: PassBytesOption = None,
+    route: RouteOption = Route.auto,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -78,7 +87,14 @@ def doctor(
     from applier.cli.terminal import progress
     from applier.jobs.doctor.job import diagnose
     from applier.mysql.time_zones import parse_datetime
-    from applier.option_texts import parse_conversions, parse_rewrites, parse_server_ids, parse_stop_position
+    from applier.option_texts import (
+        parse_conversions,
+        parse_places,
+        parse_rewrites,
+        parse_server_ids,
+        parse_size,
+        parse_stop_position,
+    )
     from applier.options import DoctorOptions
 
     options = DoctorOptions(
@@ -90,6 +106,7 @@ def doctor(
         stop_position=None if stop_position is None else parse_stop_position(stop_position),
         stop_gtid=stop_gtid,
         stop_datetime=None if stop_datetime is None else parse_datetime(stop_datetime),
+        snapshot_at=parse_places(snapshot_at or []),
         filter=TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         rewrites=parse_rewrites(rewrite_db or []),
         exclude_gtids=exclude_gtids,
@@ -100,6 +117,9 @@ def doctor(
         on_statement=on_statement.value,
         define_from_log=define_from_log,
         system_time_zone=system_time_zone,
+        unsigned_bigint=None if unsigned_bigint is None else unsigned_bigint.value,
+        pass_bytes=None if pass_bytes is None else parse_size(pass_bytes),
+        route=route.value,
         engine=engine.value,
         master=master,
     )

@@ -11,11 +11,15 @@ from applier.cli.application import (
     ExcludeGtidsOption,
     IgnoreServerIdsOption,
     MasterOption,
+    PassBytesOption,
+    Route,
+    RouteOption,
     ServerIdOption,
+    SnapshotAtOption,
     StopDatetimeOption,
     StopGtidOption,
     StopPositionOption,
-    UnsignedBigint,
+    UnsignedBigintOption,
     app,
 )
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
@@ -38,14 +42,6 @@ class ExecMode(StrEnum):
 
     strict = "strict"
     idempotent = "idempotent"
-
-
-class Route(StrEnum):
-    """How a unit of work gets its row changes."""
-
-    auto = "auto"
-    walk = "walk"
-    shuffle = "shuffle"
 
 
 class ZeroDates(StrEnum):
@@ -86,11 +82,7 @@ def replay(
     stop_position: StopPositionOption = None,
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
-    snapshot_at: Annotated[list[str] | None, typer.Option(
-        metavar="FILE:POS,...|SET", help="Several snapshots in one pass: one at each of these positions, as "
-                                         "--stop-position takes them, or where this GTID set is complete. --output is "
-                                         "then the folder that holds them, each named after its position, for example "
-                                         "binlog.000003-1234. May be given several times.")] = None,
+    snapshot_at: SnapshotAtOption = None,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database. `*` and `?` are wildcards, "
         "and so are `%` and, in a name with `%`, `_`, as in replicate-wild-do-table (`\\_` is an underscore).")] = None,
@@ -120,19 +112,12 @@ def replay(
         "--check-foreign-keys", help="At the end, look for rows whose foreign keys refer to missing rows, and list "
                                      "them with each table, here and in the report. The snapshot is the same with or "
                                      "without this option.")] = False,
-    unsigned_bigint: Annotated[UnsignedBigint | None, typer.Option(
-        help="What BIGINT UNSIGNED is in files: decimal, of 20 digits; long, where a value from 2^63 on stops the "
-             "replay; uint64, which not every reader has. By default as in --base, or decimal.")] = None,
+    unsigned_bigint: UnsignedBigintOption = None,
     target_file_size: Annotated[str, typer.Option(
         metavar="SIZE", help="About how large new files become, as 64M or 1G. An increment writes again each file that "
                              "has a changed row; many small files are slower to read.")] = "64M",
-    pass_bytes: Annotated[str | None, typer.Option(
-        metavar="SIZE", help="Replay about this much log at a time, as 500G: each pass goes on from what the one "
-                             "before made, which bounds memory and temporary disk. The snapshot holds the same. By "
-                             "default as much as this machine has room for.")] = None,
-    route: Annotated[Route, typer.Option(
-        help="walk: each task reads the binlogs for its own tables; shuffle: binlogs are decoded once and changes are "
-             "sent to the tasks; auto: the cheaper of the two.")] = Route.auto,
+    pass_bytes: PassBytesOption = None,
+    route: RouteOption = Route.auto,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
     keyring: Keyrings = None,

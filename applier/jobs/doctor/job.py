@@ -12,7 +12,7 @@ from dataclasses import replace
 from applier.engine.choice import Choice, choose
 from applier.io.progress import Progress, Silent
 from applier.jobs.doctor.contents import look_at_compression, look_at_images, look_at_searches
-from applier.jobs.doctor.log import Heads, look_at_files, look_at_log
+from applier.jobs.doctor.log import Heads, look_at_files, look_at_log, look_at_places
 from applier.jobs.doctor.machine import (
     look_at_java,
     look_at_kernels,
@@ -27,6 +27,7 @@ from applier.snapshot import manifest
 from applier.snapshot.checks import check_listed
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.shards import columns_of
+from applier.snapshot.unsigned_bigints import choice_onto
 
 
 def diagnose(options: DoctorOptions, progress: Progress | None = None) -> Diagnosis:
@@ -54,6 +55,9 @@ def _look_at_log(findings: Findings, options: DoctorOptions, progress: Progress)
         return None
     heads, of_log = Heads(archive, progress), Findings()
     can_go_on = options.base is None or base is not None
+    if can_go_on and options.snapshot_at:
+        to_last = look_at_places(of_log, options, archive, base, progress)
+        options, can_go_on = to_last or options, to_last is not None
     part = look_at_log(of_log, options, archive, base, heads, progress) if can_go_on else None
     heads.report(findings, are_read=part is None)
     findings.checks += of_log.checks
@@ -83,6 +87,7 @@ def _look_at_base(findings: Findings, options: DoctorOptions) -> Snapshot | None
         base = manifest.load(place)
         check_listed(base.uri, [columns_of(files) for table in base.tables
                                 if options.filter.wanted(table.database, table.name) for files in table.lists])
+        choice_onto(base.source.options, options.unsigned_bigint)
         return base
 
     base = findings.attempt("base", load)

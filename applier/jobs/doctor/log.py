@@ -19,6 +19,7 @@ from applier.jobs.replay.left_out import check_left_out, leaving_out, left_out_o
 from applier.jobs.replay.outlining import Outlining, Pass
 from applier.jobs.replay.planning import relevance_to
 from applier.options import DoctorOptions
+from applier.plan.stops.stop_places import in_order
 from applier.snapshot.manifest import Snapshot
 
 _WHOLE, _NAMED = 1 << 62, 5
@@ -94,16 +95,31 @@ def _head(file: ArchiveFile) -> FileHead | ArchiveError:
         return error
 
 
+def look_at_places(findings: Findings, options: DoctorOptions, archive: Archive, base: Snapshot | None,
+                   progress: Progress) -> DoctorOptions | None:
+    """Whether there can be a snapshot at each of several places; returns the replay to the last of them, which all are
+    on the way of, or None if a replay would stop before it reads what is between them."""
+    compiling.ensure("outline", progress)
+    places = findings.attempt("places", lambda: in_order(
+        options.snapshot_at, archive, lambda tasks: _this_process().outline(tasks, lambda *_: None)))
+    if places is None:
+        return None
+    first, last = (replace(options, snapshot_at=(), stop_position=place) for place in (places[0], places[-1]))
+    # What is wrong with a place alone, as one before the base, is wrong with the first.
+    if len(places) > 1 and findings.attempt("places", lambda: _outline(first, archive, base, progress, [])) is None:
+        return None
+    findings.ok("places", f"{len(places):,}: " + ", ".join(f"{name}:{offset}" for name, offset in places[:_NAMED])
+                + (f" and {len(places) - _NAMED:,} more" if len(places) > _NAMED else ""))
+    return last
+
+
 def look_at_log(findings: Findings, options: DoctorOptions, archive: Archive, base: Snapshot | None,
                 heads: Heads, progress: Progress) -> Pass | None:
     """Whether the files hold together, and the base with them. All of the log is read, and no row of it decoded; None
     if a replay would stop there."""
-    compiling.ensure("outline", progress)
     notes = list[str]()
-    outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, relevance_to(options), _WHOLE, progress,
-                          notes.append, leaving_out=leaving_out(options))
     try:
-        part = outlining.next_pass(archive, base)
+        part = _outline(options, archive, base, progress, notes)
         files = part.span.files
         groups = sum(outline.n_groups for outline in files)
         for note in (*notes_on_base(base), *check_left_out(options, left_out_of(files, options), groups, base)):
@@ -128,6 +144,19 @@ def look_at_log(findings: Findings, options: DoctorOptions, archive: Archive, ba
     return part
 
 
+def _outline(options: DoctorOptions, archive: Archive, base: Snapshot | None, progress: Progress,
+             notes: list[str]) -> Pass:
+    """What a replay applies, in one pass; its `notes` are added. Raises ApplierError as a replay does."""
+    compiling.ensure("outline", progress)
+    return Outlining(_this_process(), options, relevance_to(options), _WHOLE, progress, notes.append,
+                     leaving_out=leaving_out(options)).next_pass(archive, base)
+
+
+def _this_process() -> ThisProcess:
+    return ThisProcess(os.cpu_count() or 1)
+
+
 def _stops(options: DoctorOptions) -> bool:
     """Whether it stops somewhere, perhaps before a file that is missing."""
-    return any(stop is not None for stop in (options.stop_position, options.stop_gtid, options.stop_datetime))
+    return bool(options.snapshot_at) or any(
+        stop is not None for stop in (options.stop_position, options.stop_gtid, options.stop_datetime))

@@ -120,6 +120,40 @@ def test_transactions_that_are_missing_are_named(logs, tmp_path):
     assert "1236" in problem.found and states(applier.doctor(logs, base=tmp_path / "base"))["GTIDs"] == "ok"
 
 
+def test_several_places_are_looked_at_as_a_replay_goes_to_them(logs, tmp_path):
+    """--snapshot-at: up to the last of them, by what stops a replay, and no file after them."""
+    places = ["binlog.000001:154", "binlog.000002:745606"]
+    assert doctored("--binlogs", logs, "--snapshot-at", ",".join(places), "--output", tmp_path / "out") == 2, \
+        "nothing is before the first"
+    applier.replay(logs, tmp_path / "base", stop=places[1])
+    for arguments, what in (({"snapshot_at": places}, "nothing in these binlogs is before the place to stop at"),
+                            ({"snapshot_at": ["binlog.000009:4"]}, "--snapshot-at names binlog.000009"),
+                            ({"snapshot_at": ["binlog.000001:745606"], "base": tmp_path / "base"}, "comes before")):
+        [problem] = applier.doctor(logs, tmp_path / "out", **arguments).problems
+        assert what in problem.found
+        with pytest.raises(ApplierError, match=what):
+            applier.replay(logs, tmp_path / "out", **arguments)
+    (logs / "binlog.000003").write_bytes(b"no log")
+    found = applier.doctor(logs, tmp_path / "out", snapshot_at=["binlog.000002:745606", "binlog.000002:1000"])
+    assert not found.problems
+    assert check(found, "places").found == "2: binlog.000002:1000, binlog.000002:745606"
+    assert "to binlog.000002:745606" in check(found, "log").found
+
+
+def test_a_replay_costs_as_it_is_asked_to_go(logs, tmp_path, capsys):
+    """--route and --pass-bytes are in what it costs; --unsigned-bigint must be the base's."""
+    assert doctored("--binlogs", logs, "--route", "shuffle", "--pass-bytes", "1M", "--engine", "local") == 0
+    [cost] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ok: cost")]
+    assert cost.endswith("by route shuffle, in 3 passes")
+    assert "by route walk" in check(applier.doctor(logs, route="walk"), "cost").found
+    applier.replay(logs, tmp_path / "base", stop="binlog.000002:745606", unsigned_bigint="long")
+    [problem] = applier.doctor(logs, base=tmp_path / "base", unsigned_bigint="uint64").problems
+    assert problem.name == "base"
+    with pytest.raises(ApplierError) as stopped:
+        applier.replay(logs, tmp_path / "out", base=tmp_path / "base", unsigned_bigint="uint64")
+    assert problem.found in str(stopped.value)
+
+
 def test_a_base_must_be_whole(logs, tmp_path):
     base = applier.replay(logs, tmp_path / "base", stop="binlog.000002:745606").snapshot
     found = applier.doctor(logs, base=base)
