@@ -87,7 +87,7 @@ class BinlogPosition:
             raise UsageError(f"{self.offset!r} is not an offset in a binlog")
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.offset}" if self.file else "no binlog position"
+        return f"{self.file}:{self.offset}" if self.file else "an unknown binlog position"
 
 
 @dataclass(frozen=True)

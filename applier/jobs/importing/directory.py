@@ -40,6 +40,8 @@ _UTC = "+00:00"
 _SUFFIX = re.compile(r"\.(?:gz|zst)$")
 _CREATE = re.compile(r"CREATE\s+(?:DATABASE|SCHEMA)\s+(?>(?:/\*.*?\*/\s*|IF\s+NOT\s+EXISTS\s+)*)`((?:[^`]|``)+)`", re.I)
 _OF_MYDUMPER = re.compile(r"(?P<database>[^.]+)\.(?P<table>.+?)(?P<chunk>(?:\.\d+)*)\.sql")
+_ANY_NAME = re.compile(r"mydumper_\d+")
+"""In place of a name that is none for a file, or has a dot. A database's own is in its definition."""
 _NO_TABLES = ("-schema-view.sql", "-schema-post.sql", "-schema-triggers.sql", "-schema-sequence.sql",
               "-schema-tablespace.sql")
 
@@ -191,7 +193,8 @@ def _of_mydumper(folder: _Folder) -> Dump:
     if "metadata" not in folder.names:
         raise UsageError("the dump is not complete: mydumper has not finished its metadata", file=folder.root)
     plain = {_SUFFIX.sub("", name): name for name in sorted(folder.names)}
-    databases, first, definitions, rows = {}, [], [], []
+    databases: dict[str, str | None] = {}
+    first, definitions, rows = list[SqlPart](), list[SqlPart](), []
     for name, stored in plain.items():
         if name.endswith("-schema-create.sql"):
             made = _CREATE.search(folder.text(stored))
@@ -200,15 +203,22 @@ def _of_mydumper(folder: _Folder) -> Dump:
             first.append(SqlPart(folder.uri(stored), has_definitions=True))
     for name, stored in plain.items():
         match = _OF_MYDUMPER.fullmatch(name)
-        if match is None or name.endswith(_NO_TABLES):
-            continue
         defines = name.endswith("-schema.sql")
-        part = SqlPart(folder.uri(stored), databases.get(match["database"], match["database"]), has_definitions=defines)
+        is_view = defines and f"{name.removesuffix('.sql')}-view.sql" in plain  # the file has a table in its place
+        if match is None or name.endswith(_NO_TABLES) or is_view:
+            continue
+        prefix = match["database"]
+        database = databases.setdefault(prefix, None if _ANY_NAME.fullmatch(prefix) else prefix)
+        part = SqlPart(folder.uri(stored), database, has_definitions=defines)
         if defines:
             definitions.append(part)
         else:
             chunk = tuple(map(int, match["chunk"].split(".")[1:]))
             rows.append(((match["database"], match["table"], chunk), part))
+    unknown = [prefix for prefix, name in databases.items() if name is None]
+    if len(unknown) > 1:
+        raise UsageError(f"the dump does not say which databases {unknown[0]} and {unknown[1]} are", file=folder.root,
+                         hint="dump them with their definitions, which are in …-schema-create.sql")
     position = of_metadata(folder.text("metadata"))
     return Dump((*first, *definitions, *(part for _, part in sorted(rows, key=lambda pair: pair[0]))), position,
                 flavour_of_gtids(position.gtid_set))

@@ -114,7 +114,7 @@ class _Import:
                   "of a replay on top of it decides; --flavour says it"
         if not position.file and not position.gtid_set:
             yield "the dump does not say at which binlog position it was made: a replay on top of it begins with the " \
-                  "first binlog that it is given"
+                  "first binlog that it is given; --position or --gtid-set names it"
         elif not position.gtid_set and self.flavour == "mariadb":  # whose logs always have GTIDs
             yield "the dump does not name the transactions that are in it: a replay on top of it finds its place by " \
                   "file and offset only, and not in another server's logs; --gtid-set names them"

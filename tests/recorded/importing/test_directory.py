@@ -1,11 +1,13 @@
 """Dumps that are directories: mydumper's (recorded), MySQL Shell's (made after its documentation)."""
 
+import shutil
 import tarfile
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+import applier
 from applier import cli
 from applier.jobs.importing.job import import_dump
 from applier.jobs.importing.position import of_metadata
@@ -23,7 +25,7 @@ NOT_DUMPED = {"mariadb": ("gc2_kept.inv",), "mysql": ("gc4_kept.inv", "gc4_kept.
 
 @pytest.mark.parametrize("server, position, gtid_set", [
     ("mariadb", "binlog.000064:239228", "0-33711-702"),
-    ("mysql", "no binlog position", "")])  # MySQL 9 has no SHOW MASTER STATUS, which mydumper 0.10 asks for
+    ("mysql", "an unknown binlog position", "")])  # MySQL 9 has no SHOW MASTER STATUS, which mydumper 0.10 asks for
 def test_mydumper(server, position, gtid_set, tmp_path):
     """Every type, tables in several files, STORED generated columns left out: recorded of real servers."""
     with tarfile.open(DUMPS / server / "mydumper.tar.xz") as archive:
@@ -35,6 +37,47 @@ def test_mydumper(server, position, gtid_set, tmp_path):
             if not line.startswith(NOT_DUMPED[server])] == []
     stands = manifest.load(str(out)).position
     assert (str(stands), stands.gtid_set) == (position, gtid_set)
+
+
+@pytest.fixture(scope="module", params=["mariadb", "mysql"])
+def of_one_server(request, tmp_path_factory):
+    """Dumps of one server, at one time: of mydumper 1.0.1 (plain, gz, zst, load_data, csv), and of the server's own
+    program (reference.sql), which the snapshot is of. Names with dots and backticks, a view, bytes of all kinds in
+    text."""
+    folder = tmp_path_factory.mktemp(request.param)
+    with tarfile.open(DUMPS / request.param / "mydumper-1.0.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    applier.import_dump(folder / "reference.sql", folder / "reference")
+    return folder, request.param
+
+
+@pytest.mark.parametrize("form", ["plain", "gz", "zst", "load_data", "csv"])
+def test_new_mydumper(form, of_one_server, tmp_path):
+    """Its form since 1.0: mydumper_N in names of files, _binary "…", files of rows; nothing in place of a view."""
+    folder, server = of_one_server
+    made = applier.import_dump(folder / form, tmp_path / "out").snapshot
+    assert applier.diff(folder / "reference", made).same
+    assert {"shop.weird.table-1", "shop.mydumper_7", "shop.back`tick", "odd-db.x.t"} < set(made.tables)
+    reference = applier.Snapshot(folder / "reference").position
+    # MySQL 9 has no SHOW MASTER STATUS, which it asks for
+    expected = (str(reference), reference.gtid_set) if server == "mariadb" else ("an unknown binlog position", "")
+    assert (str(made.position), made.position.gtid_set) == expected
+
+
+def test_names_of_databases_that_mydumper_does_not_say(of_one_server, tmp_path, capsys):
+    """Without -schema-create.sql, mydumper_0 is any database; a position that is not known is said with its remedy."""
+    folder, server = of_one_server
+    shutil.copytree(folder / "plain", tmp_path / "dump")
+    (tmp_path / "dump" / "mydumper_0-schema-create.sql").unlink()
+    arguments = ["import", str(tmp_path / "dump"), "--output", str(tmp_path / "out")]
+    assert cli.main(arguments) == 1 and "--database" in capsys.readouterr().err
+    assert cli.main([*arguments, "--database", "odd-db.x"]) == 0
+    assert "odd-db.x.t" in applier.Snapshot(tmp_path / "out").tables
+    if server == "mysql":
+        assert "--position or --gtid-set names it" in capsys.readouterr().out
+    shutil.copy(tmp_path / "dump" / "mydumper_0.t-schema.sql", tmp_path / "dump" / "mydumper_9.u-schema.sql")
+    assert cli.main([*arguments[:-1], str(tmp_path / "more"), "--database", "x"]) == 2
+    assert "does not say which databases" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text, file, offset, gtid_set", [
@@ -91,6 +134,20 @@ def test_mysql_shell(decode, tmp_path):
     assert cli.main(["import", str(tmp_path / "dump"), "--output", str(out)]) == 0
     assert differences(out, DUMPS / "mysql" / "expected") == []
     assert manifest.load(str(out)).position == manifest.load(str(first)).position
+
+
+@pytest.mark.parametrize("compression", ["none", "gzip", "zstd"])
+@pytest.mark.parametrize("dialect", ["default", "csv", "csv-unix", "tsv"])
+def test_forms_of_mysql_shell(compression, dialect, tmp_path):
+    """Its compressions, and its dialects: which bytes end and enclose fields is in each table's JSON."""
+    sql = ("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(40), b VARBINARY(9), j JSON);"
+           "INSERT INTO d.t VALUES (1, 'a,\"b\"\\t\\r\\n\\\\', X'002C22', '{\"a\": [1, 2]}'), (2, NULL, NULL, NULL), "
+           "(3, '', '', '[]'), (4, '\\\\N', 'NULL', 'null'), (5, 'é', X'0A', '\"\"');")
+    (tmp_path / "dump.sql").write_text(sql)
+    first = applier.import_dump(tmp_path / "dump.sql", tmp_path / "first").snapshot
+    make_shell_dump(tmp_path / "first", tmp_path / "dump", compression=compression, dialect=dialect)
+    made = applier.import_dump(tmp_path / "dump", tmp_path / "out").snapshot
+    assert made.tables["d.t"].to_arrow().equals(first.tables["d.t"].to_arrow())
 
 
 @pytest.mark.parametrize("missing, says", [

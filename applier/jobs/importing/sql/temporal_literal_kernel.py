@@ -9,7 +9,7 @@ import numpy as np
 
 from applier.binlog.rows.value_kernel import BAD_VALUE, date_time, days
 from applier.jobs.importing.sql.literal_kernel import IS_NULL, UNUSUAL, VALUE
-from applier.jobs.importing.sql.tuple_kernel import NULL, TEXT
+from applier.jobs.importing.sql.tuple_kernel import BINARY_TEXT, NULL, TEXT
 from keysearch.memory import inline, kernel, load_u8
 
 
@@ -45,7 +45,7 @@ def to_datetimes(data, starts, lengths, kinds, with_time, digits, out, states):
         kind, at, length = kinds[row], starts[row], lengths[row]
         out[row] = 0
         states[row] = IS_NULL if kind == NULL else UNUSUAL
-        if kind != TEXT or length < 10 or not (length == 10 or (with_time and length >= 19)):
+        if (kind != TEXT and kind != BINARY_TEXT) or length < 10 or not (length == 10 or (with_time and length >= 19)):
             continue
         if load_u8(data + at + 4) != 45 or load_u8(data + at + 7) != 45:
             continue
@@ -74,7 +74,7 @@ def to_spans(data, starts, lengths, kinds, digits, out, states):
         kind, at, end = kinds[row], starts[row], starts[row] + lengths[row]
         out[row] = 0
         states[row] = IS_NULL if kind == NULL else UNUSUAL
-        if kind != TEXT or end - at < 8:
+        if (kind != TEXT and kind != BINARY_TEXT) or end - at < 8:
             continue
         negative = load_u8(data + at) == 45
         at += 1 if negative else 0

@@ -222,7 +222,8 @@ def _value(data, at, end, flags):
         start = blanks_end(data, after, end)
         if start < 0:
             return start, NULL, at, at
-        if load_u8(data + start) == 39:
+        quote = load_u8(data + start)
+        if quote == 39 or (quote == 34 and not flags & ANSI_QUOTES):
             after, escaped = quote_end(data, start, end, flags & BACKSLASH != 0)
             return after, BINARY_ESCAPED if escaped else BINARY_TEXT, start + 1, after - 1
     if first == 99 and _is_word(data, at, after, _CONVERT):
