@@ -38,6 +38,12 @@ def _check_time_zone(name: str | None) -> None:
                          hint="as +02:00, or a name of the time zone database: Europe/Rome")
 
 
+def _check_servers(only: tuple[int, ...], ignored: tuple[int, ...]) -> None:
+    for option, servers in (("--server-id", only), ("--ignore-server-ids", ignored)):
+        if bad := [server for server in servers if not 0 <= server < 1 << 32]:
+            raise UsageError(f"{option} cannot be {bad[0]}", hint="a server id is a number from 0 to 4294967295")
+
+
 class LogBounds(Protocol):
     """Where to begin in a log and where to stop, as ReplayOptions has it."""
 
@@ -115,9 +121,7 @@ class ReplayOptions:
         if self.unsigned_bigint is not None:
             _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
         _check_time_zone(self.system_time_zone)
-        for option, servers in (("--server-id", self.server_ids), ("--ignore-server-ids", self.ignore_server_ids)):
-            if bad := [server for server in servers if not 0 <= server < 1 << 32]:
-                raise UsageError(f"{option} cannot be {bad[0]}", hint="a server id is a number from 0 to 4294967295")
+        _check_servers(self.server_ids, self.ignore_server_ids)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -278,8 +282,9 @@ class ChangesOptions:
     """Of which log to read changes. Without `ignore_foreign_keys`, changes that foreign keys make and the log does not
     have are an error. `complete`: whole rows, and what foreign keys change. `unsigned_bigint`: the
     type of such columns. Only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) or
-    later on are wanted, and only those of the transactions `gtids`, as GtidChoice takes them, and of commits in a
-    range. The rest is as in ReplayOptions."""
+    later on are wanted, and only those of the transactions `gtids`, as GtidChoice takes them, of commits in a range,
+    and not of the transactions and servers that are left out, which did what they did: complete changes go on from it.
+    The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -295,8 +300,12 @@ class ChangesOptions:
     start_datetime: float | None = None
     gtids: str | None = None
     commits: CommitRange = ALL_COMMITS
+    exclude_gtids: str | None = None
+    server_ids: tuple[int, ...] = ()
+    ignore_server_ids: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
+        _check_servers(self.server_ids, self.ignore_server_ids)
         _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
 
 

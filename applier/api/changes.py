@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -45,6 +45,9 @@ def changes(
     start: Place | datetime | None = None,
     stop: Place | datetime | None = None,
     gtids: str | GtidSet | None = None,
+    exclude_gtids: str | GtidSet | None = None,
+    server_ids: Iterable[int] = (),
+    ignore_server_ids: Iterable[int] = (),
     key: Key | list[Key] | None = None,
     define_from_log: bool = False,
     ignore_foreign_keys: bool = False,
@@ -74,6 +77,9 @@ def changes(
     stop: a position or a GTID set to stop after, or a time to stop before.
     gtids: only the changes of these transactions: a set as MySQL writes it, or MariaDB's GTIDs one by one
         ("0-1-5,0-1-7"). Of others, nothing is decoded, but for `complete`.
+    exclude_gtids: all changes but those of these transactions.
+    server_ids, ignore_server_ids: only the changes of transactions that come from these servers; none that come from
+        these. Of complete changes, what is left out is applied all the same.
     key: only the changes of the row with this value of the primary key, or of the first unique key without NULLs; a
         tuple for a key of several columns, a list for several rows. Values compare as on the server. An update that
         gives a row another key is a change of both. Of other rows, only the key is decoded, but for `complete`. What
@@ -116,7 +122,9 @@ def changes(
         None if schema is None else path(schema),
         None if start is None or isinstance(start, datetime) else position(start), end.position, end.gtid, end.time,
         define_from_log, ignore_foreign_keys, complete, unsigned_bigint,
-        start.timestamp() if isinstance(start, datetime) else None, chosen_gtids(gtids))
+        start.timestamp() if isinstance(start, datetime) else None, chosen_gtids(gtids),
+        exclude_gtids=chosen_gtids(exclude_gtids), server_ids=tuple(server_ids),
+        ignore_server_ids=tuple(ignore_server_ids))
     log = ChangeLog(options, watcher(progress))
     feed = log.feed(one_table(table), None if columns is None else tuple(columns), keys(key))
     return Changes(feed.with_statements() if statements else feed)

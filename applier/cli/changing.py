@@ -8,6 +8,8 @@ import typer
 
 from applier.cli.application import (
     DefineFromLogOption,
+    IgnoreServerIdsOption,
+    ServerIdOption,
     StopDatetimeOption,
     StopGtidOption,
     StopPositionOption,
@@ -16,7 +18,7 @@ from applier.cli.application import (
 )
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.mysql.time_zones import parse_datetime
-from applier.option_texts import parse_key, parse_stop_position
+from applier.option_texts import parse_key, parse_server_ids, parse_stop_position
 from applier.options import ChangeFilesOptions, ChangesOptions
 from applier.schema.table_filter import TableFilter, parse_table_list
 
@@ -65,6 +67,11 @@ def changes(
     gtids: Annotated[str | None, typer.Option(
         metavar="SET", help="Only changes of these transactions: UUID:1-5, or MariaDB's one by one, 0-1-5,0-1-7.")]
         = None,
+    exclude_gtids: Annotated[str | None, typer.Option(
+        metavar="SET", help="All changes but those of these transactions. With --complete these are applied, and not "
+                            "written.")] = None,
+    server_id: ServerIdOption = None,
+    ignore_server_ids: IgnoreServerIdsOption = None,
     define_from_log: DefineFromLogOption = False,
     ignore_foreign_keys: Annotated[bool, typer.Option(
         "--ignore-foreign-keys", help="Leave out what foreign keys change below the log; else that is an error.")]
@@ -100,7 +107,9 @@ def changes(
             None if start_position is None else parse_stop_position(start_position),
             None if stop_position is None else parse_stop_position(stop_position), stop_gtid,
             None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, ignore_foreign_keys,
-            complete, unsigned_bigint.value, None if start_datetime is None else parse_datetime(start_datetime), gtids),
+            complete, unsigned_bigint.value, None if start_datetime is None else parse_datetime(start_datetime), gtids,
+            exclude_gtids=exclude_gtids, server_ids=parse_server_ids(server_id or []),
+            ignore_server_ids=parse_server_ids(ignore_server_ids or [])),
         output, format.value, TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         None if columns is None else tuple(name.strip() for name in columns.split(",")),
         tuple(map(parse_key, key)) if key else None, statements)

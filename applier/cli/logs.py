@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import StopDatetimeOption, StopGtidOption, StopPositionOption, app
+from applier.cli.application import (
+    IgnoreServerIdsOption,
+    ServerIdOption,
+    StopDatetimeOption,
+    StopGtidOption,
+    StopPositionOption,
+    app,
+)
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.schema.table_filter import TableFilter, parse_table_list
 
@@ -32,6 +39,8 @@ def show(
         "--gtid", "--include-gtids", metavar="SET", help="Only these transactions: UUID:1-5,..., or 0-1-5,0-1-7.")]
         = None,
     exclude_gtids: Annotated[str | None, typer.Option(metavar="SET", help="All transactions but these.")] = None,
+    server_id: ServerIdOption = None,
+    ignore_server_ids: IgnoreServerIdsOption = None,
     start: Annotated[str | None, typer.Option(
         metavar="PLACE", help="Start at this FILE:POS or POS, or at the first event group of this time or later.")]
         = None,
@@ -54,17 +63,21 @@ def show(
 
     In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
     """
+    from applier.binlog.locating.group_choice import LeftOutGroups
     from applier.binlog.locating.gtid_choice import GtidChoice
     from applier.engine import compiling
     from applier.io.printable import TerminalText
     from applier.jobs import show as printer
     from applier.jobs.show.selection import Selection, one_bound
+    from applier.option_texts import parse_server_ids
 
     files = printer.binlogs(files)
     selection = Selection(
         one_bound("start", start, start_position, start_datetime, files[0]),
         one_bound("stop", stop, stop_position, stop_datetime, files[-1]),
-        GtidChoice(gtid) if gtid else None, GtidChoice(exclude_gtids) if exclude_gtids else None,
+        GtidChoice(gtid) if gtid else None,
+        LeftOutGroups(GtidChoice(exclude_gtids) if exclude_gtids else None, parse_server_ids(server_id or []),
+                      parse_server_ids(ignore_server_ids or [])),
         TableFilter(parse_table_list(table)) if table else None)
     if not compiling.is_ready("show"):
         from applier.cli.terminal import progress

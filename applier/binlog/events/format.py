@@ -23,6 +23,8 @@ IN_INNODB_HINT = ("it is of a binlog that MariaDB keeps in InnoDB (binlog_storag
                   "give those of a replica that writes files of the older kind (log_slave_updates)")
 HEADER = Struct("<IBIIIH")
 HEADER_LENGTH = HEADER.size
+SERVER_ID_AT = 5
+"""Of the server that an event comes from, in headers of all lengths."""
 CHECKSUM_LENGTH = 4
 
 _FLAGS_AT = 17

@@ -4,4 +4,4 @@
 A `targets.Target` says what to look for.
 """
 
-__all__ = ["groups", "gtid_choice", "heads", "search", "sessions", "targets"]
+__all__ = ["group_choice", "groups", "gtid_choice", "heads", "search", "sessions", "targets"]

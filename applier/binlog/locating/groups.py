@@ -47,6 +47,7 @@ class Groups:
     numbers: np.ndarray
     xids: np.ndarray  # -1 without an XID event
     ids: np.ndarray | None  # None where headers have no group id (GRP-3)
+    servers: np.ndarray  # where they come from (GRP-6)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -95,7 +96,8 @@ class GroupPass(OutlinePass):
         else:
             names = [source_text(source) for source in known]
         return Groups(self.name, entries["start"], entries["end"], entries["time"], names, sources,
-                      entries["number"], entries["xid"], self.group_ids(entries["start"]))
+                      entries["number"], entries["xid"], self.group_ids(entries["start"]),
+                      self.servers(entries["start"]))
 
     def row_statements(self, begin: int, end: int) -> RowStatements:
         """The statements behind rows events in the whole groups in [begin, end). Raises as `groups` does."""

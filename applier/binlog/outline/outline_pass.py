@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from applier.binlog.events.compressed import Inflater
-from applier.binlog.events.format import HEADER_LENGTH, event_name
+from applier.binlog.events.format import HEADER_LENGTH, SERVER_ID_AT, event_name
 from applier.binlog.events.group_ids import NO_GROUP_ID, late_group
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.left_out import LeavingOut, LeftOut
@@ -193,6 +193,11 @@ class OutlinePass(OutlinedFile):
             return None
         places = starts[:, None] + np.arange(HEADER_LENGTH, HEADER_LENGTH + 8)
         return np.ascontiguousarray(self.mapped.array[places]).view("<u8")[:, 0]
+
+    def servers(self, starts: np.ndarray) -> np.ndarray:
+        """The servers that the groups that start there come from (GRP-6), by the headers of their first events."""
+        places = starts[:, None] + np.arange(SERVER_ID_AT, SERVER_ID_AT + 4)
+        return np.ascontiguousarray(self.mapped.array[places]).view("<u4")[:, 0]
 
     def _grown_ids(self, result: _Result) -> tuple[int | None, int | None]:
         """The first and the last group id, which must grow. Raises ReplayStopped."""

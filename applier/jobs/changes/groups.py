@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
+from applier.binlog.locating.group_choice import NONE_LEFT_OUT, LeftOutGroups
 from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.jobs.changes import groups_kernel as k
@@ -30,12 +31,13 @@ def version_at(name: str, place: int, offset: int) -> int:
 
 @dataclass(frozen=True)
 class WantedGroups:
-    """Which event groups are wanted: of these transactions (None: all), with a later commit version, and within a
-    range."""
+    """Which event groups are wanted: of these transactions (None: all), with a later commit version, within a range,
+    and not left out."""
 
     gtids: GtidChoice | None = None
     after: int = -1
     within: CommitRange = ALL_COMMITS
+    left_out: LeftOutGroups = NONE_LEFT_OUT
 
     @property
     def all(self) -> bool:
@@ -135,6 +137,8 @@ class FileGroups:
                   & (self._times <= within.last_time))
         if self._wanted.gtids is not None:
             wanted &= self._wanted.gtids.chosen(found.names, found.sources, found.numbers)
+        if not self._wanted.left_out.none:
+            wanted &= ~self._wanted.left_out.mask(found)
         return wanted
 
     def _of(self, places: np.ndarray) -> np.ndarray:

@@ -15,7 +15,6 @@ import pyarrow as pa
 
 from applier.apply.tasks import ApplyTask, ApplyTasks
 from applier.binlog.archive.archive import open_archive
-from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
 from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UsageError
@@ -128,14 +127,13 @@ class ChangeLog:
             progress.note(text)
 
         self._options, self.progress = options, progress
-        gtids = None if options.gtids is None else GtidChoice(options.gtids)
         self._base = manifest.load(options.base) if options.base is not None else None
         outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared)
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         part = outlining.next_pass(archive, self._base)
         self._span, self.begins_at = part.span, None if part.base is None else part.base.position
         self.notes = tuple(notes)
-        self._wanted_groups = wanted_groups(self._span, gtids, options.start_datetime, options.commits)
+        self._wanted_groups = wanted_groups(self._span, options)
 
     @property
     def flavour(self) -> str:

@@ -1,22 +1,25 @@
-"""Which part of a log a feed is of: by GTID, and from a time on."""
+"""Which part of a log a feed is of: by GTID, by server, and from a time on."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from applier.binlog.locating.group_choice import LeftOutGroups
 from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.jobs.changes.groups import WantedGroups, version_at
 from applier.jobs.changes.log import FeedLog
-from applier.options import CommitRange
+from applier.options import ChangesOptions
 from applier.plan.log import LogSpan
 
 
-def wanted_groups(span: LogSpan, gtids: GtidChoice | None, start_time: float | None,
-                  within: CommitRange) -> WantedGroups:
-    """The event groups of these transactions (None: all), from the first group of a time, in epoch seconds, or later
-    on, within a range."""
-    return WantedGroups(gtids, -1 if start_time is None else _version_before(span, start_time), within)
+def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:
+    """The event groups that the options choose in a part of a log."""
+    left_out = LeftOutGroups(None if options.exclude_gtids is None else GtidChoice(options.exclude_gtids),
+                             options.server_ids, options.ignore_server_ids)
+    return WantedGroups(None if options.gtids is None else GtidChoice(options.gtids),
+                        -1 if options.start_datetime is None else _version_before(span, options.start_datetime),
+                        options.commits, left_out)
 
 
 def place_in(span: LogSpan, number: int) -> int:

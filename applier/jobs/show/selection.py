@@ -1,6 +1,6 @@
-"""Which part of the binlogs is shown: by position, time, GTID and table.
+"""Which part of the binlogs is shown: by position, time, GTID, server and table.
 
-Positions and times, GTIDs: ranges of a file, found by its groups without reading rows. Tables: see `tables`.
+Positions and times, GTIDs, servers: ranges of a file, found by its groups without reading rows. Tables: see `tables`.
 """
 
 import re
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from applier.binlog.locating.group_choice import NONE_LEFT_OUT, LeftOutGroups
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.errors import UsageError
 from applier.io.mapping import MappedFile
@@ -62,13 +63,13 @@ def one_bound(name: str, place: str | None, position: str | None, time: str | No
 @dataclass(frozen=True)
 class Selection:
     """What to show. Between positions single events count; by time and GTID whole groups, from the first of the
-    time `start` or later on, to before the first of the time `stop` or later, and those in `gtids`, or all, but none of
-    those in `without`."""
+    time `start` or later on, to before the first of the time `stop` or later, and those in `gtids`, or all, but none
+    that are left out."""
 
     start: Bound = Bound()
     stop: Bound = Bound()
     gtids: GtidChoice | None = None
-    without: GtidChoice | None = None
+    left_out: LeftOutGroups = NONE_LEFT_OUT
     tables: TableFilter | None = None
 
     def ranges(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[ReadRange]:
@@ -78,7 +79,8 @@ class Selection:
         last = min(last, mapped.size)
         if first >= last:
             return
-        by_groups = any(chosen is not None for chosen in (self.gtids, self.without, self.start.time, self.stop.time))
+        by_groups = not self.left_out.none or any(chosen is not None for chosen in (self.gtids, self.start.time,
+                                                                                    self.stop.time))
         if first <= 4 and not by_groups:
             yield 4, last, 4
             return
@@ -93,16 +95,17 @@ class Selection:
         chosen = (groups.ends > first) & self._by_time(groups.times)
         if self.gtids is not None:
             chosen &= self.gtids.chosen(groups.names, groups.sources, groups.numbers)
-        if self.without is not None:
-            chosen &= ~self.without.chosen(groups.names, groups.sources, groups.numbers)
+        chosen &= ~self.left_out.mask(groups)
         for start, end in _joined(groups.starts[chosen].tolist(), groups.ends[chosen].tolist()):
             yield start, end, max(start, first)
 
     def notes_on_nothing(self) -> list[str]:
         """Lines that say why there is no range in any file."""
         given = [option for option, value in (("--start", self.start), ("--stop", self.stop), ("--gtid", self.gtids),
-                                              ("--exclude-gtids", self.without))
-                 if value not in (None, Bound())]
+                                              ("--exclude-gtids", self.left_out.gtids),
+                                              ("--server-id", self.left_out.servers),
+                                              ("--ignore-server-ids", self.left_out.ignored_servers))
+                 if value not in (None, Bound(), ())]
         return [f"{' and '.join(given)}: there is no such event in these files"] if given else []
 
     def _by_time(self, times: np.ndarray) -> np.ndarray:
