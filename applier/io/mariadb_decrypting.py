@@ -23,6 +23,8 @@ PART_BYTES = 1 << 20
 _LARGEST_EVENT = (1 << 30) + (1 << 20)
 """What an event has at most, max_allowed_packet and its header; a length beyond it is damage, and stays as it is."""
 _SCHEME_AT, _NONCE_AT, _NONCE_END = 19, 24, 36
+_TYPE_AT, _BODY_AT = 4, 19
+_ROTATE, _FORMAT_DESCRIPTION = 4, 15
 
 
 def decrypted_mariadb(start: bytes, stream: Stream, keys: KeyFiles, uri: str) -> Stream | None:
@@ -76,13 +78,15 @@ class EventCipher:
         self._rooms: dict[str, np.ndarray] = {}
 
     def fits(self, start: bytes, position: int) -> bool:
-        """Whether the event there makes sense when it is decrypted: by its next position, or its checksum."""
+        """Whether the event there makes sense when it is decrypted: by its next position, or its checksum; in a relay
+        log, where the first ones have the source's position or none, by what it says."""
         size = int.from_bytes(start[9:13], "little")
         event = np.frombuffer(start[:size], np.uint8).copy()
         self.decrypt(event, len(event), position)
         plain = event.tobytes()
         return (int.from_bytes(plain[13:17], "little") == position + size
-                or zlib.crc32(plain[:-4]) == int.from_bytes(plain[-4:], "little"))
+                or zlib.crc32(plain[:-4]) == int.from_bytes(plain[-4:], "little")
+                or _is_of_a_connection(plain))
 
     def decrypt(self, data: np.ndarray, end: int, position: int) -> None:
         """Decrypt the events in [0, end) of `data`, which begins at a position of the file; the last may be cut off."""
@@ -112,6 +116,15 @@ class EventCipher:
         if room is None or len(room) < n_blocks * k.BLOCK:
             room = self._rooms[what] = np.zeros(n_blocks * k.BLOCK, np.uint8)
         return room[: n_blocks * k.BLOCK]
+
+
+def _is_of_a_connection(event: bytes) -> bool:
+    """Whether an event without a checksum is a format description or a ROTATE, which a relay log begins with."""
+    if event[_TYPE_AT] == _FORMAT_DESCRIPTION:
+        return event[_BODY_AT : _BODY_AT + 2] == b"\x04\x00"  # the version of all logs
+    name = event[_BODY_AT + 8 :]
+    return (event[_TYPE_AT] == _ROTATE and event[_BODY_AT + 5 : _BODY_AT + 8] == bytes(3)  # a position under 1 TB
+            and name.isascii() and name.decode().isprintable())
 
 
 class _Decrypted:

@@ -7,7 +7,7 @@ max_relay_log_size=4096: MySQL begins a new file between event groups, MariaDB w
 begins again in the middle. Of NAME ending with -positions, the servers have no GTIDs (MySQL) or do not use them, and
 the source has no checksums. Of NAME ending with -restarted, the replica is shut down, and killed, in between, for which
 RESTART_PROGRAM is called with TERM or KILL, and the source begins new logs while it is away. ROWS_PROGRAM is called
-with the replica's port and a folder.
+with the replica's port and a folder. Of mariadb-positions-encrypted the replica has encrypt_binlog=ON.
 """
 
 import os
