@@ -20,6 +20,13 @@ _PAIRS = np.frombuffer(b"".join(b"%02d" % n for n in range(100)), "<i2").astype(
 
 
 @inline
+def put_pair(to, value):
+    """Write a number under 100 with two digits."""
+    store_i16(to, _PAIRS[value])
+    return to + 2
+
+
+@inline
 def put_padded(to, value, width):
     """Write the lowest `width` decimal digits of value (uint64), with leading zeros."""
     at = to + width

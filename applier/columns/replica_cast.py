@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 from applier.mysql.byte_columns import beside, fixed_bytes, value_bytes
 from applier.mysql.types import BINARY, INTEGERS, ColumnType, arrow_type
 from applier.mysql.value_sizes import most_bytes
+from applier.mysql.value_texts import exact_texts
 from applier.mysql.wire_types import WireType
-from applier.sql.casting.shown_numbers import decimal_text
 
 _MOST_DIGITS = 76  # of an Arrow decimal of 256 bits
 _LARGEST_FLOAT = float(np.finfo(np.float32).max)
@@ -81,7 +81,7 @@ def _as_decimal(values: pa.Array, kind: ColumnType) -> pa.Array:
     own = pa.decimal256(precision, scale)
     fitting = pc.if_else(low, pa.scalar(least, own), fitting.cast(own))
     fitting = pc.if_else(high, pa.scalar(most, own), fitting)
-    return fitting.cast(arrow_type(kind)) if pa.types.is_decimal(arrow_type(kind)) else decimal_text(fitting)
+    return fitting.cast(arrow_type(kind)) if pa.types.is_decimal(arrow_type(kind)) else exact_texts(fitting)
 
 
 def _shortest_digits(values: pa.Array, whole: int, scale: int) -> pa.Array:

@@ -2,5 +2,5 @@
 
 __all__ = [
     "addresses", "byte_columns", "charsets", "collations", "labels", "members", "session", "temporal_literals",
-    "time_zones", "type_registry", "types", "value_sizes", "wire_types", "zero_dates",
+    "time_zones", "type_registry", "types", "value_sizes", "value_texts", "wire_types", "zero_dates",
 ]

@@ -20,7 +20,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 ZERO_DAY = -50_000_000
-"""The number of '0000-00-00'. A @kernel has it compiled in (applier.binlog.rows.value_kernel)."""
+"""The number of '0000-00-00'. Kernels have it compiled in (applier.binlog.rows.value_kernel,
+applier.mysql.value_texts_kernel)."""
 BEFORE_ALL_DAYS = -40_000_000
 """Above all dates that are none, below all that are."""
 DAY = 86_400_000_000
@@ -84,30 +85,6 @@ def as_nulls(values: _Values) -> _Values:
     return pc.if_else(pa.array(which(values)), pa.scalar(None, values.type), values)
 
 
-def texts(values: pa.Array) -> pa.Array:
-    """Dates as YYYY-MM-DD, datetimes as YYYY-MM-DD hh:mm:ss.ffffff, by the zone that they are kept in."""
-    if pa.types.is_timestamp(values.type):
-        values = values.cast(pa.timestamp("us"))
-    if not has_any(values):
-        return values.cast(pa.string())
-    none = which(values)
-    distinct, places = np.unique(numbers_of(values)[none], return_inverse=True)
-    is_date = pa.types.is_date32(values.type)
-    made = pa.array([_text(day, None) if is_date else _text(*divmod(day, DAY)) for day in distinct.tolist()])
-    picks = np.arange(len(values))
-    picks[none] = len(values) + places.reshape(-1)
-    return pa.concat_arrays([as_nulls(values).cast(pa.string()), made]).take(pa.array(picks))
-
-
-def _text(day: int, micros: int | None) -> str:
-    packed = day - ZERO_DAY
-    date = f"{packed >> 9:04}-{packed >> 5 & 15:02}-{packed & 31:02}"
-    if micros is None:
-        return date
-    seconds = micros // 1_000_000
-    return f"{date} {seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}.{micros % 1_000_000:06}"
-
-
 def to_python_number(scalar: pa.Scalar) -> Any:
     """A value of which Arrow makes the same scalar again."""
     if may_have(scalar.type) and has_any(pa.repeat(scalar, 1)):
@@ -120,7 +97,9 @@ def to_python(values: pa.Array) -> list[Any]:
     if not has_any(values):
         plain: list[Any] = values.to_pylist()
         return plain
-    shown = texts(values).to_pylist()
+    from applier.mysql.value_texts import date_texts  # kernels
+
+    shown = date_texts(values).to_pylist()
     return [text if none else value for text, none, value in
             zip(shown, which(values).tolist(), as_nulls(values).to_pylist(), strict=True)]
 

@@ -112,10 +112,10 @@ def exercise_dumps() -> None:
     with tempfile.TemporaryDirectory() as folder:
         Path(f"{folder}/dump.sql").write_text(
             "CREATE DATABASE d;\nDELIMITER ;;\nCREATE TRIGGER x AFTER INSERT ON y FOR EACH ROW BEGIN END;;\n"
-            "DELIMITER ;\nCREATE TABLE d.t (i INT PRIMARY KEY, n BIT(9), d DATE, m DATETIME, s TIME, "
+            "DELIMITER ;\nCREATE TABLE d.t (i INT PRIMARY KEY, p DECIMAL(9,2), n BIT(9), d DATE, m DATETIME, s TIME, "
             "t VARCHAR(9) CHARACTER SET latin1, b BLOB);\n"
-            "INSERT INTO d.t VALUES (1, b'1', '2000-01-01', '2000-01-01 00:00:00', '00:00:00', 'a', x'00'), "
-            "(2, 'a', NULL, NULL, NULL, NULL, NULL);\n")
+            "INSERT INTO d.t VALUES (1, 1.5, b'1', '2000-01-01', '2000-01-01 00:00:00', '00:00:00', 'a', x'00'), "
+            "(2, NULL, 'a', NULL, NULL, NULL, NULL, NULL);\n")
         import_dump(ImportOptions(f"{folder}/dump.sql", f"{folder}/first"))
         export_snapshot(ExportOptions(f"{folder}/first", f"{folder}/tsv", "tsv"))
         import_dump(ImportOptions(f"{folder}/tsv", f"{folder}/second"))

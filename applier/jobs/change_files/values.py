@@ -18,7 +18,7 @@ from applier.jobs.json_lines.steps import BASE64, DOCUMENT, GEOMETRY, PLAIN, QUO
 from applier.mysql.byte_columns import beside, hexadecimal
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
-from applier.sql.casting.shown_numbers import decimal_text
+from applier.mysql.value_texts import date_texts, exact_texts
 
 _UNITS = ("s", "ms", "ms", "ms", "us", "us", "us")
 """By a type's number of digits behind the second."""
@@ -27,12 +27,7 @@ _MILLISECONDS = 3
 
 
 def _numbers(values: pa.Array, kind: ColumnType) -> pa.Array:
-    return values.cast(pa.string())
-
-
-def _decimals(values: pa.Array, kind: ColumnType) -> pa.Array:
-    """All digits, without an exponent."""
-    return decimal_text(values) if pa.types.is_decimal(values.type) else values.cast(pa.string())
+    return exact_texts(values)
 
 
 def _reals(values: pa.Array, kind: ColumnType) -> pa.Array:
@@ -42,6 +37,10 @@ def _reals(values: pa.Array, kind: ColumnType) -> pa.Array:
     if pc.all(finite, min_count=0).as_py():
         return texts
     return pc.if_else(finite, texts, pc.binary_join_element_wise('"', texts, '"', ""))
+
+
+def _dates(values: pa.Array, kind: ColumnType) -> pa.Array:
+    return date_texts(values)
 
 
 def datetime_texts(values: pa.Array, unit: str) -> pa.Array:
@@ -113,15 +112,15 @@ _Writer = Callable[[pa.Array, ColumnType], pa.Array]
 Writers = dict[Family, tuple[int, _Writer]]
 
 AS_JSON: Writers = {
-    Family.INTEGER: (PLAIN, _numbers), Family.DECIMAL: (PLAIN, _decimals), Family.FLOATING: (PLAIN, _reals),
-    Family.BIT: (PLAIN, _numbers), Family.YEAR: (PLAIN, _numbers), Family.DATE: (QUOTED, _numbers),
+    Family.INTEGER: (PLAIN, _numbers), Family.DECIMAL: (PLAIN, _numbers), Family.FLOATING: (PLAIN, _reals),
+    Family.BIT: (PLAIN, _numbers), Family.YEAR: (PLAIN, _numbers), Family.DATE: (QUOTED, _dates),
     Family.DATETIME: (QUOTED, _datetimes), Family.TIME: (QUOTED, _times), Family.TEXT: (QUOTED, _text),
     Family.BYTES: (QUOTED, _hexadecimal), Family.MEMBERS: (QUOTED, _text), Family.DOCUMENT: (DOCUMENT, _text),
     Family.GEOMETRY: (QUOTED, _hexadecimal), Family.NETWORK: (QUOTED, _text), Family.VECTOR: (PLAIN, _vectors),
 }
 """How the kernel writes the texts of a family, and what makes them."""
 AS_DEBEZIUM: Writers = {
-    **AS_JSON, Family.DECIMAL: (QUOTED, _decimals), Family.DATE: (PLAIN, _days), Family.DATETIME: (PLAIN, _counted),
+    **AS_JSON, Family.DECIMAL: (QUOTED, _numbers), Family.DATE: (PLAIN, _days), Family.DATETIME: (PLAIN, _counted),
     Family.TIME: (PLAIN, _microseconds), Family.BYTES: (BASE64, _text), Family.DOCUMENT: (QUOTED, _text),
     Family.GEOMETRY: (GEOMETRY, _text),
 }

@@ -14,12 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.jobs.exporting.text_kernel import BYTES, LONGEST_SPAN, PLAIN, TEXT, span_texts
-from applier.mysql import zero_dates
+from applier.jobs.exporting.text_kernel import BYTES, PLAIN, TEXT
 from applier.mysql.byte_columns import beside, value_bytes
 from applier.mysql.type_registry import Family
+from applier.mysql.value_texts import date_texts, exact_texts, time_texts, year_texts
 from applier.schema.definition import Column
-from keysearch.addresses import address_of
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,6 @@ def has_no_member(column: Column, values: pa.Array) -> bool:
     return bool(pc.any(pc.equal(values, "")).as_py())
 
 
-def _texts(values: pa.Array) -> pa.Array:
-    return values.cast(pa.string())
-
-
 def _as_is(values: pa.Array) -> pa.Array:
     return values
 
@@ -72,17 +67,6 @@ def _reals(values: pa.Array) -> pa.Array:
     return texts if pc.all(same).as_py() else pc.if_else(same, texts, values.cast(pa.float64()).cast(pa.string()))
 
 
-def _years(values: pa.Array) -> pa.Array:
-    return pc.utf8_lpad(values.cast(pa.string()), 4, "0")
-
-
-def _spans(values: pa.Array) -> pa.Array:
-    numbers = values.cast(pa.int64()).fill_null(0).to_numpy()
-    out, offsets = np.empty(LONGEST_SPAN * len(numbers), np.uint8), np.empty(len(numbers) + 1, np.int64)
-    span_texts(np.require(numbers, requirements="W"), address_of(out), offsets)
-    return beside(values, pa.string(), offsets, out)
-
-
 def vector_bytes(values: pa.Array) -> pa.Array:
     """The floats of each value as they are in memory, which is a server's own form."""
     flat = values.flatten().to_numpy(zero_copy_only=False).astype("<f4").view(np.uint8)
@@ -93,9 +77,9 @@ def vector_bytes(values: pa.Array) -> pa.Array:
 _Writer = Callable[[pa.Array], pa.Array]
 
 WRITERS: dict[Family, tuple[int, _Writer]] = {
-    Family.INTEGER: (PLAIN, _texts), Family.DECIMAL: (TEXT, _texts), Family.FLOATING: (TEXT, _reals),
-    Family.BIT: (PLAIN, _texts), Family.YEAR: (TEXT, _years), Family.DATE: (TEXT, zero_dates.texts),
-    Family.DATETIME: (TEXT, zero_dates.texts), Family.TIME: (TEXT, _spans), Family.TEXT: (TEXT, _as_is),
+    Family.INTEGER: (PLAIN, exact_texts), Family.DECIMAL: (TEXT, exact_texts), Family.FLOATING: (TEXT, _reals),
+    Family.BIT: (PLAIN, exact_texts), Family.YEAR: (TEXT, year_texts), Family.DATE: (TEXT, date_texts),
+    Family.DATETIME: (TEXT, date_texts), Family.TIME: (TEXT, time_texts), Family.TEXT: (TEXT, _as_is),
     Family.BYTES: (BYTES, _as_is), Family.MEMBERS: (TEXT, _as_is), Family.DOCUMENT: (TEXT, _as_is),
     Family.GEOMETRY: (BYTES, _as_is), Family.NETWORK: (TEXT, _as_is), Family.VECTOR: (BYTES, vector_bytes),
 }

@@ -14,7 +14,6 @@ PLAIN, TEXT, BYTES = range(3)
 """What becomes of a column's bytes: taken as they are, quoted or escaped, written in hexadecimal digits."""
 CELL_BYTES, ROW_BYTES = 5, 8
 """Bytes that a cell and a row have at most beside those of the value, of which each may become two."""
-LONGEST_SPAN = 17
 CELLS, cells_at, _ = struct("cells", **dict.fromkeys((
     "columns", "rows", "addresses", "offsets", "nulls", "modes"), np.int64))
 """Cells of columns and rows, by addresses: `addresses`, int64[columns], where each column's bytes are; `offsets`,
@@ -163,39 +162,3 @@ def write_literals(cells_address, words, edges, out):
             data = load_i64(cells.addresses + 8 * column)
             to = _cell(data, load_i64(place), load_i64(place + 8), mode, True, out, to)
     return to
-
-
-@inline
-def _two_digits(value, out, to):
-    store_u8(out + to, np.uint8(48 + value // 10))
-    store_u8(out + to + 1, np.uint8(48 + value % 10))
-    return to + 2
-
-
-@kernel
-def span_texts(spans, out, offsets):
-    """Microseconds (int64[n]) as [-]hh:mm:ss.ffffff, hours up to 838, at the address `out`, LONGEST_SPAN bytes each at
-    most; fills offsets: int64[n + 1]."""
-    to = np.int64(0)
-    for row in range(len(spans)):
-        offsets[row] = to
-        left = spans[row]
-        if left < 0:
-            store_u8(out + to, np.uint8(45))
-            to += 1
-            left = -left
-        micros, seconds = left % 1000000, left // 1000000
-        hours = seconds // 3600
-        if hours > 99:
-            store_u8(out + to, np.uint8(48 + hours // 100))
-            to += 1
-        to = _two_digits(hours % 100, out, to)
-        store_u8(out + to, np.uint8(58))
-        to = _two_digits(seconds // 60 % 60, out, to + 1)
-        store_u8(out + to, np.uint8(58))
-        to = _two_digits(seconds % 60, out, to + 1)
-        store_u8(out + to, np.uint8(46))
-        to = _two_digits(micros // 10000, out, to + 1)
-        to = _two_digits(micros // 100 % 100, out, to)
-        to = _two_digits(micros % 100, out, to)
-    offsets[len(spans)] = to

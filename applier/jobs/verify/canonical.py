@@ -21,7 +21,6 @@ from applier.mysql.byte_columns import value_bytes
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type, quote_name
 from applier.schema.definition import Column
-from applier.sql.casting.shown_numbers import decimal_text
 
 _MICROSECONDS = 6
 _DOUBLE = 8
@@ -45,8 +44,7 @@ def hashed(column: Column, values: pa.Array) -> Hashed:
     if family is Family.FLOATING:
         numbers = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
         return Hashed(np.arange(len(values) + 1, dtype=np.int64) * _DOUBLE, numbers.view(np.uint8), nulls)
-    texts = decimal_text(values) if pa.types.is_decimal(values.type) else texts_of(column, values)
-    return Hashed(*value_bytes(texts), nulls, _cut(column.type))
+    return Hashed(*value_bytes(texts_of(column, values)), nulls, _cut(column.type))
 
 
 def values_of(column: Column, data: pa.Array) -> pa.Array:

@@ -14,6 +14,7 @@ from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import DATES, NUMBERS, ColumnType, arrow_type
+from applier.mysql.value_texts import date_texts
 from applier.mysql.zero_dates import DAY
 from applier.sql.casting import numbers
 from applier.sql.casting.temporals import cut, rounds, rounds_to_days
@@ -48,7 +49,7 @@ def _converted(values: pa.Array, old: ColumnType, new: ColumnType, session: Sess
             return pa.repeat(pa.scalar(0, pa.int16()), len(values))
         year = zero_dates.parts(instants // DAY)[0]
         return pa.array(np.where((year < 1901) | (year > 2155), 0, year), pa.int16())
-    texts = zero_dates.texts(values)
+    texts = date_texts(values)
     if old.base != "date":
         texts = pc.utf8_slice_codeunits(texts, 0, 20 + old.fsp if old.fsp else 19)
     return convert(texts, _SHOWN, new, session)

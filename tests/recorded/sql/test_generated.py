@@ -14,6 +14,7 @@ from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import arrow_type
+from applier.mysql.value_texts import date_texts
 from applier.schema.ddl.ddl import parse_statement
 
 RECORDED = [json.loads(line) for line in gzip.open(Path(__file__).parent / "generated.jsonl.gz", "rt")]
@@ -26,7 +27,7 @@ def stored(texts, column_type):
 
 def held(made):
     """The values, of dates their texts, since some are in no calendar."""
-    return [text and text[:19] for text in zero_dates.texts(made).to_pylist()] if zero_dates.may_have(made.type) else \
+    return [text and text[:19] for text in date_texts(made).to_pylist()] if zero_dates.may_have(made.type) else \
         made.to_pylist()
 
 

@@ -5,8 +5,8 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from applier.mysql import zero_dates
 from applier.mysql.session import Session
+from applier.mysql.value_texts import date_texts
 from applier.schema.ddl.ddl import parse_statement
 from applier.sql.casting import temporal_texts
 from applier.sql.casting.texts import SINGLE_BYTE, encoded, in_charset
@@ -83,4 +83,4 @@ def test_spaces_end_the_last_member_of_a_set(flavour):
 def test_digits_as_dates(flavour, text, expected):
     """As on both servers: two digits a part, of which the last one may have one; a month or day of zero stays."""
     made = convert_values(pa.array([text]), column_type("VARCHAR(20)"), column_type("DATETIME"), Session(flavour))
-    assert zero_dates.texts(made).to_pylist()[0][:19].removesuffix(" 00:00:00") == expected
+    assert date_texts(made).to_pylist()[0][:19].removesuffix(" 00:00:00") == expected
