@@ -28,6 +28,7 @@ from benchmarks import (
     sizes,
     starting,
     summaries,
+    verifying,
     workloads,
 )
 from benchmarks.measure import in_child
@@ -45,6 +46,7 @@ _SECTIONS: dict[str, Callable[[sections.Bench], list[Table]]] = {
     "show": showing.showing,
     "summary": summaries.summaries,
     "rewrite": rewriting.rewriting,
+    "verify": verifying.verifying,
     "changes": changes.changes,
     "apply": sections.applying,
     "parquet": sections.parquet,
