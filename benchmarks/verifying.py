@@ -50,7 +50,8 @@ def _verified(files: tuple[str, ...]) -> tuple[int, str, float, float, float, fl
 def _with_duckdb(folder: str, snapshot: manifest.Snapshot) -> None:
     import duckdb
 
-    connection = duckdb.connect(config={"threads": 1, "enable_progress_bar": False})
+    connection = duckdb.connect(config={"threads": 1})
+    connection.execute("SET enable_progress_bar = false")
     for table in snapshot.tables:
         files = [os.path.join(folder, file.path) for file in table.files]
         columns = ", ".join(f'"{column.name}"' for column in table.definition.columns)
