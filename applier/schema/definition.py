@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import pyarrow as pa
 
-from applier.io.typed_json import build, plain
+from applier.io.typed_json import Count, build, plain
 from applier.mysql.types import ColumnType, arrow_type, quote_name, quote_text
 from applier.schema import definition_checks
 from applier.schema.allowed import check_definition
@@ -50,7 +50,8 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. `generated` is None, "stored" or "virtual"; `expression` is then the SQL in the parentheses."""
+    """One column. `generated` is None, "stored" or "virtual"; `expression` is then the SQL in the parentheses. `id` is
+    its number (applier.schema.column_ids), which is no part of what it is; 0 while it has none."""
 
     name: str
     type: ColumnType
@@ -62,6 +63,7 @@ class Column:
     expression: str | None = None
     invisible: bool = False
     comment: str = ""
+    id: Count = field(default=0, compare=False)
 
     def sql(self, flavour: str = "mysql") -> str:
         """The column as in CREATE TABLE, for a server of this flavour."""

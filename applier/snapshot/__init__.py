@@ -2,7 +2,7 @@
 
 __all__ = [
     "AS_DECIMAL", "FILE_BYTES", "UNSIGNED_BIGINTS", "checks", "date_marks", "digest", "file_entries", "location",
-    "manifest", "publish", "reader", "shards", "staging", "table_entry", "unsigned_bigints", "writer",
+    "manifest", "publish", "reader", "shards", "staging", "stored_columns", "table_entry", "unsigned_bigints", "writer",
 ]
 
 FILE_BYTES = 64 << 20

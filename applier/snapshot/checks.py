@@ -11,7 +11,7 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 from applier.errors import SnapshotError, reason
 from applier.snapshot import location
 from applier.snapshot.file_entries import FileColumns, FileEntry
-from applier.snapshot.unsigned_bigints import is_stored_as
+from applier.snapshot.stored_columns import is_stored_as
 
 _THREADS = 16
 

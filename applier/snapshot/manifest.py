@@ -1,7 +1,7 @@
 """The manifest of a snapshot: at which binlog position it stands, and which files hold which keys of which table.
 
     _snapshot.json
-      format_version  1; 2 where there are shards
+      format_version  3; older programs wrote 1, and 2 where there were shards
       created_by      program and version
       position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null, tail: digest or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
@@ -10,6 +10,7 @@
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
       left_out        [{groups, row_events, gtids, server_ids: [number, …], ignore_server_ids: [number, …]}, …]
                       transactions before the position whose changes are not here, since a replay was to leave them out
+      last_column_id  the last number that a column was given (applier.schema.column_ids)
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
                         history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past;
@@ -31,7 +32,7 @@ is compared as a whole and byte for byte. A table without a usable key has no ki
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -41,6 +42,7 @@ from applier.binlog.locating.gtid_choice import GtidChoice, shortened
 from applier.errors import SchemaError, SnapshotError, UsageError, reason
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build, loads
 from applier.schema.allowed import check_name, check_word
+from applier.schema.column_ids import numbered
 from applier.snapshot import location
 from applier.snapshot.file_entries import Digest, OtherFile
 from applier.snapshot.shards import Shard, ShardedFiles, own_digest
@@ -51,7 +53,9 @@ SNAPSHOTS = "_snapshots.json"
 """The list of snapshots in a folder of several, written last."""
 _SHOWN = 5
 """Snapshots of a folder that an error names."""
-FORMAT_VERSION, SHARDED_VERSION = 1, 2
+FORMAT_VERSION = 3
+_READ = (1, 2, FORMAT_VERSION)
+_WITHOUT_SHARDS = 1
 
 UNKNOWN = "unknown"
 """The flavour of a dump that does not name its server: its definitions are read as MySQL's until a log decides."""
@@ -151,7 +155,8 @@ class Source:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A manifest. `uri` is where it was loaded from, "" while it is not published."""
+    """A manifest. `uri` is where it was loaded from, "" while it is not published. `last_column_id` is the last number
+    that a column of its tables, or of one that is no more, was given."""
 
     position: BinlogPosition
     tables: tuple[TableEntry, ...]
@@ -162,12 +167,8 @@ class Snapshot:
     prepared: tuple[PreparedTransaction, ...] = ()
     left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
+    last_column_id: int = field(default=0, compare=False)
     uri: str = field(default="", compare=False)
-
-    @property
-    def format_version(self) -> int:
-        """The version of the manifest's format that it needs: a program that knows no shards must refuse them."""
-        return SHARDED_VERSION if any(table.sharded for table in self.tables) else FORMAT_VERSION
 
     def table(self, database: str, name: str) -> TableEntry | None:
         """The table of this exact name; None if there is none."""
@@ -182,7 +183,7 @@ class Snapshot:
         import orjson
 
         document = {
-            "format_version": self.format_version,
+            "format_version": FORMAT_VERSION,
             "created_by": self.created_by,
             "position": self.position,
             "source": self.source,
@@ -190,6 +191,7 @@ class Snapshot:
             "sequences": list(self.sequences),
             "prepared": list(self.prepared),
             "left_out": list(self.left_out),
+            "last_column_id": self.last_column_id,
             "tables": [table.to_json() for table in self.tables],
             "others": list(self.others),
         }
@@ -240,13 +242,14 @@ class _Document:
     prepared: tuple[PreparedTransaction, ...] = ()
     left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
+    last_column_id: Count = 0
 
     def complaint(self) -> str:
         """What is wrong between fields; "" if nothing is. Which files a shard names is not looked at: they are in a
         folder of their own."""
         lists = [files for table in self.tables for files in (table.files, table.history)]
         shards = [files for files in lists if isinstance(files, Shard)]
-        if shards and self.format_version < SHARDED_VERSION:
+        if shards and self.format_version == _WITHOUT_SHARDS:
             return f"has shards, which format version {self.format_version} does not know"
         paths = [*(file.path for files in lists if not isinstance(files, Shard) for file in files),
                  *(file.path for file in self.others), *(shard.path for shard in shards)]
@@ -254,29 +257,37 @@ class _Document:
         if inside := [path for path in paths if folders and path.rpartition("/")[0] in folders]:
             return f"names a file in a shard's folder: {inside[0]!r}"
         for what, names in (("file", Counter(paths)), ("folder", Counter(shard.folder for shard in shards)),
-                            ("table", Counter(f"{table.database}.{table.name}" for table in self.tables))):
+                            ("table", Counter(f"{table.database}.{table.name}" for table in self.tables)),
+                            ("column's id", self._column_ids())):
             if twice := [name for name, count in names.items() if count > 1]:
                 return f"names a {what} twice: {twice[0]!r}"
-        return ""
+        beyond = max(self._column_ids(), default=0)
+        return f"has a column's id {beyond} after the last one" if beyond > self.last_column_id else ""
+
+    def _column_ids(self) -> Counter[int]:
+        return Counter(column.id for table in self.tables for column in table.definition.columns if column.id)
 
 
 def _from_json(document: Any, uri: str) -> Snapshot:
     """Raises Mismatch, and SnapshotError for another version's manifest and for key ranges that overlap."""
     if isinstance(document, dict):
         version = document.get("format_version", FORMAT_VERSION)
-        if type(version) is int and version not in (FORMAT_VERSION, SHARDED_VERSION):
-            raise SnapshotError(f"the snapshot has format version {version}, this program reads {FORMAT_VERSION} and "
-                                f"{SHARDED_VERSION}", hint="use the program's version that wrote it, or a newer one")
+        if type(version) is int and version not in _READ:
+            raise SnapshotError(f"the snapshot has format version {version}, this program reads 1 to {FORMAT_VERSION}",
+                                hint="use the program's version that wrote it, or a newer one")
         digest = document.pop("digest", None)  # a manifest of an older program has none
         if digest is not None and digest != _own_digest(document):
             raise Mismatch("was changed after it was written: its digest is another one")
     read = build(_Document, document)
-    tables = tuple(table.entry(uri) for table in read.tables)
+    last, tables = read.last_column_id, list[TableEntry]()
+    for found in read.tables:
+        definition, last = numbered(found.definition, last)  # an older program's have no ids
+        tables.append(replace(found, definition=definition).entry(uri))
     for table in tables:
         if not isinstance(table.files, ShardedFiles):
             table.check_ranges()
-    return Snapshot(read.position, tables, read.source, read.created_by, read.databases, read.sequences, read.prepared,
-                    read.left_out, read.others, uri)
+    return Snapshot(read.position, tuple(tables), read.source, read.created_by, read.databases, read.sequences,
+                    read.prepared, read.left_out, read.others, last, uri)
 
 
 def _own_digest(document: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from applier.snapshot.checks import check_columns, check_rows, check_size, readi
 from applier.snapshot.date_marks import MarkedDates, for_nulls
 from applier.snapshot.digest import check_digest
 from applier.snapshot.file_entries import FileEntry, OtherFile
-from applier.snapshot.unsigned_bigints import as_rows
+from applier.snapshot.stored_columns import as_rows
 
 BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 1 << 15

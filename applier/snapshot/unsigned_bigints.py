@@ -4,7 +4,8 @@
     long      int64; a value from 2**63 on stops the run
     uint64    uint64: exact; Spark and other readers without unsigned integers read it in their own ways
 
-Only files differ: rows are converted when they are written, and back when they are read.
+Only files differ: rows are converted when they are written, and back when they are read
+(applier.snapshot.stored_columns).
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from applier.snapshot import AS_DECIMAL, UNSIGNED_BIGINTS
 OPTION = "unsigned_bigint"
 """Its name in a manifest's options, where it is not "decimal"."""
 _, AS_LONG, AS_UINT64 = UNSIGNED_BIGINTS
-_EXACT = pa.decimal128(20, 0)
-_STORED = {AS_DECIMAL: _EXACT, AS_LONG: pa.int64(), AS_UINT64: pa.uint64()}
+EXACT = pa.decimal128(20, 0)
+STORED = {AS_DECIMAL: EXACT, AS_LONG: pa.int64(), AS_UINT64: pa.uint64()}
 _RANGES = {AS_LONG: (-2**63, 2**63 - 1), AS_UINT64: (0, 2**64 - 1)}
 _PLACE = {"file": "file", "position": "pos", "row": "row", "gtid": "gtid"}
 """The parts of an error's place that rows of a change feed have."""
@@ -41,7 +42,7 @@ class UnsignedBigints:
 
     def stored_schema(self, schema: pa.Schema, choice: str) -> pa.Schema:
         """The schema of files, given that of rows."""
-        return pa.schema([field.with_type(_STORED[choice]) if field.name in self.names else field for field in schema])
+        return pa.schema([field.with_type(STORED[choice]) if field.name in self.names else field for field in schema])
 
     def as_stored(self, rows: pa.Table, choice: str) -> pa.Table:
         """Rows as files have them. Raises ReplayStopped for a value that does not fit; of changes, with their
@@ -51,8 +52,8 @@ class UnsignedBigints:
         for name in self.names:
             place = rows.schema.get_field_index(name)
             self._check(rows, name, choice)
-            rows = rows.set_column(place, rows.schema.field(place).with_type(_STORED[choice]),
-                                   rows.column(place).cast(_STORED[choice]))
+            rows = rows.set_column(place, rows.schema.field(place).with_type(STORED[choice]),
+                                   rows.column(place).cast(STORED[choice]))
         return rows
 
     def _check(self, rows: pa.Table, name: str, choice: str) -> None:
@@ -60,8 +61,8 @@ class UnsignedBigints:
         least, most = pc.min_max(rows.column(name)).as_py().values()
         if most is None or (low <= least and most <= high):
             return
-        beyond = pc.greater(rows.column(name), pa.scalar(high, _EXACT)) if most > high else \
-            pc.less(rows.column(name), pa.scalar(low, _EXACT))  # of an earlier definition
+        beyond = pc.greater(rows.column(name), pa.scalar(high, EXACT)) if most > high else \
+            pc.less(rows.column(name), pa.scalar(low, EXACT))  # of an earlier definition
         row = pc.index(beyond, True).as_py()
         key = ", ".join(f"{column} = {rows.column(column)[row]}" for column in self.key)
         place = {name: rows.column(f"_{short}")[row].as_py() for name, short in _PLACE.items()
@@ -94,19 +95,3 @@ def choice_onto(base: Mapping[str, Any], wanted: str | None) -> str:
         raise UsageError(f"the base has BIGINT UNSIGNED as {known}, not as {wanted}, and a snapshot has it in one way",
                          hint=f"leave --unsigned-bigint out, or replay or import the base anew with {wanted}")
     return known
-
-
-def is_stored_as(found: pa.Schema, schema: pa.Schema) -> bool:
-    """Whether a file with one schema may hold rows with another one."""
-    return found.names == schema.names and all(
-        have.type == wanted.type or (wanted.type == _EXACT and have.type in _STORED.values())
-        for have, wanted in zip(found, schema, strict=True))
-
-
-def as_rows(stored: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Columns of a file as rows have them, by their schema, which may have more columns."""
-    for place, field in enumerate(stored.schema):
-        kind: Any = schema.field(field.name).type
-        if kind == _EXACT and field.type != kind:
-            stored = stored.set_column(place, field.with_type(kind), stored.column(place).cast(kind))
-    return stored

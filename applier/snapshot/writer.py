@@ -28,7 +28,7 @@ from applier.snapshot import AS_DECIMAL, FILE_BYTES, location
 from applier.snapshot.date_marks import DateMarks
 from applier.snapshot.digest import HashedSink
 from applier.snapshot.file_entries import FileEntry, KeyKind, KeyValue
-from applier.snapshot.unsigned_bigints import NONE, UnsignedBigints
+from applier.snapshot.stored_columns import AS_ROWS, StoredColumns
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
@@ -62,17 +62,17 @@ class TableWriter:
     unit: number of the unit of work among the table's, in key order. Every writer gives its files unique names, so that
     attempts of one task never collide. schema: the table's Arrow schema. key: names of the key's columns, () for a
     table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
-    by keysearch.encode_by_rules with `key_rules`, None: no ranges). bigints: the columns that are BIGINT UNSIGNED.
+    by keysearch.encode_by_rules with `key_rules`, None: no ranges). columns: how files have the table's.
     `zero_dates` says of each file that has invalid dates, by its path, how many.
     """
 
     def __init__(self, place: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
                  key_kind: KeyKind | None = None, key_rules: Sequence[str] = (),
-                 bigints: UnsignedBigints = NONE) -> None:
+                 columns: StoredColumns = AS_ROWS) -> None:
         if (key_kind is None) != (not key):
             raise ValueError(f"a key of kind {key_kind} on columns {list(key)}")
         self._place, self._schema, self._key, self._key_kind = place, schema, list(key), key_kind
-        self._bigints, self._stored = bigints, bigints.stored_schema(schema, place.unsigned_bigint)
+        self._columns, self._stored = columns, columns.schema(schema, place.unsigned_bigint)
         self._key_rules, self._group_bytes = tuple(key_rules), min(ROW_GROUP_BYTES, place.file_bytes)
         self._filesystem, self._root = location.resolve(place.root)
         self._prefix = _new_prefix(unit)
@@ -141,7 +141,7 @@ class TableWriter:
             path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}.parquet"
             self._open = _OpenFile(self._filesystem, self._root, path, self._stored, self._key, first,
                                    is_sorted=not self._key_rules)
-        self._open.write(self._bigints.as_stored(rows, self._place.unsigned_bigint), last)
+        self._open.write(self._columns.as_stored(rows, self._place.unsigned_bigint), last)
         if self._open.size() >= self._place.file_bytes:
             self._close_file()
 
@@ -164,11 +164,11 @@ class TableWriter:
 
 
 def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
-                bigints: UnsignedBigints = NONE) -> FileEntry:
+                columns: StoredColumns = AS_ROWS) -> FileEntry:
     """Write the single file of an empty table: readers find its columns there."""
     filesystem, root = location.resolve(place.root)
     path = f"{place.folder}/{_new_prefix(0)}-0000.parquet"
-    stored = bigints.stored_schema(schema, place.unsigned_bigint)
+    stored = columns.schema(schema, place.unsigned_bigint)
     return _OpenFile(filesystem, root, path, stored, list(key), None).finish()
 
 
@@ -224,6 +224,7 @@ def _parquet_options(schema: pa.Schema, key: list[str], is_sorted: bool) -> dict
         encodings[leaf] = _encoding(field.type, field.name in key)
     return {
         "compression": "zstd",
+        "store_schema": False,  # Arrow's types besides Parquet's: some readers refuse them, others prefer them
         "compression_level": 1,
         "use_dictionary": False,
         "column_encoding": encodings,

@@ -140,7 +140,7 @@ _INTEGERS = {"tinyint": (pa.int8(), pa.int16()), "smallint": (pa.int16(), pa.int
 _BYTES = {"binary", "varbinary", "tinyblob", "blob", "mediumblob", "longblob", "geometry", "point", "linestring",
           "polygon", "multipoint", "multilinestring", "multipolygon", "geomcollection", "geometrycollection"}
 _OTHERS = {"float": pa.float32(), "double": pa.float64(), "date": pa.date32(), "datetime": pa.timestamp("us"),
-           "timestamp": pa.timestamp("us", "UTC"), "time": pa.duration("us"), "year": pa.int16(),
+           "timestamp": pa.timestamp("us", "UTC"), "time": pa.int64(), "year": pa.int16(),
            "vector": pa.list_(pa.float32())}
 
 
@@ -149,7 +149,7 @@ def _base(sql: str) -> str:
 
 
 def arrow_type(sql: str) -> pa.DataType:
-    """The Arrow type of a column type as information_schema writes it."""
+    """What files of a snapshot have for a column type as information_schema writes it."""
     base, numbers = _base(sql), [int(number) for number in re.findall(r"\d+", re.match(r"[^']*", sql)[0])]
     if base in _INTEGERS:
         return _INTEGERS[base]["unsigned" in sql]

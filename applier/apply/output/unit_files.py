@@ -15,7 +15,7 @@ from applier.columns.alter.versions import rows_shown
 from applier.columns.table_key import table_key
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.file_entries import FileEntry
-from applier.snapshot.unsigned_bigints import unsigned_bigints
+from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.writer import TableTarget, TableWriter
 
 
@@ -48,4 +48,4 @@ def table_writer(place: TableTarget, unit: int, definition: TableDefinition) -> 
     key = table_key(definition)
     names, form, rules = (key.names, key.form, key.rules) if key else ((), None, ())
     return TableWriter(place, unit=unit, schema=table_schema(definition), key=names, key_kind=form, key_rules=rules,
-                       bigints=unsigned_bigints(definition, names))
+                       columns=StoredColumns.of(definition, names))

@@ -96,7 +96,7 @@ class _Import:
         source = Source((), {"dump": self.options.dump, **self.options.for_manifest()}, None)
         snapshot = Snapshot(position.in_manifest(self.flavour or UNKNOWN), tuple(entries), source,
                             f"mysql-binlog-applier {__version__}", databases=databases,
-                            sequences=history.sequences())
+                            sequences=history.sequences(), last_column_id=history.last_column_id)
         schema_sql = schema_file(live)
         seconds = {"import": imported}
         result = ReplayResult(self.options.output, str(snapshot.position), snapshot.position.gtid_set, None,

@@ -79,6 +79,8 @@ def _cast(values: pa.Array, wanted: pa.DataType) -> pa.Array:
         raise NotTheColumns(f"the file has {values.type}, the column is {wanted}")
     if pa.types.is_duration(wanted) and pa.types.is_time(values.type):
         return values.cast(pa.time64("us")).cast(pa.int64()).cast(wanted)
+    if pa.types.is_duration(wanted) and values.type != pa.int64() and not pa.types.is_duration(values.type):
+        raise NotTheColumns(f"the file has {values.type}, the column is TIME: int64, of microseconds, is taken, too")
     cast = values.cast(wanted)
     if pa.types.is_floating(values.type) and not pc.all(pc.fill_null(pc.equal(cast.cast(values.type), values), True)
                                                         ).as_py():

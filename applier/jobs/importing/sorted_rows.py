@@ -27,7 +27,7 @@ from applier.mysql.zero_dates import to_python
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.file_entries import FileEntry
-from applier.snapshot.unsigned_bigints import as_rows, unsigned_bigints
+from applier.snapshot.stored_columns import StoredColumns, as_rows
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 from keysearch.keybytes import KeyBytes
 
@@ -93,7 +93,7 @@ class SortedRows:
             self._merge(self._key)
         files = self._writer.close() if self._writer is not None else []
         self.rows = sum(file.rows for file in files)
-        return files or [write_empty(self._place, self._schema, self.key_names, unsigned_bigints(self.definition))]
+        return files or [write_empty(self._place, self._schema, self.key_names, StoredColumns.of(self.definition))]
 
     def blocks(self, files: list[FileEntry]) -> Iterator[pa.Table]:
         """The rows of files that `finish` named, in their order."""

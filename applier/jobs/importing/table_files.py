@@ -17,8 +17,8 @@ from applier.jobs.importing.sorted_rows import SortedRows
 from applier.schema.definition import table_schema
 from applier.schema.versioning import ENDS_OF_TIME, Versioning
 from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.table_entry import TableEntry
-from applier.snapshot.unsigned_bigints import unsigned_bigints
 from applier.snapshot.writer import TableTarget, write_empty
 
 _DAY = 86_400_000_000
@@ -38,7 +38,7 @@ def table_entry(rows: SortedRows, place: TableTarget) -> TableEntry:
             for block in rows.blocks(history):
                 _check_times(block, definition.versioning, definition.full_name)
                 writer.write(rows_shown(block, definition))
-            files = writer.close() or [write_empty(place, table_schema(shown), names, unsigned_bigints(shown))]
+            files = writer.close() or [write_empty(place, table_schema(shown), names, StoredColumns.of(shown))]
     return TableEntry(shown.database, shown.name, definition, names, form, tuple(files), rules,
                       tuple(history))
 

@@ -178,7 +178,8 @@ class _Replay:
         source = Source(tuple(done.binlogs), options.for_manifest(), self.shown.base)
         snapshot = Snapshot(span.end_position(part.base), tuple(entries), source, f"mysql-binlog-applier {__version__}",
                             databases=databases, sequences=history.sequences(), prepared=span.pending,
-                            left_out=together(self.base.left_out if self.base is not None else (), done.left_out))
+                            left_out=together(self.base.left_out if self.base is not None else (), done.left_out),
+                            last_column_id=history.last_column_id)
         if not part.is_last:
             return staging.commit(snapshot, "", {})
         zero_dates = done.zero_dates_left(entries, has_base=options.base is not None)

@@ -20,8 +20,8 @@ from applier.schema.history.table_versions import TableVersion
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.staging import Staging
+from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.table_entry import TableEntry
-from applier.snapshot.unsigned_bigints import unsigned_bigints
 from applier.snapshot.writer import write_empty
 
 _Name = TypeVar("_Name", bound=str)
@@ -53,7 +53,7 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
             history = [file for result in done for file in result.history]
         if not files:
             place = staging.place(shown.database, shown.name)
-            files = [write_empty(place, table_schema(shown), key.names if key else (), unsigned_bigints(shown))]
+            files = [write_empty(place, table_schema(shown), key.names if key else (), StoredColumns.of(shown))]
         rules = key.rules if key else ()
         if before is not None and all(result.files is None for result in done):
             rules = before.key_rules  # the rules of its files, which an older program may have written

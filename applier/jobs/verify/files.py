@@ -31,7 +31,7 @@ from applier.snapshot.manifest import MANIFEST, Snapshot
 from applier.snapshot.reader import open_whole, read_whole
 from applier.snapshot.shards import Shard, ShardedFiles, columns_of
 from applier.snapshot.staging import CONFLICTS, MARKER, REPORT, SCHEMA
-from applier.snapshot.unsigned_bigints import as_rows
+from applier.snapshot.stored_columns import as_rows
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 

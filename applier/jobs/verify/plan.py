@@ -32,8 +32,8 @@ from applier.snapshot import location
 from applier.snapshot.checks import reading
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
+from applier.snapshot.stored_columns import as_rows
 from applier.snapshot.table_entry import TableEntry
-from applier.snapshot.unsigned_bigints import as_rows
 from keysearch.keybytes import int_key
 
 RANGE_ROWS = 100_000

@@ -62,7 +62,7 @@ class SchemaHistory:
         self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
-        self._tables = TableVersions()
+        self._tables = TableVersions(self._wanted)
         self._databases: dict[str, Charset] = {}
         self._changes = TableChanges(self._tables, self._databases, self._wanted, skip_statements)
         self.skip_statements = skip_statements
@@ -133,7 +133,16 @@ class SchemaHistory:
         """True if the version's table is replayed, by its name here."""
         return self._wanted(version.definition.database, version.definition.name)
 
+    @property
+    def last_column_id(self) -> int:
+        """The last number that a column was given."""
+        return self._tables.last_column_id
+
     # ---- changes
+
+    def load_column_ids(self, last: int) -> None:
+        """Go on after the numbers that columns were given before the log begins."""
+        self._tables.last_column_id = max(self.last_column_id, last)
 
     def load_database(self, name: str, charset: Charset) -> None:
         """Add a database that exists before the log begins: tables made in it later inherit its character set."""
@@ -156,6 +165,7 @@ class SchemaHistory:
     def begin_as(self, before: "SchemaHistory") -> None:
         """Begin with what another history ends with, whose log this one's continues: besides what a snapshot says of
         tables, this is the tables that are not wanted, and what was there before the first log."""
+        self.load_column_ids(before.last_column_id)
         self._databases.update(before.databases())
         self.charset_assumed |= before.charset_assumed
         self._changes.skipped.update({table: Counter(kinds) for table, kinds in before.skipped.items()})

@@ -9,6 +9,7 @@ from functools import partial
 
 from applier.errors import SchemaError
 from applier.mysql.types import arrow_type
+from applier.schema.column_ids import unnumbered
 from applier.schema.ddl.alter_actions import ExchangePartition, PartitionFromTable, PartitionToTable
 from applier.schema.definition import TableDefinition
 from applier.schema.history.alter import moved
@@ -33,7 +34,7 @@ def move_rows(tables: TableVersions, divided: TableVersion, plain: TableVersion 
             tables.end((old.database, old.name), place.end)
             rest = replace(old, partitioning=partitioning.without([name]))
             tables.begin(rest, place.end, place.sql, rows_of(divided, rest, removed=part))
-            made = moved(replace(old, partitioning=None), *table)
+            made = unnumbered(moved(replace(old, partitioning=None), *table))
             tables.begin(made, place.end, place.sql, rows_of(divided, made, removed=replace(part, inside=False)))
         case PartitionFromTable(_, partition) if partitioning is not None and plain is not None:
             more = partitioning.with_more([partition])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.collations import Charset
 from applier.schema.allowed import check_name
+from applier.schema.column_ids import continued, unnumbered
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.schema_changes import (
     AlterDatabase,
@@ -99,8 +100,8 @@ class TableChanges:
         if not self._can_be_named(table):
             return
         if version is not None:
-            definition = replace(version.definition, database=table[0], name=table[1], foreign_keys=(),
-                                 first_number=1)
+            definition = unnumbered(replace(version.definition, database=table[0], name=table[1], foreign_keys=(),
+                                            first_number=1))
             self._create_unless_there(definition, change, place)
         elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):
             raise SchemaError(f"the log creates a table like {'.'.join(source)}, whose definition is not known",
@@ -163,7 +164,8 @@ class TableChanges:
     def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None,
                place: StatementOrigin) -> None:
         """Continue the table as a statement has altered it, with its rows."""
-        old, new = version.definition, altered.definition
+        old = version.definition
+        new = self._tables.numbered(continued(old, altered.definition, altered.sources))
         self._check_engine(new)
         self._point_anew(altered, old, place)
         others = (other.definition for other in self._tables.alive() if other.id != version.id)

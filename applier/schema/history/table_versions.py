@@ -1,11 +1,12 @@
 """The versions of every table: which definition a name had at which position, and which version continues another."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from sortedcontainers import SortedKeyList
 
+from applier.schema.column_ids import numbered
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
@@ -86,9 +87,11 @@ class Redefinition:
 
 
 class TableVersions:
-    """All versions of all tables, in the order of creation; a version's id is its index."""
+    """All versions of all tables, in the order of creation; a version's id is its index. The columns of tables that are
+    `wanted` have numbers; `last_column_id` is the last one that was given."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Callable[[str, str], bool]) -> None:
+        self._wanted, self.last_column_id = wanted, 0
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, SortedKeyList[int, Position]] = {}  # ids by the versions' starts
         self._redefinitions: dict[int, list[Redefinition]] = {}
@@ -153,6 +156,7 @@ class TableVersions:
     def begin(self, definition: TableDefinition, position: Position, sql: str, *sources: RowSource,
               emptied: int | None = None) -> None:
         """Add the version that a statement creates: empty, as the version `emptied` was, or with rows of others."""
+        definition = self.numbered(definition)
         table = definition.database, definition.name
         number = len(self._versions)
         in_base = table if position == BEFORE_THE_LOG else None
@@ -170,6 +174,12 @@ class TableVersions:
         definition = before.definition
         self.begin(definition, BEFORE_THE_LOG, before.created_by)
         self._versions[-1] = replace(self._versions[-1], given=before.given)
+
+    def numbered(self, definition: TableDefinition) -> TableDefinition:
+        """The definition of a table whose new columns get their numbers, if it is wanted."""
+        if self._wanted(definition.database, definition.name):
+            definition, self.last_column_id = numbered(definition, self.last_column_id)
+        return definition
 
     def redefine(self, version: TableVersion, definition: TableDefinition, position: Position, sql: str) -> None:
         """Give a version another definition that means the same to rows, so that it does not end."""

@@ -176,7 +176,7 @@ def _other(column: Column, value: pa.Scalar) -> pa.Array:
     if family in (Family.DATE, Family.DATETIME, Family.TIME):
         least = 1 if family is Family.DATE else 10 ** (6 - column.type.fsp)
         whole = pa.int32() if family is Family.DATE else pa.int64()
-        return pa.array([value.value - least], whole).cast(value.type)
+        return pa.array([value.cast(whole).as_py() - least], whole).cast(value.type)
     return pa.array([_next(column, value.as_py())], value.type)
 
 

@@ -20,7 +20,7 @@ from applier.snapshot.manifest import Snapshot, load
 from applier.snapshot.shards import Shard, columns_of
 from applier.snapshot.writer import TableWriter
 from tests.unit.snapshot.publishing_run import ROWS, publish_once
-from tests.unit.snapshot.sharding import ENTRIES, POSITION, files_of, orders, saved
+from tests.unit.snapshot.sharding import ENTRIES, LAST, POSITION, files_of, orders, saved
 
 
 def without_digest(folder, **changes):
@@ -69,7 +69,7 @@ def test_a_shard_says_what_the_manifest_itself_would(tmp_path_factory, table):
     if not table.files:
         return
     folder = tmp_path_factory.mktemp("shard")
-    (folder / "_snapshot.json").write_bytes(Snapshot(POSITION, (table,)).to_json())
+    (folder / "_snapshot.json").write_bytes(Snapshot(POSITION, (table,), last_column_id=LAST).to_json())
     try:
         expected = files_of(folder)
     except SnapshotError:
@@ -88,11 +88,10 @@ def test_a_shard_says_what_the_manifest_itself_would(tmp_path_factory, table):
         assert load(str(folder)).to_json() == (folder / "_snapshot.json").read_bytes()
 
 
-def test_the_format_version_says_whether_there_are_shards(tmp_path):
-    """A program that does not know them refuses what it would misread; without them it reads all."""
-    assert orjson.loads(Snapshot(POSITION, (orders(ENTRIES),)).to_json())["format_version"] == 1
+def test_the_first_format_version_knows_no_shards(tmp_path):
+    """A manifest that says it, and has one, was put together by hand."""
     saved(tmp_path, orders(ENTRIES))
-    assert orjson.loads((tmp_path / "_snapshot.json").read_bytes())["format_version"] == 2
+    assert orjson.loads((tmp_path / "_snapshot.json").read_bytes())["format_version"] == 3
     without_digest(tmp_path, format_version=1)
     with pytest.raises(SnapshotError, match="has shards, which format version 1 does not know"):
         load(str(tmp_path))
@@ -106,7 +105,7 @@ def publish_many(output, count):
             with TableWriter(place, unit, ROWS.schema, key=["id"], key_kind="int") as writer:
                 writer.write(ROWS.set_column(0, "id", pa.array([unit * 10 + n for n in range(3)])))
                 written += writer.close()
-        snapshot = Snapshot(POSITION, (orders(written),))
+        snapshot = Snapshot(POSITION, (orders(written),), last_column_id=LAST)
         return staging.commit(snapshot, "", {})
 
 
@@ -114,8 +113,8 @@ def test_published_where_files_are_many(tmp_path, monkeypatch):
     """Beside the others, named by the manifest; a table with fewer files keeps them where people read them."""
     monkeypatch.setattr(shards, "MOST_INLINE", 3)
     few, many = (publish_many(str(tmp_path / name), count) for name, count in (("few", 3), ("many", 4)))
-    assert few.format_version == 1 and not (tmp_path / "few/_files").exists()
-    assert many.format_version == 2 and load(str(tmp_path / "many")) == many
+    assert not few.tables[0].sharded and not (tmp_path / "few/_files").exists()
+    assert many.tables[0].sharded and load(str(tmp_path / "many")) == many
     document = orjson.loads((tmp_path / "many/_snapshot.json").read_bytes())["tables"][0]["files"]
     assert document == asdict(Shard(**document)) and (document["files"], document["rows"]) == (4, 12)
     paths = pq.read_table(tmp_path / "many/_files/shop/orders.parquet")["path"].to_pylist()

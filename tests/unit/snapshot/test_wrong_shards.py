@@ -17,7 +17,7 @@ from applier.snapshot.manifest import Snapshot, load
 from applier.snapshot.shards import ShardedFiles, make_shard, own_digest
 from applier.snapshot.table_entry import TableEntry
 from tests.unit.snapshot.publishing_run import definition
-from tests.unit.snapshot.sharding import ENTRIES, POSITION, files_of, orders, saved
+from tests.unit.snapshot.sharding import ENTRIES, LAST, POSITION, files_of, orders, saved
 
 
 @pytest.mark.parametrize("files, says", [
@@ -109,7 +109,8 @@ def test_a_shard_takes_no_more_memory_than_its_bytes(tmp_path, kind, n_said):
     made, _ = make_shard(ENTRIES, "shop/orders")
     stated = {"bytes": path.stat().st_size, "digest": own_digest(path.read_bytes()), "files": n_said}
     said = ShardedFiles(replace(made.shard, **stated), lambda: made.columns)
-    (tmp_path / "_snapshot.json").write_bytes(Snapshot(POSITION, (replace(orders(()), files=said),)).to_json())
+    snapshot = Snapshot(POSITION, (replace(orders(()), files=said),), last_column_id=LAST)
+    (tmp_path / "_snapshot.json").write_bytes(snapshot.to_json())
     with mock.patch.object(shards, "FileColumns", side_effect=AssertionError("all of it was decoded")), \
             pytest.raises(SnapshotError, match=r"take more memory than its bytes|has 20000 files, its manifest says"):
         files_of(tmp_path)

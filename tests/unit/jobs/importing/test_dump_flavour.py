@@ -194,5 +194,5 @@ def test_a_manifest_of_before(tmp_path):
     """It says mysql or mariadb, and goes on."""
     imported(tmp_path, TABLE + ROWS, flavour="mysql")
     document = json.loads((tmp_path / "base" / "_snapshot.json").read_text())
-    assert document["position"]["flavour"] == "mysql" and document["format_version"] == 1
+    assert document["position"]["flavour"] == "mysql" and document["format_version"] == 3
     assert replayed(tmp_path, "mysql").tables[0].rows == 2
