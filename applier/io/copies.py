@@ -11,9 +11,11 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import random
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +29,8 @@ from applier.io.temporary import temporary_directory
 MOST_BYTES = 64 << 30
 """What a copy has at most: no server writes such binlogs, so it is something else that unpacks to so much."""
 _OpenStream = Callable[[], PlainStream | RelayedStream]
+_PAUSE = 0.01
+"""Seconds at most, between attempts to be the one who makes a copy."""
 FREE_PART = 8
 """Of what is free on the disk, one part of so many stays free."""
 
@@ -81,20 +85,28 @@ class _NoLocksError(Exception):
 
 def _is_whole(descriptor: int, path: str, open_stream: _OpenStream) -> bool:
     """Lock a copy, and make it if nobody has; False if it was removed before it was locked."""
-    _lock(descriptor, fcntl.LOCK_SH)  # waits for its maker
-    if not _is_read_only(descriptor):
-        _lock(descriptor, fcntl.LOCK_EX)
-        if os.fstat(descriptor).st_nlink and not _is_read_only(descriptor):
-            _remove_unused(os.path.dirname(path))
-            try:
-                with open(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW), "wb") as file:
-                    _write(file, open_stream)
-            except BaseException:
-                _remove(path)
-                raise
-            os.fchmod(descriptor, 0o400)
-        _lock(descriptor, fcntl.LOCK_SH)
+    while True:
+        _lock(descriptor, fcntl.LOCK_SH)  # waits for its maker
+        if not os.fstat(descriptor).st_nlink or _is_read_only(descriptor):
+            break
+        # who waited here would wait for the users of a copy that another one has made meanwhile
+        if not _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            time.sleep(random.uniform(0, _PAUSE))
+        elif os.fstat(descriptor).st_nlink and not _is_read_only(descriptor):
+            _make(descriptor, path, open_stream)
     return os.fstat(descriptor).st_nlink > 0
+
+
+def _make(descriptor: int, path: str, open_stream: _OpenStream) -> None:
+    """Make a copy that is locked."""
+    _remove_unused(os.path.dirname(path))
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW), "wb") as file:
+            _write(file, open_stream)
+    except BaseException:
+        _remove(path)
+        raise
+    os.fchmod(descriptor, 0o400)
 
 
 def _remove(path: str) -> None:
@@ -108,11 +120,15 @@ def _is_read_only(descriptor: int) -> bool:
     return not os.fstat(descriptor).st_mode & stat.S_IWUSR
 
 
-def _lock(descriptor: int, how: int) -> None:
+def _lock(descriptor: int, how: int) -> bool:
+    """Lock, in place of the lock that there was; False, and no lock, where that is not to wait, and would."""
     try:
         fcntl.flock(descriptor, how)
+    except BlockingIOError:
+        return False
     except OSError as error:
         raise _NoLocksError from error
+    return True
 
 
 def _directory() -> str | None:

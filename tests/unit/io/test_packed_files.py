@@ -7,10 +7,11 @@ import multiprocessing
 import os
 import shutil
 import tempfile
+import threading
 import tracemalloc
 import zlib
 from collections import namedtuple
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from applier.errors import ArchiveError
 from applier.io import copies, mapping, relayed
 from applier.io.packing import is_packed, log_name
 from applier.io.plain_stream import PlainStream
+from applier.io.resolver import resolve
 from tests.support.packing import SUFFIXES, pack
 
 DATA = b"\xfebin" + np.random.default_rng(1).integers(0, 4, 300_000, np.uint8).tobytes()
@@ -178,6 +180,24 @@ def test_threads_share_a_copy(tmp_path, place, monkeypatch):
     [folder] = os.listdir(place)
     [name] = os.listdir(place / folder)
     assert (place / folder).stat().st_mode & 0o777 == 0o700 and (place / folder / name).stat().st_mode & 0o777 == 0o400
+
+
+def test_who_comes_when_nobody_has_made_it_does_not_wait_for_its_users(tmp_path, place, monkeypatch):
+    """Two that both find it unmade: one makes it and goes on using it, and the other one gets it at once."""
+    path, both, flock, had = packed_file(tmp_path, "gzip"), threading.Barrier(2), fcntl.flock, threading.local()
+
+    def locked(descriptor, how):
+        flock(descriptor, how)
+        if how == fcntl.LOCK_SH and not hasattr(had, "it"):
+            had.it = both.wait(20)
+
+    monkeypatch.setattr(copies.fcntl, "flock", locked)
+    with ThreadPoolExecutor(2) as pool:
+        made = [pool.submit(copies.copy_of, "f" * 32, lambda: PlainStream(*resolve(path), path)) for _ in range(2)]
+        done, waiting = wait(made, 5)
+        for copy in done:
+            copy.result().drop()
+    assert not waiting
 
 
 def test_processes_share_a_copy(tmp_path, place):
