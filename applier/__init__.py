@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from applier.api.dumping import export, import_dump
     from applier.api.histories import History, history
     from applier.api.logs import explain, locate
+    from applier.api.publishing import publish
     from applier.api.replaying import Replayed, replay
     from applier.api.rewriting import rewrite
     from applier.api.snapshots import Snapshot, SnapshotTable
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     )
     from applier.jobs.diff.result import TableDiff
     from applier.jobs.doctor.result import Check, Diagnosis
+    from applier.jobs.publish.result import Published, PublishedTable
     from applier.jobs.replay.result import ReplayResult
     from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
     from applier.jobs.summary.result import Summary
@@ -61,6 +63,7 @@ _HOMES = {
     "applier.api.dumping": ("export", "import_dump"),
     "applier.api.histories": ("History", "history"),
     "applier.api.logs": ("explain", "locate"),
+    "applier.api.publishing": ("publish",),
     "applier.api.replaying": ("Replayed", "replay"),
     "applier.api.rewriting": ("rewrite",),
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
@@ -73,6 +76,7 @@ _HOMES = {
                        "UsageError"),
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.doctor.result": ("Check", "Diagnosis"),
+    "applier.jobs.publish.result": ("Published", "PublishedTable"),
     "applier.jobs.replay.result": ("ReplayResult",),
     "applier.jobs.rewrite.result": ("Proof", "Rewritten", "RewrittenFile"),
     "applier.jobs.summary.result": ("Summary",),
@@ -86,11 +90,11 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Check", "Conflict", "Diagnosis", "Diff",
     "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "GtidSet", "History", "MissingFile",
-    "Proof", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "SchemaError",
-    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff",
-    "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes",
-    "diff", "doctor", "explain", "export", "history", "import_dump", "locate", "replay", "rewrite", "summary", "undo",
-    "verify", "verify_sql",
+    "Proof", "Published", "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile",
+    "SchemaError", "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary",
+    "TableDiff", "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError",
+    "changes", "diff", "doctor", "explain", "export", "history", "import_dump", "locate", "publish", "replay",
+    "rewrite", "summary", "undo", "verify", "verify_sql",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -11,6 +11,7 @@
       left_out        [{groups, row_events, gtids, server_ids: [number, …], ignore_server_ids: [number, …]}, …]
                       transactions before the position whose changes are not here, since a replay was to leave them out
       last_column_id  the last number that a column was given (applier.schema.column_ids)
+      lineage         32 hexadecimal digits, which a snapshot has in common with its base
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
                         history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past;
@@ -31,6 +32,8 @@ is compared as a whole and byte for byte. A table without a usable key has no ki
 
 from __future__ import annotations
 
+import re
+import uuid
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -60,6 +63,7 @@ _WITHOUT_SHARDS = 1
 UNKNOWN = "unknown"
 """The flavour of a dump that does not name its server: its definitions are read as MySQL's until a log decides."""
 
+Lineage = Annotated[str, lambda text: "" if re.fullmatch("[0-9a-f]{32}|", text) else f"is {text!r}, no lineage"]
 ServerId = Annotated[int, between(0, 2**32 - 1)]
 Flavour = Annotated[str, lambda name: "" if name in ("mysql", "mariadb", UNKNOWN) else
                     f"is {name!r}, not one of mysql, mariadb, {UNKNOWN}"]
@@ -156,7 +160,8 @@ class Source:
 @dataclass(frozen=True)
 class Snapshot:
     """A manifest. `uri` is where it was loaded from, "" while it is not published. `last_column_id` is the last number
-    that a column of its tables, or of one that is no more, was given."""
+    that a column of its tables, or of one that is no more, was given. `lineage` is the same in all snapshots that have
+    these numbers: in one that began without a base, and in those that go on with it; "" in an older program's."""
 
     position: BinlogPosition
     tables: tuple[TableEntry, ...]
@@ -168,6 +173,7 @@ class Snapshot:
     left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
     last_column_id: int = field(default=0, compare=False)
+    lineage: str = field(default="", compare=False)
     uri: str = field(default="", compare=False)
 
     def table(self, database: str, name: str) -> TableEntry | None:
@@ -192,11 +198,17 @@ class Snapshot:
             "prepared": list(self.prepared),
             "left_out": list(self.left_out),
             "last_column_id": self.last_column_id,
+            "lineage": self.lineage,
             "tables": [table.to_json() for table in self.tables],
             "others": list(self.others),
         }
         document["digest"] = _own_digest(document)
         return orjson.dumps(document, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def new_lineage() -> str:
+    """The lineage of a snapshot that has none from a base."""
+    return uuid.uuid4().hex
 
 
 def load(uri: str) -> Snapshot:
@@ -243,6 +255,7 @@ class _Document:
     left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
     last_column_id: Count = 0
+    lineage: Lineage = ""
 
     def complaint(self) -> str:
         """What is wrong between fields; "" if nothing is. Which files a shard names is not looked at: they are in a
@@ -287,7 +300,7 @@ def _from_json(document: Any, uri: str) -> Snapshot:
         if not isinstance(table.files, ShardedFiles):
             table.check_ranges()
     return Snapshot(read.position, tuple(tables), read.source, read.created_by, read.databases, read.sequences,
-                    read.prepared, read.left_out, read.others, last, uri)
+                    read.prepared, read.left_out, read.others, last, read.lineage, uri)
 
 
 def _own_digest(document: dict[str, Any]) -> str:

@@ -28,7 +28,7 @@ from applier.jobs.importing.table_files import table_entry
 from applier.jobs.replay.result import ReplayResult, TableResult
 from applier.options import ImportOptions
 from applier.schema.schema_file import schema_file
-from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source
+from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source, new_lineage
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging
 
@@ -96,7 +96,8 @@ class _Import:
         source = Source((), {"dump": self.options.dump, **self.options.for_manifest()}, None)
         snapshot = Snapshot(position.in_manifest(self.flavour or UNKNOWN), tuple(entries), source,
                             f"mysql-binlog-applier {__version__}", databases=databases,
-                            sequences=history.sequences(), last_column_id=history.last_column_id)
+                            sequences=history.sequences(), last_column_id=history.last_column_id,
+                            lineage=new_lineage())
         schema_sql = schema_file(live)
         seconds = {"import": imported}
         result = ReplayResult(self.options.output, str(snapshot.position), snapshot.position.gtid_set, None,

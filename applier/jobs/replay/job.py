@@ -46,7 +46,7 @@ from applier.schema.history.history import SchemaHistory
 from applier.schema.schema_file import schema_file
 from applier.snapshot import AS_DECIMAL, manifest
 from applier.snapshot.checks import check_listed
-from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source
+from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source, new_lineage
 from applier.snapshot.publish import begin
 from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import Staging
@@ -179,7 +179,8 @@ class _Replay:
         snapshot = Snapshot(span.end_position(part.base), tuple(entries), source, f"mysql-binlog-applier {__version__}",
                             databases=databases, sequences=history.sequences(), prepared=span.pending,
                             left_out=together(self.base.left_out if self.base is not None else (), done.left_out),
-                            last_column_id=history.last_column_id)
+                            last_column_id=history.last_column_id,
+                            lineage=(part.base.lineage if part.base is not None else "") or new_lineage())
         if not part.is_last:
             return staging.commit(snapshot, "", {})
         zero_dates = done.zero_dates_left(entries, has_base=options.base is not None)

@@ -22,6 +22,7 @@ from applier.api import (
     dumping,
     histories,
     logs,
+    publishing,
     replaying,
     snapshots,
     summaries,
@@ -52,7 +53,7 @@ def test_examples_do_what_they_say(archive):
     for module, name in ((replaying, "replay"), (snapshots, "Snapshot"), (changes, "changes"), (histories, "history"),
                          (undoing, "undo"), (diffing, "diff"), (diffing, "Diff"), (dumping, "export"),
                          (dumping, "import_dump"), (summaries, "summary"), (doctoring, "doctor"), (logs, "locate"),
-                         (logs, "explain"), (building, "Writer")):
+                         (logs, "explain"), (building, "Writer"), (publishing, "publish")):
         for example in finder.find(getattr(module, name), name, globs=dict(known)):
             assert runner.run(example).failed == 0
             ran += len(example.examples)

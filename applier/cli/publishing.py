@@ -1,0 +1,55 @@
+"""`applier publish`: a snapshot's tables in a catalog of a lake."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from applier.cli.application import app
+
+if TYPE_CHECKING:
+    from applier.jobs.publish.result import Published
+
+
+@app.command()
+def publish(
+    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
+    iceberg: Annotated[str, typer.Option(
+        metavar="CATALOG", help="A catalog of Iceberg: sqlite:////DIR/catalog.db, another database's uri as SQLAlchemy "
+                                "takes it, http:// of a REST catalog, or a name out of .pyiceberg.yaml.")],
+    warehouse: Annotated[str | None, typer.Option(
+        metavar="DIR", help="Where the catalog's own files go; by default beside a SQLite database, or as the catalog "
+                            "has it.")] = None,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
+) -> None:
+    """Bring the tables of a catalog to where a snapshot's are, without writing a row: its own files are registered.
+
+    A later snapshot of the same line replaces files that changed, and only these; columns and tables keep what they are
+    under other names, and tables that were dropped go. In a SQL catalog all tables change at once.
+
+        applier publish /lake/now --iceberg sqlite:////lake/catalog.db
+    """
+    from applier.jobs.publish.job import publish_iceberg
+    from applier.schema.table_filter import TableFilter, parse_table_list
+
+    chosen = TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or []))
+    _tell(publish_iceberg(snapshot, iceberg, warehouse, chosen))
+
+
+def _tell(published: Published) -> None:
+    from applier.cli.grids import add_row, new_grid, result_console
+    from applier.cli.terminal import words
+
+    grid = new_grid("table", "", "files", "files new", "MB new", "files gone")
+    for table in published.tables:
+        known = f", was {table.renamed_from}" if table.renamed_from else ""
+        columns = ", its columns too" if table.columns_changed else ""
+        add_row(grid, table.name, table.change + known + columns, table.files, table.files_added,
+                table.bytes_added / 1e6, table.files_removed)
+    console = result_console()
+    console.print(grid)
+    how = "all tables at once" if published.together else "one table after the other"
+    console.print(words(f"{published.catalog} stands at {published.position}, {how}, {published.seconds:.1f} s"))

@@ -1,0 +1,153 @@
+"""Brings a catalog's tables to where a snapshot's are: names, columns, files.
+
+A table of the catalog is the snapshot's if they have columns with the same numbers, of the same lineage: so it is
+found by whatever name it has now. Its files are told apart by their names, which no two files of a lineage share; one
+that the catalog has, and the snapshot has by another path, stays as it is, as long as it is there. What is published is
+remembered in properties: of namespaces, where all their tables stand; of a table and its snapshots, where its last
+change was published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.manifest import DataFile
+from pyiceberg.table import Table, Transaction
+
+from applier.errors import SnapshotError
+from applier.jobs.publish.iceberg.catalog import Change, commit, evolve, new_table, tables_of
+from applier.jobs.publish.iceberg.columns import iceberg_schema, sort_order
+from applier.jobs.publish.iceberg.data_files import data_files, place_of
+from applier.jobs.publish.result import PublishedTable
+from applier.schema.ddl.schema_changes import TableName
+from applier.schema.table_filter import TableFilter
+from applier.snapshot import AS_DECIMAL
+from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.manifest import Snapshot
+from applier.snapshot.table_entry import TableEntry
+from applier.snapshot.unsigned_bigints import OPTION
+
+POSITION, GTID_SET, TIMESTAMP, LINEAGE = "mysql.position", "mysql.gtid_set", "mysql.timestamp", "applier.lineage"
+_LONGEST_PROPERTY = 1000
+"""Characters of a namespace's property in a SQL catalog."""
+
+
+@dataclass(frozen=True)
+class _Planned:
+    change: Change | None
+    result: PublishedTable
+
+
+def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[list[PublishedTable], bool]:
+    """Publish the tables of a snapshot, and say what happened to each, and whether all of it at once. Raises
+    SnapshotError for a table of the catalog that somebody else made or wrote to, for files that its readers would not
+    take, and where the catalog changed meanwhile."""
+    known, others = _known_tables(catalog, snapshot.lineage)
+    entries = [entry for entry in snapshot.tables if filter.wanted(entry.database, entry.name)]
+    by_column = {field.field_id: table for table in known for field in table.schema().fields}
+    databases = {entry.database for entry in entries} | {database.name for database in snapshot.databases}
+    for database in sorted(databases):
+        catalog.create_namespace_if_not_exists(database)
+    planned, gone = list[_Planned](), {table.name(): table for table in known if filter.wanted(*table.name())}
+    for entry in entries:
+        before = next((by_column[column.id] for column in entry.definition.columns if column.id in by_column), None)
+        if (entry.database, entry.name) in others:
+            raise SnapshotError("the catalog has a table of this name that was not published from here",
+                                table=entry.full_name, hint="drop it there, or choose another catalog")
+        if before is not None:
+            gone.pop(before.name(), None)
+        planned.append(_planned(catalog, snapshot, entry, before))
+    planned += [_Planned(Change(table, (name[0], name[1]), None), PublishedTable(
+        name=".".join(name), change="dropped")) for name, table in sorted(gone.items())]
+    changes = [plan.change for plan in planned if plan.change is not None]
+    about = {key: value for key, value in _about(snapshot).items() if len(value) <= _LONGEST_PROPERTY}
+    together = commit(catalog, changes, dict.fromkeys(sorted(databases), about))
+    return [plan.result for plan in planned], together
+
+
+def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[TableName]]:
+    """The tables of a catalog that have this lineage, and the names of the others."""
+    known, others = [], set()
+    for table in tables_of(catalog):
+        if table.properties.get(LINEAGE) == lineage:
+            known.append(table)
+        else:
+            namespace, name = ".".join(table.name()[:-1]), table.name()[-1]
+            others.add((namespace, name))
+    return known, others
+
+
+def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None) -> _Planned:
+    """What is to be done about one table."""
+    name, about = (entry.database, entry.name), _about(snapshot)
+    definition = entry.definition.shown
+    schema = iceberg_schema(definition, snapshot.source.options.get(OPTION, AS_DECIMAL))
+    wanted = [file for file in entry.files if file.rows]
+    if before is None:
+        transaction = new_table(catalog, name, schema, sort_order(entry), {"format-version": "2", **about})
+        added = data_files(snapshot.uri, wanted, schema)
+        if added:
+            _write(transaction, added, [], about)
+        return _Planned(Change(None, name, transaction), PublishedTable(
+            name=entry.full_name, change="created", files=len(wanted), files_added=len(added),
+            bytes_added=sum(file.bytes for file in wanted)))
+    new, old = _differing(before, _files_of(before, entry), wanted, snapshot.uri)
+    transaction, is_renamed = before.transaction(), before.name() != name
+    columns_changed = evolve(transaction, schema, sort_order(entry))
+    if not (new or old or is_renamed or columns_changed):
+        return _Planned(None, PublishedTable(name=entry.full_name, change="unchanged", files=len(wanted)))
+    transaction.set_properties(about)
+    if new or old:
+        _write(transaction, data_files(snapshot.uri, new, schema), old, about)
+    return _Planned(Change(before, name, transaction), PublishedTable(
+        name=entry.full_name, change="changed", files=len(wanted), files_added=len(new), files_removed=len(old),
+        bytes_added=sum(file.bytes for file in new), columns_changed=columns_changed,
+        renamed_from=".".join(before.name()) if is_renamed else None))
+
+
+def _files_of(table: Table, entry: TableEntry) -> dict[str, DataFile]:
+    """The files that a table of the catalog has, by their names. Raises SnapshotError where the last to write to it was
+    not a publication."""
+    newest = table.current_snapshot()
+    if newest is None:
+        return {}
+    if newest.summary is None or POSITION not in newest.summary.additional_properties:
+        raise SnapshotError("somebody else wrote to this table of the catalog", table=entry.full_name,
+                            hint=f"lead it back to a snapshot with {POSITION} in its summary, or drop it there")
+    return {found.data_file.file_path.rpartition("/")[2]: found.data_file for manifest in newest.manifests(table.io)
+            for found in manifest.fetch_manifest_entry(table.io, discard_deleted=True)}
+
+
+def _differing(table: Table, current: dict[str, DataFile], wanted: Sequence[FileEntry],
+               uri: str) -> tuple[list[FileEntry], list[DataFile]]:
+    """The files that are to be added, and those to be taken out: also a file that has moved, if it is no more where the
+    catalog has it."""
+    new, names = [], set[str]()
+    for file in wanted:
+        name = file.path.rpartition("/")[2]
+        known = current.get(name)
+        is_there = known is not None and (
+            known.file_path == place_of(uri, file) or table.io.new_input(known.file_path).exists())
+        if is_there:
+            names.add(name)
+        else:
+            new.append(file)
+    return new, [file for name, file in current.items() if name not in names]
+
+
+def _write(transaction: Transaction, added: Iterable[DataFile], removed: Iterable[DataFile],
+           about: dict[str, str]) -> None:
+    with transaction.update_snapshot(snapshot_properties=about).overwrite() as update:
+        for file in removed:
+            update.delete_data_file(file)
+        for file in added:
+            update.append_data_file(file)
+
+
+def _about(snapshot: Snapshot) -> dict[str, str]:
+    """What is remembered of a publication."""
+    position = snapshot.position
+    stamp = {} if position.timestamp is None else {TIMESTAMP: str(position.timestamp)}
+    return {POSITION: str(position), GTID_SET: position.gtid_set, LINEAGE: snapshot.lineage, **stamp}

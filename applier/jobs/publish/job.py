@@ -1,0 +1,31 @@
+"""The job: publishes a snapshot where readers of a lake look for tables."""
+
+from __future__ import annotations
+
+import time
+
+from applier.errors import SnapshotError, UsageError
+from applier.jobs.publish.result import Published
+from applier.schema.table_filter import EVERYTHING, TableFilter
+from applier.snapshot import manifest
+
+
+def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: TableFilter = EVERYTHING) -> Published:
+    """Publish the snapshot at a path or uri in a catalog of Iceberg: a uri, or a name that pyiceberg knows.
+
+    Errors: UsageError without pyiceberg, or for a catalog that cannot be opened; SnapshotError for a snapshot of an
+    older program, and as iceberg.publication says.
+    """
+    began, snapshot = time.perf_counter(), manifest.load(uri)
+    if not snapshot.lineage:
+        raise SnapshotError("an older program wrote this snapshot, whose files readers of Iceberg do not take",
+                            file=uri, hint="import or replay it anew, without it as the base")
+    try:
+        from applier.jobs.publish.iceberg.catalog import open_catalog
+        from applier.jobs.publish.iceberg.publication import publish
+    except ImportError as error:
+        raise UsageError(f"it takes pyiceberg: {error}",
+                         hint="pip install 'mysql-binlog-applier[lake]'") from error
+    tables, together = publish(open_catalog(where, warehouse), snapshot, filter)
+    return Published(catalog=where, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
+                     tables=tuple(tables), together=together, seconds=time.perf_counter() - began)

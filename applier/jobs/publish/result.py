@@ -1,0 +1,34 @@
+"""What a publication did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedTable:
+    """A table of the catalog: what happened to it (created, changed, unchanged, dropped), by which name it was known
+    before if that is another one, how many files it has now, how many of them are new, and their bytes, how many are
+    gone, and whether its columns changed."""
+
+    name: str
+    change: str
+    renamed_from: str | None = None
+    files: int = 0
+    files_added: int = 0
+    bytes_added: int = 0
+    files_removed: int = 0
+    columns_changed: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """A snapshot's tables in a catalog: at which position all stand, and whether they came there at once (`together`)
+    or one after the other."""
+
+    catalog: str
+    position: str
+    gtid_set: str
+    tables: tuple[PublishedTable, ...]
+    together: bool
+    seconds: float

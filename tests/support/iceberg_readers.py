@@ -1,0 +1,48 @@
+"""Who reads published tables: pyiceberg, DuckDB and Polars, each as a table of Arrow."""
+
+from pathlib import Path
+
+import duckdb
+import duckdb_extension_avro
+import duckdb_extension_iceberg
+import polars as pl
+import pyarrow as pa
+from pyiceberg.catalog import load_catalog
+from pyiceberg.table import Table
+
+
+def catalog(folder: Path):
+    """The catalog in a folder."""
+    return load_catalog("default", type="sql", uri=f"sqlite:///{folder}/catalog.db", warehouse=f"{folder}/warehouse")
+
+
+def names(folder: Path) -> set[str]:
+    """The tables of the catalog in a folder."""
+    found = catalog(folder)
+    return {".".join(name) for namespace in found.list_namespaces() for name in found.list_tables(namespace)}
+
+
+def with_pyiceberg(table: Table) -> pa.Table:
+    return table.scan().to_arrow()
+
+
+def with_polars(table: Table) -> pa.Table:
+    return pl.scan_iceberg(table).collect().to_arrow()
+
+
+def with_duckdb(table: Table) -> pa.Table:
+    connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+    for package in (duckdb_extension_avro, duckdb_extension_iceberg):
+        [extension] = Path(package.__file__).parent.glob("extensions/*/*.duckdb_extension")
+        connection.execute(f"LOAD '{extension}'")
+    return connection.execute(f"SELECT * FROM iceberg_scan('{table.metadata_location}')").to_arrow_table()
+
+
+READERS = (with_pyiceberg, with_polars, with_duckdb)
+
+
+def cells(table: pa.Table) -> list[str]:
+    """The rows as texts, sorted; values that are equal have the same text, instants in UTC."""
+    columns = [column.cast(pa.timestamp("us")) if pa.types.is_timestamp(column.type) else column
+               for column in table.columns]
+    return sorted(map(str, zip(*(column.to_pylist() for column in columns), strict=True)))

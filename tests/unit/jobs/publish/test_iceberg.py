@@ -1,0 +1,191 @@
+"""`applier publish --iceberg`: what a catalog has after snapshots that follow each other."""
+
+import shutil
+import sys
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+import applier
+from applier import cli
+from applier.jobs.publish.iceberg import catalog as own
+from tests.support import iceberg_readers as readers
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A log, and snapshots of what is in it: each has the one before as its base."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001") as writer:
+        writer.query("CREATE DATABASE d")
+        writer.query("CREATE TABLE t (id INT PRIMARY KEY COMMENT 'who', v VARCHAR(9))", "d")
+        writer.query("CREATE TABLE u (id INT PRIMARY KEY)", "d")
+        with writer.transaction():
+            writer.insert("d.t", {"id": [1, 2], "v": ["a", "b"]})
+        yield writer
+
+
+@pytest.fixture
+def publish(tmp_path, log):
+    numbers = iter(range(100))
+
+    def run():
+        number = next(numbers)
+        files = [tmp_path / f"binlog.{n + 1:06}" for n in range(number + 2)]
+        log.rotate(files.pop())
+        applier.replay(files, tmp_path / f"out{number}", base=tmp_path / f"out{number - 1}" if number else None)
+        return published(tmp_path, number)
+
+    return run
+
+
+def published(folder, number, **options):
+    return applier.publish(folder / f"out{number}", iceberg=f"sqlite:///{folder}/catalog.db", **options)
+
+
+def changes(result):
+    return {table.name: (table.change, table.files_added, table.files_removed) for table in result.tables}
+
+
+def rows(folder, name):
+    return readers.cells(readers.with_pyiceberg(readers.catalog(folder).load_table(tuple(name.split(".")))))
+
+
+def test_only_what_changed_is_replaced(tmp_path, log, publish):
+    assert changes(publish()) == {"d.t": ("created", 1, 0), "d.u": ("created", 0, 0)}
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+    assert changes(publish()) == {"d.t": ("unchanged", 0, 0), "d.u": ("changed", 1, 0)}
+    assert changes(published(tmp_path, 1)) == {"d.t": ("unchanged", 0, 0), "d.u": ("unchanged", 0, 0)}
+    with log.transaction():
+        log.update("d.t", before={"id": [1], "v": ["a"]}, after={"id": [1], "v": ["c"]})
+    assert changes(publish()) == {"d.t": ("changed", 1, 1), "d.u": ("unchanged", 0, 0)}
+    assert rows(tmp_path, "d.t") == ["(1, 'c')", "(2, 'b')"]
+
+
+def test_columns_keep_what_they_are(tmp_path, log, publish):
+    """Over names and places: the rows of earlier snapshots are read with the names of then."""
+    publish()
+    log.query("ALTER TABLE t RENAME COLUMN v TO w, ADD COLUMN n INT FIRST, MODIFY id BIGINT COMMENT 'who'", "d")
+    log.query("RENAME TABLE t TO moved", "d")
+    [table] = [table for table in publish().tables if table.renamed_from]
+    assert (table.name, table.renamed_from, table.columns_changed) == ("d.moved", "d.t", True)
+    made = readers.catalog(tmp_path).load_table(("d", "moved"))
+    assert [(field.field_id, field.name, str(field.field_type), field.required) for field in made.schema().fields] == [
+        (4, "n", "int", False), (1, "id", "long", True), (2, "w", "string", False)]
+    assert made.schema().find_field("id").doc == "who" and made.schema().identifier_field_names() == {"id"}
+    first = made.scan(snapshot_id=made.history()[0].snapshot_id).to_arrow()
+    assert readers.cells(first) == ["(1, 'a')", "(2, 'b')"]
+    assert rows(tmp_path, "d.moved") == ["(None, 1, 'a')", "(None, 2, 'b')"]
+
+
+def test_names_are_swapped_and_made_anew(tmp_path, log, publish):
+    """At once: a name goes from one table to the other, and a table that is made anew is another one."""
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+    publish()
+    log.query("RENAME TABLE t TO x, u TO t, x TO u", "d")
+    assert {(table.renamed_from, table.name) for table in publish().tables} == {("d.u", "d.t"), ("d.t", "d.u")}
+    assert (rows(tmp_path, "d.t"), rows(tmp_path, "d.u")) == (["(7,)"], ["(1, 'a')", "(2, 'b')"])
+    uuid = readers.catalog(tmp_path).load_table(("d", "t")).metadata.table_uuid
+    log.query("DROP TABLE t", "d")
+    log.query("CREATE TABLE t (id INT PRIMARY KEY)", "d")
+    assert [(table.name, table.change) for table in publish().tables] == [
+        ("d.t", "created"), ("d.u", "unchanged"), ("d.t", "dropped")]
+    assert readers.catalog(tmp_path).load_table(("d", "t")).metadata.table_uuid != uuid
+    log.query("DROP TABLE u", "d")
+    assert changes(publish())["d.u"] == ("dropped", 0, 0) and readers.names(tmp_path) == {"d.t"}
+
+
+def test_where_it_stands(tmp_path, log, publish):
+    """In the namespace, and of each table where it last changed: in its properties and its snapshot's summary."""
+    first = publish()
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+    second = publish()
+    catalog = readers.catalog(tmp_path)
+    assert catalog.load_namespace_properties("d")["mysql.position"] == second.position != first.position
+    for name, position in (("t", first.position), ("u", second.position)):
+        table = catalog.load_table(("d", name))
+        assert table.properties["mysql.position"] == position
+        assert table.current_snapshot().summary["mysql.position"] == position
+
+
+def test_all_tables_or_none(tmp_path, log, publish):
+    """A table that moves between the look at the catalog and the commit: nothing of the publication is there."""
+    publish()
+    with log.transaction():
+        log.insert("d.t", {"id": [3], "v": ["c"]})
+        log.insert("d.u", {"id": [7]})
+    commit = own.commit
+
+    def after_another(*arguments):
+        with readers.catalog(tmp_path).load_table(("d", "u")).transaction() as transaction:
+            transaction.set_properties(somebody="else")
+        return commit(*arguments)
+
+    with mock.patch("applier.jobs.publish.iceberg.publication.commit", after_another), \
+            pytest.raises(applier.SnapshotError, match=r"the catalog has changed meanwhile: d\.u"):
+        publish()
+    assert (rows(tmp_path, "d.t"), rows(tmp_path, "d.u")) == (["(1, 'a')", "(2, 'b')"], [])
+    assert changes(published(tmp_path, 1)) == {"d.t": ("changed", 1, 1), "d.u": ("changed", 1, 0)}
+    assert (rows(tmp_path, "d.t"), rows(tmp_path, "d.u")) == (["(1, 'a')", "(2, 'b')", "(3, 'c')"], ["(7,)"])
+
+
+def test_what_somebody_else_did_is_not_undone(tmp_path, publish):
+    publish()
+    table = readers.catalog(tmp_path).load_table(("d", "t"))
+    table.append(pa.table({"id": pa.array([9], pa.int32()), "v": ["z"]}, schema=table.schema().as_arrow()))
+    with pytest.raises(applier.SnapshotError, match=r"somebody else wrote to this table of the catalog.*d\.t"):
+        published(tmp_path, 0)
+
+
+def test_a_table_of_the_same_name_that_was_not_published(tmp_path, publish):
+    catalog = SqlCatalog("default", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"{tmp_path}/warehouse")
+    catalog.create_namespace("d")
+    catalog.create_table(("d", "t"), pa.schema({"x": pa.int32()}))
+    with pytest.raises(applier.SnapshotError, match=r"that was not published from here.*d\.t"):
+        publish()
+    assert readers.names(tmp_path) == {"d.t"}
+    assert [table.name for table in published(tmp_path, 0, ignore_tables="d.t").tables] == ["d.u"]
+
+
+def test_a_base_may_go_where_files_were_carried_over(tmp_path, log, publish):
+    """A file that is no more where the catalog has it is registered where the snapshot has it."""
+    publish()
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+    publish()
+    shutil.rmtree(tmp_path / "out0")
+    assert changes(published(tmp_path, 1)) == {"d.t": ("changed", 1, 1), "d.u": ("unchanged", 0, 0)}
+    assert rows(tmp_path, "d.t") == ["(1, 'a')", "(2, 'b')"]
+
+
+def test_the_command(tmp_path, publish, capsys):
+    publish()
+    place = f"sqlite:///{tmp_path}/catalog.db"
+    assert cli.main(["publish", str(tmp_path / "out0"), "--iceberg", place]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[-1].startswith(f"{place} stands at binlog.000001:") and "all tables at once" in said[-1]
+    assert any(line.split()[:2] == ["d.t", "unchanged"] for line in said)
+    for given, words in ((["--iceberg", "postgresql://me:secret@host/c"], "a password is in the catalog's address"),
+                         (["--iceberg", "nobody's"], "the catalog cannot be opened"),
+                         (["--iceberg", "sqlite:////nowhere/at/all.db"], "the catalog cannot be opened")):
+        assert cli.main(["publish", str(tmp_path / "out0"), *given]) == 2
+        said = capsys.readouterr().err
+        assert words in " ".join(said.split()) and "secret" not in said
+
+
+def test_without_pyiceberg(publish):
+    with mock.patch.dict(sys.modules, {"pyiceberg": None, "pyiceberg.catalog": None,
+                                       "applier.jobs.publish.iceberg.catalog": None}), \
+            pytest.raises(applier.UsageError, match=r"it takes pyiceberg.*mysql-binlog-applier\[lake\]"):
+        publish()
+
+
+def test_what_iceberg_lacks(tmp_path):
+    (tmp_path / "s.sql").write_text("CREATE TABLE d.t (id BIGINT UNSIGNED PRIMARY KEY)")
+    made = applier.import_dump(tmp_path / "s.sql", tmp_path / "out", unsigned_bigint="uint64").snapshot
+    with pytest.raises(applier.UsageError, match=r"no unsigned integers, and column id is one"):
+        applier.publish(made, iceberg=f"sqlite:///{tmp_path}/catalog.db")
