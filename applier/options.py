@@ -44,6 +44,13 @@ def _check_servers(only: tuple[int, ...], ignored: tuple[int, ...]) -> None:
             raise UsageError(f"{option} cannot be {bad[0]}", hint="a server id is a number from 0 to 4294967295")
 
 
+def check_target(output: str, lake: str | None) -> None:
+    """Raise UsageError unless there is one place to write to."""
+    if bool(output) == bool(lake):
+        raise UsageError("one place is to be written to", hint="give --output for a snapshot, or --lake for the next "
+                         "version of a lake")
+
+
 class LogBounds(Protocol):
     """Where to begin in a log and where to stop, as ReplayOptions has it."""
 
@@ -68,19 +75,20 @@ class ReplayOptions:
 
     Paths may be local or any uri that pyarrow.fs opens. At most one of the three stop points is set; each means the end
     of an event group. With `snapshot_at` there is a snapshot for each of these places, none of the three, and `output`
-    is the folder that they are in. `start_position`, which wins over the base's own, and `stop_position` are (binlog's
-    base name, offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime` seconds since 1970 UTC. `rewrites`
-    are pairs of databases: what the log has as the first is the second, for `filter`, too. `type_conversions` has
-    names of replica_type_conversions in lower case. `system_time_zone`, as "+02:00" or "Europe/Rome", is what SYSTEM is
-    in the log. Left out are the transactions `exclude_gtids`, as GtidChoice takes them, those of other servers than
-    `server_ids`, if there are any, and those of `ignore_server_ids`. New files have about `file_bytes`. A log of more
-    than `pass_bytes` (None: as memory and disk have room) is replayed in passes. `unsigned_bigint` is what files have
-    for such columns, None: what those of the base have, or decimals. `engine` is "auto", "local" or "spark"; `master`
-    is Spark's, None means local[*].
+    is the folder that they are in. `lake` in place of `output` is one whose next version is made, onto its latest one
+    if there is one; with `snapshot_at`, a version for each place. `start_position`, which wins over the base's own, and
+    `stop_position` are (binlog's base name, offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime`
+    seconds since 1970 UTC. `rewrites` are pairs of databases: what the log has as the first is the second, for
+    `filter`, too. `type_conversions` has names of replica_type_conversions in lower case. `system_time_zone`, as
+    "+02:00" or "Europe/Rome", is what SYSTEM is in the log. Left out are the transactions `exclude_gtids`, as
+    GtidChoice takes them, those of other servers than `server_ids`, if there are any, and those of `ignore_server_ids`.
+    New files have about `file_bytes`. A log of more than `pass_bytes` (None: as memory and disk have room) is replayed
+    in passes. `unsigned_bigint` is what files have for such columns, None: what those of the base have, or decimals.
+    `engine` is "auto", "local" or "spark"; `master` is Spark's, None means local[*].
     """
 
     binlogs: tuple[str, ...]
-    output: str
+    output: str = ""
     base: str | None = None
     schema: str | None = None
     start_position: tuple[str, int] | None = None
@@ -106,6 +114,7 @@ class ReplayOptions:
     exclude_gtids: str | None = None
     server_ids: tuple[int, ...] = ()
     ignore_server_ids: tuple[int, ...] = ()
+    lake: str | None = None
 
     def __post_init__(self) -> None:
         if not self.binlogs:
@@ -126,7 +135,7 @@ class ReplayOptions:
     @property
     def places(self) -> tuple[str, ...]:
         """What is read and written."""
-        return *self.binlogs, *([] if self.base is None else [self.base]), self.output
+        return *self.binlogs, *([] if self.base is None else [self.base]), self.lake or self.output
 
     def for_manifest(self) -> dict[str, object]:
         """The options that decide what the snapshot holds, as JSON, without those at their defaults."""
@@ -183,10 +192,10 @@ class ImportOptions:
     does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are
     Parquet files; `system_time_zone` is what SYSTEM was on the server, for statements that set no zone; files
     have about `file_bytes`, and `unsigned_bigint` for such columns. `database` is that of statements that name none;
-    the dump "-" is stdin."""
+    the dump "-" is stdin. `lake` in place of `output` is one whose next version is made."""
 
     dump: str
-    output: str
+    output: str = ""
     position: tuple[str, int] | None = None
     gtid_set: str | None = None
     flavour: str | None = None
@@ -196,8 +205,10 @@ class ImportOptions:
     file_bytes: int = FILE_BYTES
     unsigned_bigint: str = AS_DECIMAL
     database: str | None = None
+    lake: str | None = None
 
     def __post_init__(self) -> None:
+        check_target(self.output, self.lake)
         _check_time_zone(self.system_time_zone)
         _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
 

@@ -29,8 +29,9 @@ from applier.snapshot import FILE_BYTES
 
 def import_dump(
     dump: PathLike,
-    output: PathLike,
+    output: PathLike | None = None,
     *,
+    lake: PathLike | None = None,
     schema: PathLike | None = None,
     position: Place | None = None,
     gtid_set: str | GtidSet | None = None,
@@ -52,6 +53,7 @@ def import_dump(
     dump: a file of mysqldump or mariadb-dump, plain, .gz or .zst, "-" for stdin, or a folder of mydumper, MySQL Shell
         or `export`.
     output: the snapshot to make, which is complete or not there.
+    lake: in place of output, a lake, of which it becomes the next version.
     schema: a file of CREATE TABLEs of tables whose rows are Parquet files; the dump is then a folder of these.
     position: the binlog position of the dump, if it does not name it itself.
     gtid_set: the transactions that the dump contains, if it does not name them itself.
@@ -69,10 +71,10 @@ def import_dump(
     from applier.jobs.importing.job import import_dump as job
 
     options = ImportOptions(
-        path(dump), path(output), None if position is None else arguments.position(position),
+        path(dump), "" if output is None else path(output), None if position is None else arguments.position(position),
         None if gtid_set is None else str(gtid_set), flavour, table_filter(tables, ignore_tables),
         None if schema is None else path(schema), system_time_zone, size(target_file_size), unsigned_bigint,
-        database)
+        database, None if lake is None else path(lake))
     watch = watcher(progress)
     compiling.ensure("import", watch)
     return Replayed((job(options, watch),))

@@ -30,7 +30,7 @@ from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.jobs.replay.result import ReplayResult
 from applier.option_texts import parse_conversions
-from applier.options import ReplayOptions
+from applier.options import ReplayOptions, check_target
 from applier.snapshot import FILE_BYTES
 
 
@@ -59,8 +59,9 @@ class Replayed:
 
 def replay(
     binlogs: Paths,
-    output: PathLike,
+    output: PathLike | None = None,
     *,
+    lake: PathLike | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     start: Place | None = None,
@@ -106,6 +107,7 @@ def replay(
 
     binlogs: the archive.
     output: the snapshot to make, which is complete or not there.
+    lake: in place of output, a lake: its next version is made, onto the latest one, or onto base if it has none.
     base: the snapshot to start from; without one and without a schema, the log's CREATE TABLEs define tables.
     schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
     start: a position to start at, whatever comes before it and wherever the base stands.
@@ -140,10 +142,12 @@ def replay(
     """
     from applier.jobs.on_engine import replaying
 
+    check_target("" if output is None else path(output), None if lake is None else path(lake))
     end = stop_at(stop)
     options = ReplayOptions(
         binlogs=logs(binlogs, keyring, key_file, key_file_secret),
-        output=path(output),
+        output="" if output is None else path(output),
+        lake=None if lake is None else path(lake),
         base=base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         schema=None if schema is None else path(schema),
         start_position=None if start is None else position(start),

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from applier.api.arguments import PathLike, Watcher, path, watcher
 from applier.errors import UsageError
-from applier.io.resolver import read_text
+from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location, manifest
 from applier.snapshot.manifest import BinlogPosition
@@ -59,7 +59,7 @@ class SnapshotTable:
     @property
     def files(self) -> tuple[str, ...]:
         """The paths or URIs of its Parquet files, in the order of the key."""
-        return tuple(f"{self._snapshot.uri.rstrip('/')}/{file.path}" for file in self._entry.files)
+        return tuple(join(self._snapshot.root, file.path) for file in self._entry.files)
 
     @cached_property
     def definition(self) -> str:
@@ -76,7 +76,7 @@ class SnapshotTable:
         """Its files as a dataset, of which a reader takes the columns and rows that it wants."""
         from pyarrow import dataset
 
-        filesystem, root = location.resolve(self._snapshot.uri)
+        filesystem, root = location.resolve(self._snapshot.root)
         return dataset.dataset([f"{root}/{file.path}" for file in self._entry.files], schema=self.schema,
                                format="parquet", filesystem=filesystem)
 
@@ -143,6 +143,11 @@ class Snapshot:
         return self._manifest.uri
 
     @property
+    def root(self) -> str:
+        """The folder that its files are below: its own, or that of the lake of which it is a version."""
+        return self._manifest.root
+
+    @property
     def position(self) -> BinlogPosition:
         """Where it stands in the log: the end of an event group, with the GTID set and the time of that group."""
         return self._manifest.position
@@ -162,7 +167,7 @@ class Snapshot:
         """Every table as CREATE TABLE: the content of _schema.sql."""
         from applier.snapshot.staging import SCHEMA
 
-        return read_text(f"{self.uri.rstrip('/')}/{SCHEMA}")
+        return read_text(join(self.uri, SCHEMA))
 
     @cached_property
     def report(self) -> ReplayResult:

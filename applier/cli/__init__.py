@@ -91,7 +91,8 @@ def leave(code: int) -> NoReturn:
 
 def _has_output(argv: list[str]) -> bool:
     """Whether something is to be written that is there when it is complete; "-" is stdout."""
-    return any((word == "--output" and after != "-") or (word.startswith("--output=") and word != "--output=-")
+    return any((word in ("--output", "--lake") and after != "-") or word.startswith("--lake=") or
+               (word.startswith("--output=") and word != "--output=-")
                for word, after in pairwise([*argv, ""]))
 
 

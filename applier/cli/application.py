@@ -61,6 +61,9 @@ SnapshotAtOption = Annotated[list[str] | None, typer.Option(
     metavar="FILE:POS,...|SET", help="Several snapshots in one pass: one at each of these positions, as "
     "--stop-position takes them, or where this GTID set is complete. --output is then the folder that holds them, each "
     "named after its position, for example binlog.000003-1234. May be given several times.")]
+LakeOption = Annotated[str | None, typer.Option(
+    metavar="LAKE", help="In place of --output: make the next version of this lake, a folder whose versions share the "
+    "files that did not change. A replay goes on from the latest version; a new lake is made.")]
 StopPositionOption = Annotated[str | None, typer.Option(
     metavar="FILE:POS", help="Event groups that end at or before this position.")]
 StopGtidOption = Annotated[str | None, typer.Option(

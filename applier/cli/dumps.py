@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import Engine, EngineOption, MasterOption, UnsignedBigint, app
+from applier.cli.application import Engine, EngineOption, LakeOption, MasterOption, UnsignedBigint, app
 from applier.option_texts import parse_rewrites
 
 
@@ -22,7 +22,9 @@ def import_(
         metavar="DUMP", help="A file of mysqldump or mariadb-dump, or any SQL file of CREATE TABLE and INSERT … "
                              "VALUES statements; plain, .gz or .zst; - for stdin. Or a directory made by mydumper, "
                              "MySQL Shell or `applier export`. Local or a URI.")],
-    output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
+    output: Annotated[str | None, typer.Option(
+        metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")] = None,
+    lake: LakeOption = None,
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
         "DB/TABLE/….parquet or DB.TABLE.parquet.")] = None,
@@ -63,7 +65,7 @@ def import_(
 
     with progress() as watcher:
         imported = import_dump(
-            dump, output, schema=schema, position=position, gtid_set=gtid_set,
+            dump, output, lake=lake, schema=schema, position=position, gtid_set=gtid_set,
             flavour=None if flavour is None else flavour.value, system_time_zone=system_time_zone,
             unsigned_bigint=unsigned_bigint.value, target_file_size=target_file_size, tables=tables,
             ignore_tables=ignore_tables, database=database, progress=watcher)

@@ -10,6 +10,7 @@ from applier.cli.application import (
     EngineOption,
     ExcludeGtidsOption,
     IgnoreServerIdsOption,
+    LakeOption,
     MasterOption,
     PassBytesOption,
     Route,
@@ -33,7 +34,7 @@ from applier.option_texts import (
     parse_size,
     parse_stop_position,
 )
-from applier.options import ReplayOptions
+from applier.options import ReplayOptions, check_target
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 
@@ -63,7 +64,8 @@ def replay(
     binlogs: Annotated[list[str], typer.Option(
         metavar="PATH...", help="The archive: a directory, files, a glob in quotes, or an index file; local or a URI "
                                 "(s3://, gs://, hdfs://); files may be .gz, .zst, .lz4 or .xz. Several may follow.")],
-    output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")],
+    output: Annotated[str, typer.Option(metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")] = "",
+    lake: LakeOption = None,
     base: Annotated[str | None, typer.Option(metavar="SNAPSHOT", help="Start from this snapshot.")] = None,
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
@@ -138,10 +140,16 @@ def replay(
 
         applier replay --base /lake/yesterday --binlogs /backup
                        --output /lake/today
+
+    Keep a lake, whose versions share files, up to date:
+
+        applier replay --lake /lake/shop --binlogs /backup
     """
+    check_target(output, lake)
     options = ReplayOptions(
         binlogs=keyed(binlogs, keyring, key_file, key_file_secret),
         output=output,
+        lake=lake,
         base=base,
         schema=schema,
         start_position=None if start_position is None else parse_stop_position(start_position),

@@ -21,7 +21,7 @@ def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A s
 
     loaded = manifest.load(snapshot)
     print_snapshot(loaded)
-    check_footers(loaded.uri, [columns_of(files) for table in loaded.tables for files in table.lists])
+    check_footers(loaded.root, [columns_of(files) for table in loaded.tables for files in table.lists])
 
 
 @app.command()

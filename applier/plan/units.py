@@ -181,7 +181,7 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
 
 def _begins(base: Snapshot | None, files: tuple[FileEntry, ...]) -> RowOrigin:
     """The source of the rows of a version that begins with these files of the base."""
-    return FromBase(uri=base.uri, files=files) if base is not None and files else BeginsEmpty()
+    return FromBase(uri=base.root, files=files) if base is not None and files else BeginsEmpty()
 
 
 def _single_unit_reason(chain: list[PlannedVersion], searches: _Searches, base: Snapshot | None,

@@ -12,6 +12,7 @@
                       transactions before the position whose changes are not here, since a replay was to leave them out
       last_column_id  the last number that a column was given (applier.schema.column_ids)
       lineage         32 hexadecimal digits, which a snapshot has in common with its base
+      lake            the lake's id, in a version of a lake only: paths are then below the lake (applier.snapshot.lakes)
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
                         history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past;
@@ -43,15 +44,16 @@ from applier import __version__
 from applier.binlog.archive.log_names import check_gtids, check_log_name
 from applier.binlog.locating.gtid_choice import GtidChoice, shortened
 from applier.errors import SchemaError, SnapshotError, UsageError, reason
+from applier.io.resolver import folder_of
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build, loads
 from applier.schema.allowed import check_name, check_word
 from applier.schema.column_ids import numbered
-from applier.snapshot import location
+from applier.snapshot import lakes, location
 from applier.snapshot.file_entries import Digest, OtherFile
 from applier.snapshot.shards import Shard, ShardedFiles, own_digest
 from applier.snapshot.table_entry import TableDocument, TableEntry
 
-MANIFEST = "_snapshot.json"
+MANIFEST = lakes.MANIFEST
 SNAPSHOTS = "_snapshots.json"
 """The list of snapshots in a folder of several, written last."""
 _SHOWN = 5
@@ -161,7 +163,8 @@ class Source:
 class Snapshot:
     """A manifest. `uri` is where it was loaded from, "" while it is not published. `last_column_id` is the last number
     that a column of its tables, or of one that is no more, was given. `lineage` is the same in all snapshots that have
-    these numbers: in one that began without a base, and in those that go on with it; "" in an older program's."""
+    these numbers: in one that began without a base, and in those that go on with it; "" in an older program's. `lake` is the
+    id of the lake of which it is a version, or None."""
 
     position: BinlogPosition
     tables: tuple[TableEntry, ...]
@@ -175,6 +178,12 @@ class Snapshot:
     last_column_id: int = field(default=0, compare=False)
     lineage: str = field(default="", compare=False)
     uri: str = field(default="", compare=False)
+    lake: str | None = field(default=None, compare=False)
+
+    @property
+    def root(self) -> str:
+        """The folder that the paths of its files are below: its own, or the lake's."""
+        return self.uri if self.lake is None else folder_of(folder_of(self.uri))
 
     def table(self, database: str, name: str) -> TableEntry | None:
         """The table of this exact name; None if there is none."""
@@ -199,6 +208,7 @@ class Snapshot:
             "left_out": list(self.left_out),
             "last_column_id": self.last_column_id,
             "lineage": self.lineage,
+            **({} if self.lake is None else {"lake": self.lake}),
             "tables": [table.to_json() for table in self.tables],
             "others": list(self.others),
         }
@@ -212,14 +222,18 @@ def new_lineage() -> str:
 
 
 def load(uri: str) -> Snapshot:
-    """Load the manifest of a published snapshot. Raises SnapshotError if there is none, or it cannot be read."""
+    """Load the manifest of a published snapshot, or of the latest version of a lake. Raises SnapshotError if there is
+    none, or it cannot be read."""
     from pyarrow.fs import FileSelector, FileType
 
+    uri = lakes.exact(uri)
     filesystem, path = location.resolve(uri)
     try:
         with filesystem.open_input_stream(f"{path}/{MANIFEST}", compression=None) as stream:
             text = stream.read()
     except (FileNotFoundError, NotADirectoryError) as error:
+        if (latest := lakes.latest_uri(uri)) is not None:
+            return load(latest)
         if filesystem.get_file_info(path).type == FileType.NotFound:
             raise SnapshotError("not a complete snapshot: nothing is there", file=uri,
                                 hint="give the directory that was a replay's or an import's --output") from error
@@ -256,6 +270,7 @@ class _Document:
     others: tuple[OtherFile, ...] = ()
     last_column_id: Count = 0
     lineage: Lineage = ""
+    lake: lakes.LakeId | None = None
 
     def complaint(self) -> str:
         """What is wrong between fields; "" if nothing is. Which files a shard names is not looked at: they are in a
@@ -292,15 +307,16 @@ def _from_json(document: Any, uri: str) -> Snapshot:
         if digest is not None and digest != _own_digest(document):
             raise Mismatch("was changed after it was written: its digest is another one")
     read = build(_Document, document)
+    snapshot = Snapshot(read.position, (), read.source, read.created_by, read.databases, read.sequences, read.prepared,
+                        read.left_out, read.others, lineage=read.lineage, uri=uri, lake=read.lake)
     last, tables = read.last_column_id, list[TableEntry]()
     for found in read.tables:
         definition, last = numbered(found.definition, last)  # an older program's have no ids
-        tables.append(replace(found, definition=definition).entry(uri))
+        tables.append(replace(found, definition=definition).entry(snapshot.root))
     for table in tables:
         if not isinstance(table.files, ShardedFiles):
             table.check_ranges()
-    return Snapshot(read.position, tuple(tables), read.source, read.created_by, read.databases, read.sequences,
-                    read.prepared, read.left_out, read.others, last, read.lineage, uri)
+    return replace(snapshot, tables=tuple(tables), last_column_id=last)
 
 
 def _own_digest(document: dict[str, Any]) -> str:

@@ -94,8 +94,8 @@ def rows_and_bytes(files: Sequence[FileEntry]) -> tuple[int, int]:
     return sum(file.rows for file in files), sum(file.bytes for file in files)
 
 
-def make_shard(files: Sequence[FileEntry], folder: str) -> tuple[ShardedFiles, pa.Buffer]:
-    """The shard of files in a folder of the snapshot, and its content."""
+def make_shard(files: Sequence[FileEntry], folder: str, prefix: str = "") -> tuple[ShardedFiles, pa.Buffer]:
+    """The shard of files in a folder of the snapshot, and its content; `prefix` is the start of its path in a lake."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -107,7 +107,7 @@ def make_shard(files: Sequence[FileEntry], folder: str) -> tuple[ShardedFiles, p
     pq.write_table(pa.table(lists, schema=_schema(kind)), sink, compression="none", use_dictionary=False,
                    write_statistics=False, store_schema=False)
     content = sink.getvalue()
-    shard = Shard(f"{FOLDER}/{folder}.parquet", content.size, own_digest(content), folder, len(columns),
+    shard = Shard(f"{prefix}{FOLDER}/{folder}.parquet", content.size, own_digest(content), folder, len(columns),
                   sum(columns.rows), sum(columns.bytes))
     if wrong := _disagreement(columns, shard):
         raise ValueError(f"the shard {wrong}")

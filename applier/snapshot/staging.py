@@ -19,7 +19,7 @@ from applier.io import durable
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, location, shards
 from applier.snapshot.checks import check_size, check_sizes, reading, sizes_below
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
-from applier.snapshot.file_entries import FileEntry, OtherFile
+from applier.snapshot.file_entries import FileColumns, FileEntry, OtherFile
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS, Snapshot
 from applier.snapshot.shards import columns_of
 from applier.snapshot.table_entry import TableEntry
@@ -36,7 +36,8 @@ _COPY_THREADS = 8
 _COPY_BYTES = 8 << 20
 _CARRIED_AT_ONCE = 100
 """Files that a thread carries over one after the other."""
-_WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
+WITHOUT_FOLDERS = ("s3", "gcs", "abfs")
+"""File systems where files appear when they are complete, and folders need not be made."""
 
 
 class Staging:
@@ -48,6 +49,11 @@ class Staging:
         self.file_bytes, self.unsigned_bigint, self.lasts = FILE_BYTES, AS_DECIMAL, True
         self._filesystem = filesystem
         self._root = root
+        self._beside = root
+        """Where the manifest and the small files are written."""
+        self._prefix = ""
+        """What is before the names of small files in the manifest, which has paths below `_root`."""
+        self._lake: str | None = None
         self._lock: int | None = None
         self._done = False
 
@@ -67,7 +73,7 @@ class Staging:
         """
         place = TableTarget(self._root_uri(), location.table_folder(database, table), self.file_bytes,
                             self.unsigned_bigint)
-        if self._filesystem.type_name not in _WITHOUT_FOLDERS:
+        if self._filesystem.type_name not in WITHOUT_FOLDERS:
             for needed in (place, place.history) if history else (place,):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)
         return place
@@ -84,12 +90,14 @@ class Staging:
         another size or digest; `commit` compares the sizes of all."""
         place = self.place(database, table, history=history)
         place = place.history if history else place
-        source_system, source_root = location.resolve(base.uri)
+        source_system, source_root = location.resolve(base.root)
         local = location.is_local(source_system) and location.is_local(self._filesystem)
 
         def carry(entry: FileEntry) -> FileEntry:
             source = f"{source_root}/{entry.path}"
-            carried = replace(entry, path=f"{place.folder}/{entry.path.rpartition('/')[2]}")
+            carried = self._carried(entry, f"{place.folder}/{entry.path.rpartition('/')[2]}")
+            if self._is_there(carried):
+                return carried
             target = f"{self._root}/{carried.path}"
             with reading(source):
                 if local and durable.link(source, target):
@@ -114,22 +122,20 @@ class Staging:
         """
         try:
             self._drop(PASSES)
-            tables, small = _with_shards(snapshot.tables)
-            found, named = sizes_below(self._filesystem, self._root, recursive=True), set[str]()
+            tables, small = _with_shards(snapshot.tables, self._prefix)
             for table in tables:
                 table.check_ranges()
-                for columns in map(columns_of, table.lists):
-                    check_sizes(found, columns, self._root)
-                    named.update(f"{self._root}/{path}" for path in columns.paths)
-            self._remove_strays(found, named)
+            self._check_files([columns_of(files) for table in tables for files in table.lists])
+            self._before_small_files()
             others = {SCHEMA: schema_sql.encode(),
                       REPORT: orjson.dumps(report, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)}
             if conflicts is not None:
                 others[CONFLICTS] = conflicts
             for name, content in (small | others).items():
                 self._write(name, content)
-            snapshot = replace(snapshot, tables=tables, others=tuple(
-                OtherFile(name, len(content), digest_of(content)) for name, content in others.items()))
+            snapshot = replace(snapshot, tables=tables, lake=self._lake, others=tuple(
+                OtherFile(f"{self._prefix}{name}", len(content), digest_of(content))
+                for name, content in others.items()))
             self._publish(MANIFEST, snapshot.to_json())
         except OSError as error:
             raise SnapshotError(f"cannot publish: {error}", file=self.output) from error
@@ -153,7 +159,7 @@ class Staging:
 
     def within_pass(self, number: int) -> str:
         """The path or uri of a snapshot that is the base of a later pass, and goes when this one is committed."""
-        return f"{self._root_uri()}/{PASSES}/{number}"
+        return f"{self._beside_uri()}/{PASSES}/{number}"
 
     def drop_pass(self, number: int) -> None:
         """Remove the snapshot of a pass that no other one goes on from, if there is one."""
@@ -187,6 +193,29 @@ class Staging:
         """`_root` as a location for tasks on other machines."""
         raise NotImplementedError
 
+    def _beside_uri(self) -> str:
+        """`_beside` in the same way."""
+        return self._root_uri()
+
+    def _carried(self, entry: FileEntry, path: str) -> FileEntry:
+        """The entry of a file that is carried over to a path."""
+        return replace(entry, path=path)
+
+    def _is_there(self, carried: FileEntry) -> bool:
+        """Whether a file that is carried over is where it has to be already."""
+        return False
+
+    def _check_files(self, lists: Sequence[FileColumns]) -> None:
+        """Raise SnapshotError unless all files are there and have their sizes; others go."""
+        found, named = sizes_below(self._filesystem, self._root, recursive=True), set[str]()
+        for columns in lists:
+            check_sizes(found, columns, self._root)
+            named.update(f"{self._root}/{path}" for path in columns.paths)
+        self._remove_strays(found, named)
+
+    def _before_small_files(self) -> None:
+        """What is to be done before the first small file is written."""
+
     def _publish(self, name: str, content: bytes) -> None:
         """Make it visible with the last file, after everything before it is durable."""
         raise NotImplementedError
@@ -214,14 +243,14 @@ class Staging:
 
     def _drop(self, folder: str) -> None:
         """Remove a folder with all that is in it, if it is there."""
-        path = f"{self._root}/{folder}"
+        path = f"{self._beside}/{folder}"
         if self._filesystem.get_file_info(path).type == fs.FileType.Directory:
             self._filesystem.delete_dir(path)
 
     def _write(self, name: str, content: bytes | pa.Buffer) -> None:
-        if "/" in name and self._filesystem.type_name not in _WITHOUT_FOLDERS:
-            self._filesystem.create_dir(f"{self._root}/{name}".rpartition("/")[0], recursive=True)
-        with self._filesystem.open_output_stream(f"{self._root}/{name}", compression=None) as stream:
+        if "/" in name and self._filesystem.type_name not in WITHOUT_FOLDERS:
+            self._filesystem.create_dir(f"{self._beside}/{name}".rpartition("/")[0], recursive=True)
+        with self._filesystem.open_output_stream(f"{self._beside}/{name}", compression=None) as stream:
             stream.write(content)
 
     def _unlock(self) -> None:
@@ -230,15 +259,17 @@ class Staging:
             self._lock = None
 
 
-def _with_shards(tables: Iterable[TableEntry]) -> tuple[tuple[TableEntry, ...], dict[str, bytes | pa.Buffer]]:
-    """The tables, with entries in shards where they are many, and the shards by their paths."""
+def _with_shards(tables: Iterable[TableEntry], prefix: str
+                 ) -> tuple[tuple[TableEntry, ...], dict[str, bytes | pa.Buffer]]:
+    """The tables, with entries in shards where they are many, and the shards by their names, which are their paths
+    without the prefix."""
     contents: dict[str, bytes | pa.Buffer] = {}
 
     def listed(files: Sequence[FileEntry], folder: str) -> Sequence[FileEntry]:
         if len(files) <= shards.MOST_INLINE:
             return files
-        made, content = shards.make_shard(files, folder)
-        contents[made.shard.path] = content
+        made, content = shards.make_shard(files, folder, prefix)
+        contents[made.shard.path.removeprefix(prefix)] = content
         return made
 
     made = []

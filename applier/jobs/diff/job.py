@@ -135,7 +135,7 @@ class _Table:
         self._columns = SharedColumns.of(*self._definitions)
         self._differences = Differences(self._columns.schema, self.name)
         self._sides = [None if side is None or definition is None else
-                       _Side(number, snapshots[number].uri, side, definition, self._columns)
+                       _Side(number, snapshots[number].root, side, definition, self._columns)
                        for number, side, definition in zip((BEFORE, AFTER), (before, after), self._definitions,
                                                            strict=True)]
         self._by_key = before is None or after is None or _same_key(before, after, self._definitions)

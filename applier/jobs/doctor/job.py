@@ -85,7 +85,7 @@ def _look_at_base(findings: Findings, options: DoctorOptions) -> Snapshot | None
 
     def load() -> Snapshot:
         base = manifest.load(place)
-        check_listed(base.uri, [columns_of(files) for table in base.tables
+        check_listed(base.root, [columns_of(files) for table in base.tables
                                 if options.filter.wanted(table.database, table.name) for files in table.lists])
         choice_onto(base.source.options, options.unsigned_bigint)
         return base

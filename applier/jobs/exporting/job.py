@@ -53,14 +53,14 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
     names = dict(options.rewrites)
     definitions = [table.definition.in_databases(names) for table in tables]
     _check_names(definitions)
-    check_listed(snapshot.uri, [columns_of(files) for table in tables for files in table.lists])
+    check_listed(snapshot.root, [columns_of(files) for table in tables for files in table.lists])
     with begin(options.output) as staging:
         tasks = []
         for table, definition in zip(tables, definitions, strict=True) if options.rows else ():
             place = staging.place(definition.database, definition.name)
             # a versioned table takes all rows with their times, past ones included
             files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
-            tasks += [ExportTask(snapshot.uri, file, definition, place.root,
+            tasks += [ExportTask(snapshot.root, file, definition, place.root,
                                  f"{place.folder}/{number:04d}.{options.format}", options.format, options.replaces,
                                  options.where)
                       for number, file in enumerate(files)]

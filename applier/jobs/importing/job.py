@@ -28,6 +28,7 @@ from applier.jobs.importing.table_files import table_entry
 from applier.jobs.replay.result import ReplayResult, TableResult
 from applier.options import ImportOptions
 from applier.schema.schema_file import schema_file
+from applier.snapshot.lake_staging import open_lake
 from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source, new_lineage
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging
@@ -36,9 +37,15 @@ from applier.snapshot.staging import Staging
 def import_dump(options: ImportOptions, progress: Progress | None = None) -> ReplayResult:
     """Import a dump and publish a snapshot. Raises ApplierError, and publishes nothing then."""
     dump = open_dump(options.dump, options.schema)
-    with (begin(options.output, options.file_bytes, unsigned_bigint=options.unsigned_bigint) as staging,
-          full_disk.explained(options.output), tempfile.TemporaryDirectory(prefix="applier-import-") as spill):
+    with (_begin(options) as staging, full_disk.explained(staging.output),
+          tempfile.TemporaryDirectory(prefix="applier-import-") as spill):
         return _Import(options, dump, staging, spill, progress or Silent()).run()
+
+
+def _begin(options: ImportOptions) -> Staging:
+    if options.lake is not None:
+        return open_lake(options.lake).begin(options.file_bytes, unsigned_bigint=options.unsigned_bigint)
+    return begin(options.output, options.file_bytes, unsigned_bigint=options.unsigned_bigint)
 
 
 class _Import:
@@ -100,7 +107,7 @@ class _Import:
                             lineage=new_lineage())
         schema_sql = schema_file(live)
         seconds = {"import": imported}
-        result = ReplayResult(self.options.output, str(snapshot.position), snapshot.position.gtid_set, None,
+        result = ReplayResult(self.staging.output, str(snapshot.position), snapshot.position.gtid_set, None,
                               tuple(results), seconds, tuple(self._notes(position)), zero_dates=self.tables.zero_dates)
         self.staging.commit(snapshot, schema_sql, result.report())
         seconds["publish"] = time.perf_counter() - began - imported

@@ -18,7 +18,7 @@ from applier import __version__
 from applier.binlog.archive.archive import open_archive
 from applier.engine.executor import Executor
 from applier.engine.room import room_for_pass
-from applier.errors import ReplayStopped, SchemaError
+from applier.errors import ReplayStopped, SchemaError, UsageError
 from applier.io.progress import Progress, Silent
 from applier.io.typed_json import Mismatch
 from applier.jobs.replay.applying import AppliedPlan, apply_plan
@@ -46,6 +46,7 @@ from applier.schema.history.history import SchemaHistory
 from applier.schema.schema_file import schema_file
 from applier.snapshot import AS_DECIMAL, manifest
 from applier.snapshot.checks import check_listed
+from applier.snapshot.lake_staging import open_lake
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source, new_lineage
 from applier.snapshot.publish import begin
 from applier.snapshot.shards import columns_of
@@ -76,6 +77,14 @@ def _definition(entry: TableEntry) -> TableDefinition:
                           table=entry.full_name, hint="leave it out with --ignore-tables") from None
 
 
+def _onto_latest(options: ReplayOptions, latest: str) -> ReplayOptions:
+    """The options with the latest version of a lake as the base. Raises UsageError for another base."""
+    if options.base is not None:
+        raise UsageError("the lake has versions, and a replay goes on from the latest", file=options.base,
+                         hint="leave out --base, or name a new lake")
+    return replace(options, base=latest)
+
+
 class _Replay:
     """One run: its options, who does the work, who watches, and the notes that it makes."""
 
@@ -92,14 +101,21 @@ class _Replay:
         """Replay in one pass, or in several if the archive is larger than one: each has as its base what the one before
         has made, and only what the last one makes is published."""
         options = self.options
-        base = self.base = manifest.load(options.base) if options.base is not None else None
+        lake = open_lake(options.lake) if options.lake is not None else None
+        base = lake.latest if lake is not None else None
         if base is not None:
-            check_listed(base.uri, [columns_of(files) for table in base.tables
+            options = self.shown = _onto_latest(options, base.uri)
+        elif options.base is not None:
+            base = manifest.load(options.base)
+        self.base = base
+        if base is not None:
+            check_listed(base.root, [columns_of(files) for table in base.tables
                                     if options.filter.wanted(table.database, table.name) for files in table.lists])
         bigints = options.unsigned_bigint or AS_DECIMAL if base is None else \
             choice_onto(base.source.options, options.unsigned_bigint)
         options = self.options = replace(options, unsigned_bigint=bigints)
-        with begin(options.output, options.file_bytes, unsigned_bigint=bigints) as staging, \
+        with (begin(options.output, options.file_bytes, unsigned_bigint=bigints) if lake is None else
+              lake.begin(options.file_bytes, unsigned_bigint=bigints)) as staging, \
                 told_of_left_out(options, base):
             n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
             outlining = Outlining(self.executor, options, relevance_to(options), n_bytes, self.progress, self._note,
@@ -193,7 +209,7 @@ class _Replay:
                            for table in tables)
         position = snapshot.position
         self.result = ReplayResult(
-            self.shown.output, str(position), position.gtid_set, position.timestamp,
+            self.shown.output or staging.output, str(position), position.gtid_set, position.timestamp,
             tables, dict(self.seconds), tuple(self.notes), options.exec_mode,
             ", ".join(sorted(done.routes)), done.conflicts.num_rows, done.units, zero_dates,
             {table: dict(kinds) for table, kinds in sorted(history.skipped.items())}, done.left_out)

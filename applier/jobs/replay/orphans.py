@@ -68,7 +68,7 @@ def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, 
 
 def _read(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition, columns: Sequence[int]) -> pa.Table:
     """Some columns of a table, in this order."""
-    filesystem, root = resolver.resolve(snapshot.uri)
+    filesystem, root = resolver.resolve(snapshot.root)
     names = [definition.columns[column].name for column in columns]
     parts = []
     for file in entry.files:

@@ -28,6 +28,8 @@ from applier.snapshot.publish import begin
 def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> list[ReplayResult]:
     """Replay an archive to each of `options.snapshot_at`, with tasks run by `executor`. Raises ApplierError, and
     publishes nothing then."""
+    if options.lake is not None:
+        return _versions(executor, options, options.lake, progress or Silent())
     results, listing = [], []
     with begin(options.output) as folder:
         archive = open_archive(list(options.binlogs), with_gap=True)
@@ -46,4 +48,16 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
             now = dataclasses.replace(now, base=staged, schema=None, start_position=None)
             then = dataclasses.replace(then, base=published)
         folder.commit_folder(orjson.dumps(listing, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return results
+
+
+def _versions(executor: Executor, options: ReplayOptions, lake: str, progress: Progress) -> list[ReplayResult]:
+    """A version of the lake at each place, published one after the other: those before an error stay."""
+    archive, results = open_archive(list(options.binlogs), with_gap=True), list[ReplayResult]()
+    now = dataclasses.replace(options, snapshot_at=())
+    places = in_order(options.snapshot_at, archive, lambda tasks: executor.outline(tasks, lambda *_: None))
+    for place in places:
+        now = dataclasses.replace(now, stop_position=place)
+        results.append(replay_staged(executor, now, now, progress, is_last=place == places[-1]))
+        now = dataclasses.replace(now, base=None, schema=None, start_position=None)
     return results

@@ -52,6 +52,7 @@ def load_report(uri: str) -> Report:
     from applier.snapshot.staging import REPORT
 
     snapshot = manifest.load(uri)
+    uri = snapshot.uri
     filesystem, root = resolver.resolve(uri)
     path = f"{root}/{REPORT}"
     try:

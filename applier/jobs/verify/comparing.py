@@ -75,7 +75,7 @@ def _known_rows(plan: ComparisonPlan, sums: TableSums, table: DifferentTable, an
         none = RowHashes.none(table.table) if not part.rows_there else None
         asked = answers.rows.get((table.full_name, part.number), none)
         if asked is not None:
-            yield from different_rows(plan.snapshot.uri, sums, part.number, asked)
+            yield from different_rows(plan.snapshot.root, sums, part.number, asked)
 
 
 def _text(source: str) -> bytes:

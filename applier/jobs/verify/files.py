@@ -21,6 +21,7 @@ from pyarrow import fs
 from applier.columns.table_key import table_key
 from applier.errors import ApplierError, SnapshotError
 from applier.io.progress import Progress, Silent
+from applier.io.resolver import join
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location, manifest
 from applier.snapshot.checks import check_columns, reading
@@ -64,7 +65,7 @@ class _Sorted:
 def verify(uri: str, progress: Progress | None = None) -> Verified:
     """Verify a snapshot. Raises SnapshotError where its manifest cannot be read."""
     snapshot, progress = manifest.load(uri), progress or Silent()
-    filesystem, root = location.resolve(uri)
+    filesystem, root = location.resolve(snapshot.root)
     shards = {files.shard: _shard_complaint(files) for table in snapshot.tables for files in table.sharded}
     files = list(_files(snapshot, shards))
     progress.phase("verify", len(files), "files")
@@ -152,11 +153,13 @@ def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot, named:
                 shards: Mapping[Shard, str]) -> Iterator[str]:
     """A line for each file that exists and that nothing names. What a shard with a complaint names is not known, so
     there is none for its folder."""
-    named = named | {MANIFEST, MARKER} | {shard.path for shard in shards}
+    folder = root if snapshot.lake is None else location.resolve(snapshot.uri)[1]  # a lake has other versions' files
+    own = folder.removeprefix(root).lstrip("/")
+    named = named | {join(own, MANIFEST), MARKER} | {shard.path for shard in shards}
     if not snapshot.others:
         named |= _UNNAMED_ONCE
     unknown = {shard.folder for shard, complaint in shards.items() if complaint}
-    for info in filesystem.get_file_info(fs.FileSelector(root, recursive=True)):
+    for info in filesystem.get_file_info(fs.FileSelector(folder, recursive=True)):
         path = info.path.removeprefix(root).lstrip("/")
         if info.type != fs.FileType.Directory and path not in named and path.rpartition("/")[0] not in unknown:
             yield f"{path if path.isprintable() else ascii(path)}: it exists, and the manifest does not name it"

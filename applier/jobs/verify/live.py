@@ -98,7 +98,7 @@ def _rows(plan: ComparisonPlan, sums: TableSums, table: DifferentTable, server: 
         answer = server.rows(statements.row_hashes(plan, table.table, part.number))
         flat = np.array([row[4:] for row in answer], object).reshape(len(answer), -1)
         numbers = pa.array(flat[:, 1:].ravel(), pa.string()).cast(pa.uint64()).to_numpy()
-        yield from different_rows(plan.snapshot.uri, sums, part.number,
+        yield from different_rows(plan.snapshot.root, sums, part.number,
                                   row_hashes(table.table, pa.array(flat[:, 0], pa.string()), numbers))
 
 

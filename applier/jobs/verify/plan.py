@@ -172,7 +172,7 @@ def _bounds(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition) 
     """Values of the first column of the key that divide the table."""
     if entry.rows <= RANGE_ROWS:
         return ()
-    filesystem, root = location.resolve(snapshot.uri)
+    filesystem, root = location.resolve(snapshot.root)
     schema = pa.schema([table_schema(definition).field(definition.column(entry.key[0]).name)])
     firsts = np.cumsum([0, *(file.rows for file in entry.files)])
 

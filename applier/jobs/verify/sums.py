@@ -88,7 +88,7 @@ def sums_of(plan: ComparisonPlan, progress: Progress) -> dict[str, TableSums]:
 
     def add(work: tuple[TableSums, FileEntry]) -> int:
         sums, file = work
-        sums.add_file(plan.snapshot.uri, file)
+        sums.add_file(plan.snapshot.root, file)
         return file.rows
 
     map_on_threads(add, files, os.cpu_count() or 1, lambda done, _: progress.update(done))

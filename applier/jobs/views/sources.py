@@ -45,7 +45,7 @@ class _ChangeFiles:
 
 def of_snapshot(snapshot: Snapshot, filter: TableFilter) -> Iterator[View]:
     """A view of each table; of a system-versioned one a second view, NAME_history, of all rows, past ones included."""
-    root = absolute(snapshot.uri)
+    root = absolute(snapshot.root)
     for table in snapshot.tables:
         if not filter.wanted(table.database, table.name):
             continue

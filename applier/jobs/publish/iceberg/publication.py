@@ -87,20 +87,20 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
     wanted = [file for file in entry.files if file.rows]
     if before is None:
         transaction = new_table(catalog, name, schema, sort_order(entry), {"format-version": "2", **about})
-        added = data_files(snapshot.uri, wanted, schema)
+        added = data_files(snapshot.root, wanted, schema)
         if added:
             _write(transaction, added, [], about)
         return _Planned(Change(None, name, transaction), PublishedTable(
             name=entry.full_name, change="created", files=len(wanted), files_added=len(added),
             bytes_added=sum(file.bytes for file in wanted)))
-    new, old = _differing(before, _files_of(before, entry), wanted, snapshot.uri)
+    new, old = _differing(before, _files_of(before, entry), wanted, snapshot.root)
     transaction, is_renamed = before.transaction(), before.name() != name
     columns_changed = evolve(transaction, schema, sort_order(entry))
     if not (new or old or is_renamed or columns_changed):
         return _Planned(None, PublishedTable(name=entry.full_name, change="unchanged", files=len(wanted)))
     transaction.set_properties(about)
     if new or old:
-        _write(transaction, data_files(snapshot.uri, new, schema), old, about)
+        _write(transaction, data_files(snapshot.root, new, schema), old, about)
     return _Planned(Change(before, name, transaction), PublishedTable(
         name=entry.full_name, change="changed", files=len(wanted), files_added=len(new), files_removed=len(old),
         bytes_added=sum(file.bytes for file in new), columns_changed=columns_changed,

@@ -1,0 +1,224 @@
+"""Makes the next version of a lake visible at once, or not at all.
+
+    open_lake → Lake            the lake and its latest version, if it is there
+      begin → Staging           the lake is made if there is none; the version's number is the latest's plus one
+        place, carry_over       tasks write new files into their final folders; files of the latest version are named
+      commit                    new files looked for and made durable; then one step publishes
+
+Names of files are unique, so what a run writes is in nobody's way, and only what a version names counts. On a local
+file system the manifest and the small files are in a folder of the run's, and the step is its rename to the version's
+folder, which fails where another run's version is there by then. Elsewhere the step is the manifest, the last file of
+the version, and runs tell each other apart by claims (applier.snapshot.lake_claims). Files of a run that was killed, or
+lost to another one, stay where they are until `applier expire` removes them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import uuid
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from pyarrow import fs
+
+from applier.errors import SnapshotError, reason
+from applier.io import durable
+from applier.io.resolver import join
+from applier.snapshot import lakes, location, manifest
+from applier.snapshot.checks import check_sizes
+from applier.snapshot.file_entries import FileColumns, FileEntry
+from applier.snapshot.lake_claims import Claim
+from applier.snapshot.manifest import Snapshot
+from applier.snapshot.shards import columns_of
+from applier.snapshot.staging import WITHOUT_FOLDERS, Staging
+
+_RUN = "run-"
+"""The start of the name of a run's own folder."""
+
+
+@dataclass(frozen=True)
+class Lake:
+    """A lake at a path or uri, which may not be there yet, and its latest version, if there is one."""
+
+    uri: str
+    latest: Snapshot | None
+
+    def begin(self, file_bytes: int, *, unsigned_bigint: str) -> Staging:
+        """Prepare to publish the version after the latest; options as of `publish.begin`. Raises SnapshotError where
+        something else is there, or nothing can be written."""
+        filesystem, root = location.resolve(self.uri)
+        try:
+            id_ = lakes.make(self.uri)
+            staging: Staging = (_Local if location.is_local(filesystem) else _Far)(self, filesystem, root, id_)
+        except OSError as error:
+            raise SnapshotError(f"cannot write there: {reason(error)}", file=self.uri) from error
+        staging.file_bytes, staging.unsigned_bigint = file_bytes, unsigned_bigint
+        return staging
+
+
+def open_lake(uri: str) -> Lake:
+    """The lake at a path or uri, whether it is there or not. Raises SnapshotError where its latest version cannot be
+    read."""
+    filesystem, root = location.resolve(uri)
+    try:
+        number = None if lakes.id_of(filesystem, root) is None else lakes.latest(filesystem, root)
+    except OSError as error:
+        raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
+    return Lake(uri, None if number is None else manifest.load(lakes.version_uri(uri, number)))
+
+
+def lives(root: str) -> bool:
+    """Whether a run that has not ended writes to the lake at a local path. What dead ones left goes."""
+    folder = f"{root}/{lakes.STAGING}"
+    with suppress(FileNotFoundError):
+        runs = [entry.path for entry in os.scandir(folder) if entry.name.startswith(_RUN)]
+        for run in runs:
+            durable.remove_if_dead(run)
+        return any(map(os.path.exists, runs))
+    return False
+
+
+def write_latest(filesystem: fs.FileSystem, root: str) -> None:
+    """Write the name of the latest version where people look for it. Errors: OSError."""
+    if (number := lakes.latest(filesystem, root)) is None:
+        return
+    path, text = f"{root}/{lakes.LATEST}", f"{lakes.version_name(number)}\n".encode()
+    hidden = f"{root}/{lakes.STAGING}/{lakes.LATEST}-{uuid.uuid4().hex}" if location.is_local(filesystem) else path
+    with filesystem.open_output_stream(hidden, compression=None) as stream:
+        stream.write(text)
+    if hidden != path:
+        durable.sync([hidden])
+        os.replace(hidden, path)
+
+
+class _OfLake(Staging):
+    """What runs have in common, wherever the lake is."""
+
+    def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, id_: str) -> None:
+        self._before, self._lake_uri = lake.latest, lake.uri
+        self.number = 1 if lake.latest is None else lakes.number_of(lake.latest.uri) + 1
+        super().__init__(lakes.version_uri(lake.uri, self.number), filesystem, root)
+        self._prefix, self._lake = f"{lakes.VERSIONS}/{lakes.version_name(self.number)}/", id_
+        self._run, self._counter = uuid.uuid4().hex[:12], itertools.count()
+        columns = [] if lake.latest is None else [columns_of(files) for table in lake.latest.tables
+                                                  for files in table.lists]
+        self._known = {path: size for lists in columns for path, size in zip(lists.paths, lists.bytes, strict=True)}
+        """Files of the latest version, with their sizes."""
+        self._new: list[str] = []
+
+    def _root_uri(self) -> str:
+        return self._lake_uri
+
+    def _carried(self, entry: FileEntry, path: str) -> FileEntry:
+        """A file of the latest version keeps its name. Another one, out of another snapshot or table, gets a name of
+        its own: two runs may bring the same file at once."""
+        if self._known.get(path) == entry.bytes:
+            return replace(entry, path=path)
+        return replace(entry, path=f"{path.rpartition('/')[0]}/part-{next(self._counter):06d}-{self._run}.parquet")
+
+    def _is_there(self, carried: FileEntry) -> bool:
+        return carried.path in self._known
+
+    def _check_files(self, lists: Sequence[FileColumns]) -> None:
+        """Look for new files only: those of the latest version were there when the run began, and stay."""
+        self._new = [path for columns in lists for path in columns.paths if path not in self._known]
+        infos = self._filesystem.get_file_info([f"{self._root}/{path}" for path in self._new])
+        found = {f"{self._root}/{path}": size for path, size in self._known.items()}
+        found |= {info.path: info.size for info in infos if info.type == fs.FileType.File}
+        for columns in lists:
+            check_sizes(found, columns, self._root)
+
+    def _check_next(self) -> None:
+        """Raise SnapshotError if this version would not be the latest: its number may be free since it has expired."""
+        if (lakes.latest(self._filesystem, self._root) or 0) >= self.number:
+            raise self._lost()
+
+    def _lost(self) -> SnapshotError:
+        return SnapshotError("another run has published this version meanwhile, so this one publishes nothing",
+                             file=self.output, hint="run it again: it goes on from the latest version")
+
+
+class _Local(_OfLake):
+    """A folder of the run's, renamed to the version's."""
+
+    def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, id_: str) -> None:
+        super().__init__(lake, filesystem, root, id_)
+        lives(root)
+        for folder in (lakes.VERSIONS, lakes.STAGING):
+            os.makedirs(f"{root}/{folder}", exist_ok=True)
+        self._beside, self._lock = durable.make_locked(f"{root}/{lakes.STAGING}", _RUN)
+
+    def _beside_uri(self) -> str:
+        return self._beside
+
+    def _publish(self, name: str, content: bytes) -> None:
+        self._write(name, content)
+        self._sync_new()
+        durable.sync_tree(self._beside)
+        version = f"{self._root}/{self._prefix.rstrip('/')}"
+        self._check_next()
+        try:
+            os.rename(self._beside, version)  # replaces an empty folder, never one with a version in it
+        except OSError as error:
+            if os.path.isdir(version) and os.listdir(version):
+                raise self._lost() from error
+            raise
+        with suppress(OSError):  # the version is published, and the latest is found without the pointer
+            durable.sync([os.path.dirname(version)])
+            write_latest(self._filesystem, self._root)
+
+    def _sync_new(self) -> None:
+        paths = {f"{self._root}/{path}" for path in self._new}
+        folders = {os.path.dirname(path) for path in paths}
+        while above := {os.path.dirname(folder) for folder in folders if folder != self._root} - folders:
+            folders |= above
+        durable.sync(paths)
+        durable.sync([*folders, f"{self._root}/{lakes.VERSIONS}", self._root])
+
+    def _discard(self) -> None:
+        shutil.rmtree(self._beside, ignore_errors=True)
+
+
+class _Far(_OfLake):
+    """The version's folder itself, which belongs to the run that has claimed the number; the manifest is its last file.
+    """
+
+    def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, id_: str) -> None:
+        super().__init__(lake, filesystem, root, id_)
+        self._scratch = f"{lakes.STAGING}/{_RUN}{self._run}"
+        self._beside = f"{root}/{self._scratch}"
+        self._claim = Claim(filesystem, f"{root}/{lakes.STAGING}", self.number, self._run)
+
+    def _beside_uri(self) -> str:
+        return join(self._lake_uri, self._scratch)
+
+    def _before_small_files(self) -> None:
+        version = f"{self._root}/{self._prefix.rstrip('/')}"
+        self._claim.make()
+        self._check_next()
+        self._lake = lakes.id_of(self._filesystem, self._root)
+        self._beside = version
+
+    def _publish(self, name: str, content: bytes) -> None:
+        self._claim.check()
+        if self._filesystem.type_name in WITHOUT_FOLDERS:
+            self._write(name, content)  # which appears when all of it is there
+        else:
+            self._write(f"{name}.unpublished", content)
+            self._filesystem.move(f"{self._beside}/{name}.unpublished", f"{self._beside}/{name}")
+        with suppress(OSError):  # the version is published
+            self._claim.drop()
+            write_latest(self._filesystem, self._root)
+            self._drop_scratch()
+
+    def _discard(self) -> None:
+        self._claim.drop()
+        self._drop_scratch()
+
+    def _drop_scratch(self) -> None:
+        path = f"{self._root}/{self._scratch}"
+        if self._filesystem.get_file_info(path).type == fs.FileType.Directory:
+            self._filesystem.delete_dir(path)

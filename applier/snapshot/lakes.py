@@ -1,0 +1,175 @@
+"""A lake root: where its versions are, which is the latest, and which lake it is.
+
+    LAKE/_lake.json                   {format_version, id}: marks a lake root; written first
+    LAKE/LATEST                       the name of the newest version, for people and other tools
+    LAKE/_versions/0000000012/        a version: a manifest and its small files; the paths in it are below LAKE
+    LAKE/DB/TABLE/part-….parquet      tables' files, which versions share; LAKE/_history/DB/TABLE, too
+    LAKE/_staging/…                   what runs write that have not published
+    LAKE/_leases/NAME.json            until when a reader needs a version
+    LAKE/_published/NAME.json         which version or files a published table needs
+
+A version is complete if its manifest is there, and the latest is the complete one with the highest number.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+from dataclasses import dataclass
+from typing import Annotated
+
+import orjson
+from pyarrow import fs
+
+from applier.errors import SnapshotError, reason
+from applier.io import durable
+from applier.io.resolver import divided, join
+from applier.io.typed_json import Mismatch, build, loads
+from applier.snapshot import location
+
+MANIFEST = "_snapshot.json"
+MARK = "_lake.json"
+LATEST = "LATEST"
+VERSIONS = "_versions"
+STAGING = "_staging"
+LEASES = "_leases"
+PUBLISHED = "_published"
+FORMAT_VERSION = 1
+_DIGITS = 10
+_VERSION = re.compile(rf"(?P<lake>.*?)/*(?:^|/){VERSIONS}/+(?P<number>[0-9]{{1,{_DIGITS}}})/*")
+
+LakeId = Annotated[str, lambda id: "" if re.fullmatch("[0-9a-f]{32}", id) else "is no lake's id"]
+
+
+@dataclass(frozen=True)
+class _Mark:
+    """The document that marks a lake root."""
+
+    format_version: int
+    id: LakeId
+
+
+def version_name(number: int) -> str:
+    """The folder of a version, as they sort."""
+    return f"{number:0{_DIGITS}}"
+
+
+def version_uri(lake: str, number: int) -> str:
+    """The path or uri of a version."""
+    return join(lake, f"{VERSIONS}/{version_name(number)}")
+
+
+def exact(uri: str) -> str:
+    """The path or uri of a version as `version_uri` writes it, where it is one of `LAKE/_versions/N`; any other as it
+    is."""
+    place, query = divided(uri)
+    found = _VERSION.fullmatch(place)
+    return uri if found is None else f"{place[:found.start('number')]}{version_name(int(found['number']))}{query}"
+
+
+def number_of(uri: str) -> int:
+    """The number of the version at a path or uri."""
+    return int(divided(uri)[0].rstrip("/").rpartition("/")[2])
+
+
+def id_of(filesystem: fs.FileSystem, root: str) -> str | None:
+    """The id of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
+    path = f"{root}/{MARK}"
+    try:
+        with filesystem.open_input_stream(path, compression=None) as stream:
+            text = stream.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=path) from error
+    try:
+        mark = build(_Mark, loads(text))
+    except Mismatch as mismatch:
+        raise SnapshotError(f"{MARK} is damaged: {mismatch}", file=path,
+                            hint="the manifests of the lake's versions name its id; write it again") from mismatch
+    if mark.format_version != FORMAT_VERSION:
+        raise SnapshotError(f"the lake has format version {mark.format_version}, this program reads {FORMAT_VERSION}",
+                            file=path, hint="use the program's version that wrote it, or a newer one")
+    return mark.id
+
+
+def numbers(filesystem: fs.FileSystem, root: str) -> list[int]:
+    """The numbers of versions of the lake at a path, ascending, complete or not. Errors: OSError."""
+    infos = filesystem.get_file_info(fs.FileSelector(f"{root}/{VERSIONS}", allow_not_found=True))
+    return sorted(int(info.base_name) for info in infos
+                  if info.type == fs.FileType.Directory and re.fullmatch(rf"[0-9]{{{_DIGITS}}}", info.base_name))
+
+
+def complete(filesystem: fs.FileSystem, root: str) -> list[int]:
+    """The numbers of complete versions, ascending. Errors: OSError."""
+    found = numbers(filesystem, root)
+    infos = filesystem.get_file_info([f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}" for number in found])
+    return [number for number, info in zip(found, infos, strict=True) if info.type == fs.FileType.File]
+
+
+def latest(filesystem: fs.FileSystem, root: str) -> int | None:
+    """The number of the latest complete version; None if there is none. Errors: OSError."""
+    for number in reversed(numbers(filesystem, root)):
+        path = f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}"
+        if filesystem.get_file_info(path).type == fs.FileType.File:
+            return number
+    return None
+
+
+def latest_uri(uri: str) -> str | None:
+    """The path or uri of the latest version of the lake at a path or uri; None if there is no lake. Raises
+    SnapshotError for a lake without a version."""
+    filesystem, root = location.resolve(uri)
+    if id_of(filesystem, root) is None:
+        return None
+    try:
+        number = latest(filesystem, root)
+    except OSError as error:
+        raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
+    if number is None:
+        raise SnapshotError("the lake has no version yet", file=uri, hint="applier replay --lake makes one")
+    return version_uri(uri, number)
+
+
+def make(uri: str) -> str:
+    """Make a lake at a path or uri if there is none, and return its id. Raises SnapshotError for a folder with other
+    things in it; errors: OSError."""
+    filesystem, root = location.resolve(uri)
+    if (known := id_of(filesystem, root)) is not None:
+        return known
+    there = [info.base_name for info in filesystem.get_file_info(fs.FileSelector(root, allow_not_found=True))
+             if not info.base_name.startswith(f".{MARK}")]
+    if there:
+        raise SnapshotError(f"not a lake: it has no {MARK}, and other things are there", file=uri,
+                            hint="name a folder that is new or empty, or a lake")
+    filesystem.create_dir(root, recursive=True)
+    text = orjson.dumps(_Mark(FORMAT_VERSION, uuid.uuid4().hex), option=orjson.OPT_APPEND_NEWLINE)
+    if location.is_local(filesystem):
+        _mark_once(root, text)
+    else:
+        with filesystem.open_output_stream(f"{root}/{MARK}", compression=None) as stream:
+            stream.write(text)
+    made = id_of(filesystem, root)  # of two runs that make it at once, the later one's
+    if made is None:
+        raise SnapshotError(f"{MARK} is not there although it was written", file=uri)
+    return made
+
+
+def _mark_once(root: str, text: bytes) -> None:
+    """Write the mark unless another run has."""
+    hidden = f"{root}/.{MARK}-{uuid.uuid4().hex}"
+    with open(hidden, "xb") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(hidden, f"{root}/{MARK}")
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without links: two runs that make a lake at once are not told apart there
+        os.replace(hidden, f"{root}/{MARK}")
+        durable.sync([root, os.path.dirname(root)])
+        return
+    os.unlink(hidden)
+    durable.sync([root, os.path.dirname(root)])
