@@ -163,8 +163,8 @@ class Source:
 class Snapshot:
     """A manifest. `uri` is where it was loaded from, "" while it is not published. `last_column_id` is the last number
     that a column of its tables, or of one that is no more, was given. `lineage` is the same in all snapshots that have
-    these numbers: in one that began without a base, and in those that go on with it; "" in an older program's. `lake` is the
-    id of the lake of which it is a version, or None."""
+    these numbers: in one that began without a base, and in those that go on with it; "" in an older program's. `lake`
+    is the id of the lake of which it is a version, or None."""
 
     position: BinlogPosition
     tables: tuple[TableEntry, ...]
