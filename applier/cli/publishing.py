@@ -1,4 +1,4 @@
-"""`applier publish`: a snapshot's tables in a catalog of a lake."""
+"""`applier publish`: a snapshot's tables in a lake."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 @app.command()
 def publish(
     snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
-    iceberg: Annotated[str, typer.Option(
+    iceberg: Annotated[str | None, typer.Option(
         metavar="CATALOG", help="A catalog of Iceberg: sqlite:////DIR/catalog.db, another database's uri as SQLAlchemy "
-                                "takes it, http:// of a REST catalog, or a name out of .pyiceberg.yaml.")],
+                                "takes it, http:// of a REST catalog, or a name out of .pyiceberg.yaml.")] = None,
+    delta: Annotated[str | None, typer.Option(
+        metavar="DIR", help="A directory, local or s3://, that gets a Delta table DB/TABLE for each, with the "
+                            "snapshot's files linked or copied into it.")] = None,
     warehouse: Annotated[str | None, typer.Option(
         metavar="DIR", help="Where the catalog's own files go; by default beside a SQLite database, or as the catalog "
                             "has it.")] = None,
@@ -25,18 +28,19 @@ def publish(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
 ) -> None:
-    """Bring the tables of a catalog to where a snapshot's are, without writing a row: its own files are registered.
+    """Bring the tables of a lake to where a snapshot's are, without writing a row: its own files are registered.
 
     A later snapshot of the same line replaces files that changed, and only these; columns and tables keep what they are
-    under other names, and tables that were dropped go. In a SQL catalog all tables change at once.
+    under other names, and tables that were dropped go. In a SQL catalog all tables change at once; tables of
+    Delta one after the other, and `_applier.json` beside them says whether all stand at one position.
 
         applier publish /lake/now --iceberg sqlite:////lake/catalog.db
+        applier publish /lake/now --delta /lake/delta
     """
-    from applier.jobs.publish.job import publish_iceberg
-    from applier.schema.table_filter import TableFilter, parse_table_list
+    from applier.api.publishing import publish as published
 
-    chosen = TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or []))
-    _tell(publish_iceberg(snapshot, iceberg, warehouse, chosen))
+    _tell(published(snapshot, iceberg=iceberg, delta=delta, warehouse=warehouse, tables=tables,
+                    ignore_tables=ignore_tables))
 
 
 def _tell(published: Published) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from applier.errors import SnapshotError, UsageError
+from applier.errors import SnapshotError, UsageError, reason
 from applier.jobs.publish.result import Published
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
@@ -16,10 +16,7 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     Errors: UsageError without pyiceberg, or for a catalog that cannot be opened; SnapshotError for a snapshot of an
     older program, and as iceberg.publication says.
     """
-    began, snapshot = time.perf_counter(), manifest.load(uri)
-    if not snapshot.lineage:
-        raise SnapshotError("an older program wrote this snapshot, whose files readers of Iceberg do not take",
-                            file=uri, hint="import or replay it anew, without it as the base")
+    began, snapshot = time.perf_counter(), _loaded(uri, "Iceberg")
     try:
         from applier.jobs.publish.iceberg.catalog import open_catalog
         from applier.jobs.publish.iceberg.publication import publish
@@ -29,3 +26,30 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     tables, together = publish(open_catalog(where, warehouse), snapshot, filter)
     return Published(catalog=where, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
                      tables=tuple(tables), together=together, seconds=time.perf_counter() - began)
+
+
+def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING) -> Published:
+    """Publish the snapshot at a path or uri as tables of Delta below another one.
+
+    Errors: UsageError without deltalake; SnapshotError for a snapshot of an older program, where the place cannot be
+    written, and as delta.publication says.
+    """
+    began, snapshot = time.perf_counter(), _loaded(uri, "Delta")
+    try:
+        from applier.jobs.publish.delta.publication import publish
+    except ImportError as error:
+        raise UsageError(f"it takes deltalake: {error}", hint="pip install 'mysql-binlog-applier[lake]'") from error
+    try:
+        tables = publish(root, snapshot, filter)
+    except OSError as error:
+        raise SnapshotError(f"cannot publish there: {reason(error)}", file=root, hint="publish again") from error
+    return Published(catalog=root, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
+                     tables=tuple(tables), together=False, seconds=time.perf_counter() - began)
+
+
+def _loaded(uri: str, readers: str) -> manifest.Snapshot:
+    snapshot = manifest.load(uri)
+    if not snapshot.lineage:
+        raise SnapshotError(f"an older program wrote this snapshot, whose files readers of {readers} do not take",
+                            file=uri, hint="import or replay it anew, without it as the base")
+    return snapshot

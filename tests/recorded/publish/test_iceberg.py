@@ -3,27 +3,13 @@
 import pytest
 
 import applier
-from applier.schema.definition import table_schema
-from applier.snapshot import manifest
-from applier.snapshot.date_marks import DateMarks
-from applier.snapshot.reader import read_unit
-from applier.snapshot.stored_columns import StoredColumns
 from tests.support import iceberg_readers as readers
+from tests.support.held_rows import held
 from tests.support.real_server import Case, differences, replayed
 
 
 def published(folder, snapshot):
     return applier.publish(snapshot, iceberg=f"sqlite:///{folder}/catalog.db")
-
-
-def held(snapshot):
-    """The rows of a snapshot's tables, as its files have them."""
-    loaded = manifest.load(str(snapshot))
-    for entry in loaded.tables:
-        definition = entry.definition.shown
-        rows = read_unit(str(snapshot), list(entry.files), table_schema(definition))
-        stored = StoredColumns.of(definition).as_stored(rows, "decimal")
-        yield (entry.database, entry.name), DateMarks().taken_from(stored)
 
 
 @pytest.mark.parametrize("name", ["ddl-mysql", "ddl-mariadb", "mysql-partition-ddl", "online-change-ptosc-mariadb"])

@@ -1,0 +1,152 @@
+"""Brings the tables below a directory to where a snapshot's are: a table a directory, DB/TABLE.
+
+A Delta table is its directory, so its history is that of its name: where a table is renamed, the directory of its new
+name gets its files, and that of the old one loses them. A dropped table stays as one without files, with its history.
+Every file of a snapshot has just the columns of its table; so where columns change, all files have changed, and one
+commit replaces both. All is looked at and every footer read before anything is written; then files are linked or
+copied, which no reader sees, and then tables are committed, one after the other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from deltalake.transaction import AddAction
+
+from applier.errors import SnapshotError, UsageError
+from applier.jobs.publish.delta.columns import delta_schema, same_columns, stored_schema
+from applier.jobs.publish.delta.folders import folder_of
+from applier.jobs.publish.delta.marker import MarkedTable, Marker, load_marker, save_marker
+from applier.jobs.publish.delta.statistics import statistics
+from applier.jobs.publish.delta.storage import Storage
+from applier.jobs.publish.delta.tables import Commit, commit, known_table
+from applier.jobs.publish.result import PublishedTable
+from applier.schema.table_filter import TableFilter
+from applier.snapshot import AS_DECIMAL, location
+from applier.snapshot.checks import check_rows, check_size, reading
+from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.manifest import Snapshot
+from applier.snapshot.table_entry import TableEntry
+from applier.snapshot.unsigned_bigints import OPTION
+
+_THREADS = 8
+
+
+@dataclass(frozen=True)
+class _Planned:
+    commit: Commit | None
+    result: PublishedTable
+    files: Sequence[FileEntry] = ()
+    """Those that the table's directory is to get."""
+
+
+def publish(root: str, snapshot: Snapshot, filter: TableFilter) -> list[PublishedTable]:
+    """Publish the tables of a snapshot below a path or uri, and say what happened to each. Raises SnapshotError for a
+    table that somebody else made or wrote to, for files that readers would not take, and where the place is another
+    lineage's; UsageError for a type that Delta lacks."""
+    if "%" in root:
+        raise UsageError("deltalake takes a % in a path for something else", file=root,
+                         hint="choose a directory without it")
+    storage = Storage(root)
+    marker = load_marker(storage)
+    if marker is not None and marker.lineage != snapshot.lineage:
+        raise SnapshotError("snapshots of another line are published there", file=root, hint="choose another directory")
+    marked = {} if marker is None else marker.tables
+    entries = [entry for entry in snapshot.tables if filter.wanted(entry.database, entry.name)]
+    planned = [_planned(storage, snapshot, entry, marked) for entry in entries]
+    live = {folder_of(entry.database, entry.name) for entry in snapshot.tables}
+    gone = {folder: table for folder, table in marked.items()
+            if folder not in live and not table.dropped and filter.wanted(table.database, table.name)}
+    planned += [_dropped(storage, snapshot.lineage, folder, table) for folder, table in sorted(gone.items())]
+    after = marked | {folder: replace(table, dropped=True) for folder, table in gone.items()} | {
+        folder_of(entry.database, entry.name): MarkedTable(entry.database, entry.name, _numbers(entry))
+        for entry in entries}
+    position, about = snapshot.position, _about(snapshot)
+    stands = Marker(snapshot.lineage, str(position), position.gtid_set, position.timestamp, True, after)
+    if marker == stands and not any(plan.commit for plan in planned):
+        return [plan.result for plan in planned]
+    for plan in planned:
+        if plan.commit is not None:
+            storage.take(snapshot.uri, plan.files, plan.commit.folder)
+    save_marker(storage, replace(stands, complete=False, tables=after | marked))
+    for plan in planned:
+        if plan.commit is not None:
+            commit(storage, plan.commit, snapshot.lineage, about)
+    save_marker(storage, stands)
+    return [plan.result for plan in planned]
+
+
+def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: dict[str, MarkedTable]) -> _Planned:
+    """What is to be done about one table."""
+    name, folder = entry.full_name, folder_of(entry.database, entry.name)
+    definition, choice = entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL)
+    schema, stored = delta_schema(definition, choice), stored_schema(definition, choice)
+    wanted = {file.path.rpartition("/")[2]: file for file in entry.files if file.rows}
+    known = known_table(storage, folder, snapshot.lineage, name)
+    now = {} if known is None else known.files
+    new, old = [file for key, file in wanted.items() if key not in now], [key for key in now if key not in wanted]
+    replaces = known is not None and not same_columns(known.schema, schema)
+    is_there = known is not None and not (folder in marked and marked[folder].dropped)
+    if is_there and not (new or old or replaces):
+        return _Planned(None, PublishedTable(name=name, change="unchanged", files=len(wanted)))
+    made = Commit(folder, known, schema, _actions(snapshot.uri, new, stored), old, replaces)
+    return _Planned(made if known is None or new or old or replaces else None, PublishedTable(
+        name=name, change="changed" if is_there else "created", files=len(wanted), files_added=len(new),
+        files_removed=len(old), bytes_added=sum(file.bytes for file in new), columns_changed=replaces,
+        renamed_from=_name_before(entry, marked)), new)
+
+
+def _dropped(storage: Storage, lineage: str, folder: str, table: MarkedTable) -> _Planned:
+    """A table that is no more: a commit takes its files out."""
+    known = known_table(storage, folder, lineage, table.full_name)
+    files = [] if known is None else list(known.files)
+    result = PublishedTable(name=table.full_name, change="dropped", files_removed=len(files))
+    if known is None or not files:
+        return _Planned(None, result)
+    return _Planned(Commit(folder, known, known.schema, [], files, False), result)
+
+
+def _name_before(entry: TableEntry, marked: dict[str, MarkedTable]) -> str | None:
+    """The name by which the table was known, if it was another one: its columns have the same numbers."""
+    numbers = set(_numbers(entry))
+    before = [table.full_name for table in marked.values() if not table.dropped and numbers & set(table.columns)]
+    return before[0] if before and entry.full_name not in before else None
+
+
+def _numbers(entry: TableEntry) -> tuple[int, ...]:
+    return tuple(column.id for column in entry.definition.columns)
+
+
+def _actions(uri: str, files: Sequence[FileEntry], stored: pa.Schema) -> list[AddAction]:
+    """Files of the snapshot at a path or uri, as Delta's log has them. Raises SnapshotError for one that is missing, is
+    not as its manifest says, or was written by an older program, in types that readers refuse."""
+    filesystem, root = location.resolve(uri)
+    now = int(time.time() * 1000)
+
+    def made(file: FileEntry) -> AddAction:
+        path = f"{root}/{file.path}"
+        with reading(path), filesystem.open_input_file(path) as source:
+            check_size(source.size(), file.bytes, path)
+            metadata = pq.read_metadata(source)
+            check_rows(metadata, file, path)
+        found = metadata.schema.to_arrow_schema()
+        if found.names != stored.names or found.types != stored.types:
+            raise SnapshotError("an older program wrote this file, which readers of Delta do not take", file=path,
+                                hint="import or replay the table anew, without this snapshot as the base")
+        return AddAction(file.path.rpartition("/")[2], file.bytes, {}, now, True, statistics(metadata))
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(made, files))
+
+
+def _about(snapshot: Snapshot) -> dict[str, str]:
+    """What a commit says of itself."""
+    position = snapshot.position
+    stamp = {} if position.timestamp is None else {"mysql.timestamp": str(position.timestamp)}
+    return {"mysql.position": str(position), "mysql.gtid_set": position.gtid_set, "applier.lineage": snapshot.lineage,
+            **stamp}

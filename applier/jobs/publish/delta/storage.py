@@ -1,0 +1,107 @@
+"""The directory of published tables: local, or in an object store; for us by pyarrow, for deltalake by its options."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from urllib.parse import parse_qs
+
+from pyarrow.fs import FileSystem
+
+from applier.io import durable
+from applier.io.resolver import absolute, divided, is_local, is_uri, join, resolve
+from applier.snapshot import location
+from applier.snapshot.checks import reading
+from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.reader import read_whole
+
+_THREADS = 8
+
+
+@dataclass(frozen=True)
+class Storage:
+    """A path or uri, below which each table has a directory."""
+
+    root: str
+
+    @cached_property
+    def options(self) -> dict[str, str]:
+        """What deltalake needs to find the store that pyarrow finds by the uri."""
+        if not is_uri(self.root):
+            return {}
+        given = {name: values[-1] for name, values in parse_qs(divided(self.root)[1].lstrip("?")).items()}
+        options = {}
+        if endpoint := given.get("endpoint_override"):
+            options["AWS_ENDPOINT_URL"] = endpoint if "://" in endpoint else f"{given.get('scheme', 'https')}://{endpoint}"
+        if given.get("scheme") == "http":
+            options["AWS_ALLOW_HTTP"] = "true"
+        if region := given.get("region"):
+            options["AWS_REGION"] = region
+        return options
+
+    def place(self, folder: str) -> str:
+        """A folder below, as deltalake takes it."""
+        if not is_uri(self.root):
+            return f"{absolute(self.root)}/{folder}"
+        return divided(join(self.root, folder))[0]
+
+    @cached_property
+    def _resolved(self) -> tuple[FileSystem, str]:
+        return resolve(self.root)
+
+    def read(self, name: str) -> bytes | None:
+        """A small file; None if it is not there. Errors: OSError."""
+        filesystem, root = self._resolved
+        try:
+            with filesystem.open_input_stream(f"{root}/{name}", compression=None) as stream:
+                content: bytes = stream.read()
+                return content
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a small file, or replace it, at once. Errors: OSError."""
+        filesystem, root = self._resolved
+        path = f"{root}/{name}"
+        if not is_local(filesystem):
+            with filesystem.open_output_stream(path, compression=None) as stream:
+                stream.write(content)
+            return
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        hidden = f"{os.path.dirname(path)}/.{os.path.basename(path)}.{os.getpid()}"
+        with open(hidden, "wb") as file:
+            file.write(content)
+        durable.sync([hidden])
+        os.replace(hidden, path)
+        durable.sync([os.path.dirname(path)])
+
+    def take(self, snapshot: str, files: Sequence[FileEntry], folder: str) -> None:
+        """Have files of the snapshot at a path or uri in a folder, by hard link where that goes, else by copy. Those
+        that an earlier publication left there stay. Raises SnapshotError for a file that is missing or damaged."""
+        filesystem, root = self._resolved
+        source_system, source_root = location.resolve(snapshot)
+        both_local = is_local(source_system) and is_local(filesystem)
+        if is_local(filesystem):
+            os.makedirs(f"{root}/{folder}", exist_ok=True)
+
+        def take(file: FileEntry) -> None:
+            source, name = f"{source_root}/{file.path}", f"{folder}/{file.path.rpartition('/')[2]}"
+            with reading(source):
+                try:
+                    linked = both_local and durable.link(source, f"{root}/{name}")
+                except FileExistsError:
+                    return
+                if not linked and not self._has(name, file.bytes):
+                    self.write(name, read_whole(source_system, source, file))
+
+        with ThreadPoolExecutor(_THREADS) as pool:
+            list(pool.map(take, files))
+        if files and is_local(filesystem):
+            durable.sync([f"{root}/{folder}"])
+
+    def _has(self, name: str, size: int) -> bool:
+        filesystem, root = self._resolved
+        return bool(filesystem.get_file_info(f"{root}/{name}").size == size)

@@ -1,0 +1,127 @@
+"""One table of Delta: what it has now, and the commit that gives it other files or columns.
+
+A publication's commits carry `txn` actions: its application is "applier:LINEAGE", and its version is that of the commit
+itself. So a table whose version is another one had other commits since; if these left files and columns as they were
+(a property, VACUUM), it is still ours.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+from deltalake import CommitProperties, DeltaTable, Schema, TableFeatures, Transaction
+from deltalake.exceptions import CommitFailedError, DeltaError
+from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+
+from applier.errors import SnapshotError
+from applier.jobs.publish.delta.columns import has_local_times, same_columns
+from applier.jobs.publish.delta.storage import Storage
+
+_LEAD_BACK = "restore it to the version that was published, or remove its directory"
+
+
+@dataclass(frozen=True)
+class Known:
+    """A table that is there, as the publication before left it: its columns, and its files' sizes by their names."""
+
+    table: DeltaTable
+    files: Mapping[str, int]
+
+    @cached_property
+    def schema(self) -> Schema:
+        return self.table.schema()
+
+
+@dataclass(frozen=True)
+class Commit:
+    """What is to become of a table: from what is there (None: it is made) to these columns, with files that are added
+    and names of files that go. Where `replaces`, its columns change, and all its files go."""
+
+    folder: str
+    known: Known | None
+    schema: Schema
+    added: Sequence[AddAction]
+    removed: Sequence[str]
+    replaces: bool
+
+
+def known_table(storage: Storage, folder: str, lineage: str, name: str) -> Known | None:
+    """The table in a directory; None if there is none. Raises SnapshotError where it is not of this lineage, or
+    somebody else wrote to it."""
+    place, options = storage.place(folder), storage.options
+    if not DeltaTable.is_deltatable(place, storage_options=options):
+        return None
+    table = DeltaTable(place, storage_options=options)
+    ours = table.transaction_version(_application(lineage))
+    if ours is None:
+        raise SnapshotError("there is a table in this directory that was not published from here", file=place,
+                            table=name, hint="remove it, or choose another directory")
+    files = _files(table)
+    if ours != table.version():
+        before = _version(place, ours, options, name)
+        if _files(before) != files or not same_columns(before.schema(), table.schema()):
+            raise SnapshotError(f"somebody else wrote to this table after version {ours}", file=place, table=name,
+                                hint=_LEAD_BACK)
+    return Known(table, files)
+
+
+def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, str]) -> None:
+    """Make one commit of a table, whose new files are there already. Raises SnapshotError where another one came
+    first."""
+    place, options = storage.place(wanted.folder), storage.options
+    try:
+        if wanted.known is None:
+            create_table_with_add_actions(place, wanted.schema, list(wanted.added), storage_options=options,
+                                          commit_properties=_properties(0, lineage, about))
+            return
+        table = wanted.known.table
+        if has_local_times(wanted.schema) and not has_local_times(wanted.known.schema):
+            table = _with_local_times(table, place, options)
+        properties = _properties(table.version() + 1, lineage, about)
+        if wanted.replaces:
+            table.create_write_transaction(list(wanted.added), mode="overwrite", schema=wanted.schema,
+                                           commit_properties=properties)
+        else:
+            now = int(time.time() * 1000)
+            removed = [RemoveAction(name, True, now, wanted.known.files[name], {}) for name in wanted.removed]
+            table.create_write_transaction([*removed, *wanted.added], mode="append", schema=wanted.known.schema,
+                                           commit_properties=properties)
+    except CommitFailedError as error:
+        raise SnapshotError("somebody else writes to this table", file=place, hint="publish again") from error
+    except DeltaError as error:
+        raise SnapshotError(f"the table cannot be written: {error}", file=place) from error
+
+
+def _with_local_times(table: DeltaTable, place: str, options: dict[str, str]) -> DeltaTable:
+    """The table, with the feature that columns of timestamp_ntz take: by a commit of its own, without data."""
+    if "timestampNtz" in (table.protocol().writer_features or ()):
+        return table
+    table.alter.add_feature(TableFeatures.TimestampWithoutTimezone, allow_protocol_versions_increase=True)
+    return DeltaTable(place, storage_options=options)
+
+
+def _application(lineage: str) -> str:
+    return f"applier:{lineage}"
+
+
+def _properties(version: int, lineage: str, about: Mapping[str, str]) -> CommitProperties:
+    """Of a commit that makes this version, or fails where there is one already."""
+    return CommitProperties(custom_metadata=dict(about), max_commit_retries=0,
+                            app_transactions=[Transaction(_application(lineage), version)])
+
+
+def _files(table: DeltaTable) -> dict[str, int]:
+    actions = pa.table(table.get_add_actions(flatten=True))
+    return dict(zip(actions.column("path").to_pylist(), actions.column("size_bytes").to_pylist(), strict=True))
+
+
+def _version(place: str, version: int, options: dict[str, str], name: str) -> DeltaTable:
+    try:
+        return DeltaTable(place, version=version, storage_options=options)
+    except DeltaError as error:
+        raise SnapshotError(f"there are other commits after version {version}, and what it was is not known: {error}",
+                            file=place, table=name, hint=_LEAD_BACK) from error

@@ -1,0 +1,17 @@
+"""What published tables have to hold: the rows of a snapshot, as readers of its files see them."""
+
+from applier.schema.definition import table_schema
+from applier.snapshot import manifest
+from applier.snapshot.date_marks import DateMarks
+from applier.snapshot.reader import read_unit
+from applier.snapshot.stored_columns import StoredColumns
+
+
+def held(snapshot):
+    """The rows of a snapshot's tables, as its files have them."""
+    loaded = manifest.load(str(snapshot))
+    for entry in loaded.tables:
+        definition = entry.definition.shown
+        rows = read_unit(str(snapshot), list(entry.files), table_schema(definition))
+        stored = StoredColumns.of(definition).as_stored(rows, "decimal")
+        yield (entry.database, entry.name), DateMarks().taken_from(stored)

@@ -1,0 +1,238 @@
+"""`applier publish --delta`: what tables of Delta have after snapshots that follow each other."""
+
+import json
+import os
+import shutil
+import sys
+from unittest import mock
+
+import deltalake
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+import applier
+from applier import cli
+from tests.support import delta_readers as readers
+from tests.support.iceberg_readers import cells
+
+
+@pytest.fixture
+def log(tmp_path):
+    """A log, and snapshots of what is in it: each has the one before as its base."""
+    with applier.binlog.Writer(tmp_path / "binlog.000001") as writer:
+        writer.query("CREATE DATABASE d")
+        writer.query("CREATE TABLE t (id INT PRIMARY KEY COMMENT 'who', v VARCHAR(9))", "d")
+        writer.query("CREATE TABLE u (id INT PRIMARY KEY)", "d")
+        with writer.transaction():
+            writer.insert("d.t", {"id": [1, 2], "v": ["a", "b"]})
+        yield writer
+
+
+@pytest.fixture
+def publish(tmp_path, log):
+    numbers = iter(range(100))
+
+    def run():
+        number = next(numbers)
+        files = [tmp_path / f"binlog.{n + 1:06}" for n in range(number + 2)]
+        log.rotate(files.pop())
+        applier.replay(files, tmp_path / f"out{number}", base=tmp_path / f"out{number - 1}" if number else None)
+        return published(tmp_path, number)
+
+    return run
+
+
+def published(folder, number, **options):
+    return applier.publish(folder / f"out{number}", delta=folder / "delta", **options)
+
+
+def changes(result):
+    return {table.name: (table.change, table.files_added, table.files_removed) for table in result.tables}
+
+
+def rows(folder, name):
+    found = [cells(reader(readers.place(folder / "delta", "d", name))) for reader in readers.READERS]
+    assert found[1:] == found[:1] * (len(found) - 1)
+    return found[0]
+
+
+def table(folder, name, version=None):
+    return DeltaTable(readers.place(folder / "delta", "d", name), version=version)
+
+
+def marker(folder):
+    return json.loads((folder / "delta/_applier.json").read_text())
+
+
+def test_only_what_changed_is_replaced(tmp_path, log, publish):
+    """A table in which nothing changed gets no commit; files are those of the snapshot, by another name."""
+    assert changes(publish()) == {"d.t": ("created", 1, 0), "d.u": ("created", 0, 0)}
+    assert rows(tmp_path, "u") == []
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+    assert changes(publish()) == {"d.t": ("unchanged", 0, 0), "d.u": ("changed", 1, 0)}
+    assert changes(published(tmp_path, 1)) == {"d.t": ("unchanged", 0, 0), "d.u": ("unchanged", 0, 0)}
+    assert (table(tmp_path, "t").version(), table(tmp_path, "u").version()) == (0, 1)
+    with log.transaction():
+        log.update("d.t", before={"id": [1], "v": ["a"]}, after={"id": [1], "v": ["c"]})
+    assert changes(publish()) == {"d.t": ("changed", 1, 1), "d.u": ("unchanged", 0, 0)}
+    assert (rows(tmp_path, "t"), rows(tmp_path, "u")) == (["(1, 'c')", "(2, 'b')"], ["(7,)"])
+    [file] = table(tmp_path, "t").file_uris()
+    assert os.stat(file).st_nlink > 1
+    assert cells(pa.table(table(tmp_path, "t", 0).to_pyarrow_table())) == ["(1, 'a')", "(2, 'b')"]
+
+
+def test_where_it_stands(tmp_path, log, publish):
+    """In the commit that brought it there, and of all tables in the marker."""
+    first = publish()
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+    second = publish()
+    for name, position in (("t", first.position), ("u", second.position)):
+        assert table(tmp_path, name).history(1)[0]["mysql.position"] == position
+    assert (marker(tmp_path)["position"], marker(tmp_path)["complete"]) == (second.position, True)
+    assert not second.together
+
+
+def test_columns_change_by_one_commit(tmp_path, log, publish):
+    """Names, types, order, and columns that come and go, also the first one that takes a feature of the format."""
+    publish()
+    log.query("ALTER TABLE t RENAME COLUMN v TO w, ADD COLUMN n TIME FIRST, MODIFY id BIGINT COMMENT 'who'", "d")
+    [changed] = [table for table in publish().tables if table.change == "changed"]
+    assert (changed.columns_changed, changed.files_added, changed.files_removed) == (True, 1, 1)
+    assert rows(tmp_path, "t") == ["(None, 1, 'a')", "(None, 2, 'b')"] and table(tmp_path, "t").version() == 1
+    fields = table(tmp_path, "t").schema().fields
+    assert [(field.name, field.type.type, field.metadata) for field in fields] == [
+        ("n", "long", {"comment": "TIME in microseconds"}), ("id", "long", {"comment": "who"}), ("w", "string", {})]
+    log.query("ALTER TABLE t DROP COLUMN w, ADD COLUMN w DATETIME DEFAULT '2024-02-29 01:02:03'", "d")
+    publish()
+    assert rows(tmp_path, "t") == [f"(None, {n}, datetime.datetime(2024, 2, 29, 1, 2, 3))" for n in (1, 2)]
+    assert changes(published(tmp_path, 2)) == {"d.t": ("unchanged", 0, 0), "d.u": ("unchanged", 0, 0)}
+
+
+def test_renamed_dropped_and_made_anew(tmp_path, log, publish):
+    """A table of Delta is its directory: the new name's gets the files, the old one's loses them and keeps history."""
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+    publish()
+    log.query("RENAME TABLE t TO x, u TO t, x TO u", "d")
+    assert {(table.renamed_from, table.name, table.change) for table in publish().tables} == {
+        ("d.u", "d.t", "changed"), ("d.t", "d.u", "changed")}
+    assert (rows(tmp_path, "t"), rows(tmp_path, "u")) == (["(7,)"], ["(1, 'a')", "(2, 'b')"])
+    log.query("RENAME TABLE u TO moved", "d")
+    log.query("DROP TABLE t", "d")
+    assert changes(publish()) == {"d.moved": ("created", 1, 0), "d.t": ("dropped", 0, 1), "d.u": ("dropped", 0, 1)}
+    assert rows(tmp_path, "t") == [] and cells(pa.table(table(tmp_path, "t", 1).to_pyarrow_table())) == ["(7,)"]
+    assert {entry["name"]: entry["dropped"] for entry in marker(tmp_path)["tables"].values()} == {
+        "moved": False, "t": True, "u": True}
+    log.query("CREATE TABLE t (id INT PRIMARY KEY)", "d")
+    assert changes(publish()) == {"d.moved": ("unchanged", 0, 0), "d.t": ("created", 0, 0)}
+    assert changes(published(tmp_path, 3)) == {"d.moved": ("unchanged", 0, 0), "d.t": ("unchanged", 0, 0)}
+
+
+@pytest.mark.parametrize("stopped", [0, 1, 2, 3])
+def test_a_stopped_publication_goes_on(tmp_path, log, publish, stopped):
+    """Stopped before its n-th write to a table or the marker: each table has its state before or after, and the marker
+    says that not all are where it stands."""
+    publish()
+    log.query("ALTER TABLE t ADD COLUMN n DATETIME", "d")
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+    home, left = "applier.jobs.publish.delta.publication", [stopped]
+
+    def unless_stopped(function):
+        def run(*arguments):
+            if not left[0]:
+                raise OSError("stopped")
+            left[0] -= 1
+            return function(*arguments)
+        return run
+
+    from applier.jobs.publish.delta import publication
+
+    with mock.patch(f"{home}.commit", unless_stopped(publication.commit)), \
+            mock.patch(f"{home}.save_marker", unless_stopped(publication.save_marker)), \
+            pytest.raises(applier.SnapshotError, match="stopped"):
+        publish()
+    assert marker(tmp_path)["complete"] is (stopped == 0)
+    assert rows(tmp_path, "u") in ([], ["(7,)"])
+    assert {change for change, _, _ in changes(published(tmp_path, 1)).values()} <= {"changed", "unchanged"}
+    assert marker(tmp_path)["complete"] is True
+    assert (rows(tmp_path, "t"), rows(tmp_path, "u")) == (["(1, 'a', None)", "(2, 'b', None)"], ["(7,)"])
+
+
+def test_what_somebody_else_did_is_not_undone(tmp_path, publish):
+    publish()
+    place = readers.place(tmp_path / "delta", "d", "t")
+    DeltaTable(place).optimize.compact()
+    DeltaTable(place).create_checkpoint()
+    assert changes(published(tmp_path, 0))["d.t"] == ("unchanged", 0, 0)
+    deltalake.write_deltalake(place, pa.table({"id": pa.array([9], pa.int32()), "v": ["z"]}), mode="append")
+    with pytest.raises(applier.SnapshotError, match=r"somebody else wrote to this table after version 0.*d\.t"):
+        published(tmp_path, 0)
+    DeltaTable(place).restore(0)
+    assert changes(published(tmp_path, 0))["d.t"] == ("unchanged", 0, 0)
+
+
+def test_what_was_not_published_from_here(tmp_path, log, publish):
+    """A table that somebody made, and a directory with snapshots of another line."""
+    place = readers.place(tmp_path / "delta", "d", "t")
+    deltalake.write_deltalake(place, pa.table({"x": [1]}))
+    with pytest.raises(applier.SnapshotError, match=r"that was not published from here.*d\.t"):
+        publish()
+    shutil.rmtree(place)
+    published(tmp_path, 0)
+    applier.replay(tmp_path / "binlog.000001", tmp_path / "out9")
+    with pytest.raises(applier.SnapshotError, match="snapshots of another line are published there"):
+        published(tmp_path, 9)
+
+
+def test_readers_pass_over_no_row(tmp_path, log, publish):
+    """Statistics of keys: filters find what they should, by numbers, decimals, texts and dates."""
+    log.query("CREATE TABLE k (a BIGINT UNSIGNED, b VARCHAR(40), c DATE, d BIGINT, PRIMARY KEY (a, b, c, d))", "d")
+    with log.transaction():
+        log.insert("d.k", {"a": [1, 2**64 - 1], "b": ["a", "é" * 40], "c": ["2024-02-29", "9999-12-31"],
+                           "d": [-5, 2**63 - 1]})
+    publish()
+    place = readers.place(tmp_path / "delta", "d", "k")
+    for where in (f"a = {2**64 - 1}", "a > 1", f"b = '{'é' * 40}'", "c > '9999-12-30'", f"d = {2**63 - 1}"):
+        assert readers.with_duckdb(place, where).num_rows == 1, where
+    [action] = pa.table(DeltaTable(place).get_add_actions(flatten=True)).to_pylist()
+    assert action["num_records"] == 2 and action["null_count.a"] == 0 and str(action["max.c"]) == "9999-12-31"
+
+
+def test_names_that_paths_cannot_hold(tmp_path, log, publish):
+    log.query("CREATE TABLE `a b/é%2F~` (`x y` INT PRIMARY KEY)", "d")
+    with log.transaction():
+        log.insert("d.a b/é%2F~", {"x y": [1]})
+    publish()
+    assert rows(tmp_path, "a b/é%2F~") == ["(1,)"]
+
+
+def test_the_command(tmp_path, publish, capsys):
+    publish()
+    place = str(tmp_path / "delta")
+    assert cli.main(["publish", str(tmp_path / "out0"), "--delta", place]) == 0
+    said = capsys.readouterr().out
+    assert "one table after the other" in " ".join(said.split())
+    assert any(line.split()[:2] == ["d.t", "unchanged"] for line in said.splitlines())
+    assert cli.main(["publish", str(tmp_path / "out0"), "--delta", f"{tmp_path}/100%"]) == 2
+    assert "choose a directory without it" in " ".join(capsys.readouterr().err.split())
+    for given in ([], ["--delta", place, "--iceberg", "sqlite:////x.db"], ["--delta", place, "--warehouse", "w"]):
+        assert cli.main(["publish", str(tmp_path / "out0"), *given]) == 2
+        assert "give --iceberg" in " ".join(capsys.readouterr().err.split())
+
+
+def test_without_deltalake(publish):
+    gone = ["deltalake", *(name for name in sys.modules if name.startswith("applier.jobs.publish.delta."))]
+    with mock.patch.dict(sys.modules, dict.fromkeys([*gone, "applier.jobs.publish.delta.publication"])), \
+            pytest.raises(applier.UsageError, match=r"it takes deltalake.*mysql-binlog-applier\[lake\]"):
+        publish()
+
+
+def test_what_delta_lacks(tmp_path):
+    (tmp_path / "s.sql").write_text("CREATE TABLE d.t (id BIGINT UNSIGNED PRIMARY KEY)")
+    made = applier.import_dump(tmp_path / "s.sql", tmp_path / "out", unsigned_bigint="uint64").snapshot
+    with pytest.raises(applier.UsageError, match=r"no unsigned integers, and column id is one"):
+        applier.publish(made, delta=tmp_path / "delta")
