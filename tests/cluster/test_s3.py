@@ -1,5 +1,6 @@
 """Binlogs and snapshots on an object store, from the command line's job on: S3, as moto's server plays it."""
 
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import urllib.request
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import fs
+from pyiceberg.catalog import load_catalog
 
 import applier
 from applier.binlog.archive.archive import open_archive
@@ -227,3 +229,17 @@ def test_killed_on_its_way(logs, base):
         assert run(0)
     assert held(output) == AFTER
     assert objects(base) == before and held(base) == ROWS
+
+
+def test_tables_of_iceberg_there(logs, base, tmp_path):
+    """Snapshots, and the warehouse, on the store: files of the first one that the second one carries over stay."""
+    catalog = f"sqlite:///{tmp_path}/catalog.db"
+    replay(logs[0], "s3://lake/after", base=base)
+    for snapshot, expected in ((base, ROWS), ("s3://lake/after", AFTER)):
+        published = applier.publish(snapshot, iceberg=catalog, warehouse="s3://lake/warehouse")
+        table = load_catalog("default", uri=catalog, type="sql", **{
+            "s3.endpoint": os.environ["AWS_ENDPOINT_URL"], "s3.region": "us-east-1"}).load_table("shop.item")
+        assert table.metadata_location.startswith("s3://lake/warehouse/")
+        assert sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist()) == expected
+    [changed] = published.tables
+    assert 0 < changed.files_added == changed.files_removed < changed.files

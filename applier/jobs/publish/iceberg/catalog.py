@@ -31,6 +31,7 @@ from sqlalchemy.orm import Session
 
 from applier.errors import SnapshotError, UsageError
 from applier.io.resolver import absolute, folder_of, is_uri, join
+from applier.jobs.publish.iceberg.stores import IMPLEMENTATION
 from applier.schema.ddl.schema_changes import TableName
 
 NAME = "default"
@@ -60,7 +61,8 @@ def open_catalog(where: str, warehouse: str | None) -> Catalog:
         raise UsageError("a password is in the catalog's address, where others can see it",
                          hint="give the catalog a name in .pyiceberg.yaml, with its uri there, and name it here")
     else:
-        properties = {"uri": where, "type": "rest" if parts.scheme in ("http", "https") else "sql"}
+        properties = {"uri": where, "type": "rest" if parts.scheme in ("http", "https") else "sql",
+                      "py-io-impl": IMPLEMENTATION}
         if parts.scheme == "sqlite" and warehouse is None:
             warehouse = join(folder_of(parts.path[1:]), "warehouse")
     if warehouse is not None:
