@@ -35,7 +35,7 @@ class Storage:
         given = {name: values[-1] for name, values in parse_qs(divided(self.root)[1].lstrip("?")).items()}
         options = {}
         if endpoint := given.get("endpoint_override"):
-            options["AWS_ENDPOINT_URL"] = endpoint if "://" in endpoint else f"{given.get('scheme', 'https')}://{endpoint}"
+            options["AWS_ENDPOINT_URL"] = endpoint if is_uri(endpoint) else f"{given.get('scheme', 'https')}://{endpoint}"
         if given.get("scheme") == "http":
             options["AWS_ALLOW_HTTP"] = "true"
         if region := given.get("region"):
