@@ -7,8 +7,10 @@ import sys
 import threading
 import urllib.request
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from deltalake import DeltaTable
 from pyarrow import fs
 from pyiceberg.catalog import load_catalog
 
@@ -243,3 +245,19 @@ def test_tables_of_iceberg_there(logs, base, tmp_path):
         assert sorted(tuple(row.values()) for row in table.scan().to_arrow().to_pylist()) == expected
     [changed] = published.tables
     assert 0 < changed.files_added == changed.files_removed < changed.files
+
+
+def test_tables_of_delta_there(logs, base, tmp_path):
+    """Tables of Delta on the store, from a snapshot there, whose files it copies itself, and from one of this machine:
+    of the same line, and only files that are new come over."""
+    first = applier.publish(base, delta="s3://lake/delta")
+    after = tmp_path / "after"
+    replay(logs[0], str(after), base=base)
+    second = applier.publish(after, delta="s3://lake/delta")
+    [made], [changed] = first.tables, second.tables
+    assert (made.change, changed.change) == ("created", "changed") and 0 < changed.files_added < changed.files
+    place, options = "s3://lake/delta/shop/item", {"AWS_ALLOW_HTTP": "true"}
+    for version, rows in ((0, ROWS), (1, AFTER)):
+        found = pa.table(DeltaTable(place, version=version, storage_options=options).to_pyarrow_table())
+        assert sorted(tuple(row.values()) for row in found.to_pylist()) == rows
+    assert "delta/_applier.json" in objects("s3://lake")

@@ -36,7 +36,8 @@ class Storage:
         options = {}
         if endpoint := given.get("endpoint_override"):
             options["AWS_ENDPOINT_URL"] = endpoint if is_uri(endpoint) else f"{given.get('scheme', 'https')}://{endpoint}"
-        if given.get("scheme") == "http":
+        endpoint = options.get("AWS_ENDPOINT_URL") or os.environ.get("AWS_ENDPOINT_URL", "")
+        if endpoint.startswith("http:"):  # pyarrow takes it without being told
             options["AWS_ALLOW_HTTP"] = "true"
         if region := given.get("region"):
             options["AWS_REGION"] = region
@@ -79,8 +80,9 @@ class Storage:
         durable.sync([os.path.dirname(path)])
 
     def take(self, snapshot: str, files: Sequence[FileEntry], folder: str) -> None:
-        """Have files of the snapshot at a path or uri in a folder, by hard link where that goes, else by copy. Those
-        that an earlier publication left there stay. Raises SnapshotError for a file that is missing or damaged."""
+        """Have files of the snapshot at a path or uri in a folder: by hard link where that goes, else by a copy, which
+        a store makes itself. Those that an earlier publication left there stay. Raises SnapshotError for a file that is
+        missing or damaged."""
         filesystem, root = self._resolved
         source_system, source_root = location.resolve(snapshot)
         both_local = is_local(source_system) and is_local(filesystem)
@@ -94,7 +96,11 @@ class Storage:
                     linked = both_local and durable.link(source, f"{root}/{name}")
                 except FileExistsError:
                     return
-                if not linked and not self._has(name, file.bytes):
+                if linked or self._has(name, file.bytes):
+                    return
+                if not both_local and source_system.equals(filesystem):
+                    filesystem.copy_file(source, f"{root}/{name}")
+                else:
                     self.write(name, read_whole(source_system, source, file))
 
         with ThreadPoolExecutor(_THREADS) as pool:
