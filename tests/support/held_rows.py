@@ -12,6 +12,6 @@ def held(snapshot):
     loaded = manifest.load(str(snapshot))
     for entry in loaded.tables:
         definition = entry.definition.shown
-        rows = read_unit(str(snapshot), list(entry.files), table_schema(definition))
+        rows = read_unit(loaded.root, list(entry.files), table_schema(definition))
         stored = StoredColumns.of(definition).as_stored(rows, "decimal")
         yield (entry.database, entry.name), DateMarks().taken_from(stored)

@@ -72,7 +72,7 @@ def publish(root: str, snapshot: Snapshot, filter: TableFilter) -> list[Publishe
         return [plan.result for plan in planned]
     for plan in planned:
         if plan.commit is not None:
-            storage.take(snapshot.uri, plan.files, plan.commit.folder)
+            storage.take(snapshot.root, plan.files, plan.commit.folder)
     save_marker(storage, replace(stands, complete=False, tables=after | marked))
     for plan in planned:
         if plan.commit is not None:
@@ -94,7 +94,7 @@ def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: di
     is_there = known is not None and not (folder in marked and marked[folder].dropped)
     if is_there and not (new or old or replaces):
         return _Planned(None, PublishedTable(name=name, change="unchanged", files=len(wanted)))
-    made = Commit(folder, known, schema, _actions(snapshot.uri, new, stored), old, replaces)
+    made = Commit(folder, known, schema, _actions(snapshot.root, new, stored), old, replaces)
     return _Planned(made if known is None or new or old or replaces else None, PublishedTable(
         name=name, change="changed" if is_there else "created", files=len(wanted), files_added=len(new),
         files_removed=len(old), bytes_added=sum(file.bytes for file in new), columns_changed=replaces,
