@@ -202,6 +202,21 @@ def test_readers_pass_over_no_row(tmp_path, log, publish):
     assert action["num_records"] == 2 and action["null_count.a"] == 0 and str(action["max.c"]) == "9999-12-31"
 
 
+def test_versions_of_a_lake(tmp_path, log):
+    """Of which one after the other is published, without a snapshot between them; an earlier one leads back."""
+    lake, files = tmp_path / "lake", [tmp_path / "binlog.000001", tmp_path / "binlog.000002"]
+    log.rotate(files[1])
+    first = applier.replay(files[:1], lake=lake).snapshot
+    assert changes(applier.publish(lake, delta=tmp_path / "delta"))["d.t"] == ("created", 1, 0)
+    with log.transaction():
+        log.update("d.t", before={"id": [1], "v": ["a"]}, after={"id": [1], "v": ["c"]})
+    log.rotate(tmp_path / "binlog.000003")
+    applier.replay(files, lake=lake)
+    for version, expected in ((lake, ["(1, 'c')", "(2, 'b')"]), (first, ["(1, 'a')", "(2, 'b')"])):
+        assert changes(applier.publish(version, delta=tmp_path / "delta"))["d.t"] == ("changed", 1, 1)
+        assert rows(tmp_path, "t") == expected
+
+
 def test_names_that_paths_cannot_hold(tmp_path, log, publish):
     log.query("CREATE TABLE `a b/é%2F~` (`x y` INT PRIMARY KEY)", "d")
     with log.transaction():
