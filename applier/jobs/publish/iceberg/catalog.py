@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from pyiceberg import exceptions
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.catalog.sql import IcebergNamespaceProperties, IcebergTables, SqlCatalog
-from pyiceberg.exceptions import CommitFailedException, NoSuchPropertyException
+from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.schema import Schema
 from pyiceberg.table import CreateTableTransaction, StagedTable, Table, Transaction
 from pyiceberg.table.sorting import SortOrder
@@ -36,6 +37,10 @@ from applier.schema.ddl.schema_changes import TableName
 
 NAME = "default"
 """What a catalog that is given by its uri is called, as pyiceberg does."""
+FAILURES: tuple[type[Exception], ...] = (OSError, SQLAlchemyError, *(
+    kind for kind in vars(exceptions).values() if isinstance(kind, type) and issubclass(kind, Exception)))
+"""What a catalog, and the store where it keeps metadata, may raise: pyiceberg's own have no kind in common."""
+_NOT_OPENED: tuple[type[Exception], ...] = (ValueError, ImportError, *FAILURES)
 _MOVED = "the catalog has changed meanwhile"
 _AGAIN = "publish again"
 
@@ -69,7 +74,7 @@ def open_catalog(where: str, warehouse: str | None) -> Catalog:
         properties["warehouse"] = warehouse if is_uri(warehouse) else f"file://{absolute(warehouse)}"
     try:
         return load_catalog(where if parts is None else NAME, **properties)
-    except (NoSuchPropertyException, ValueError, ImportError, OSError, SQLAlchemyError) as error:
+    except _NOT_OPENED as error:
         raise UsageError(f"the catalog cannot be opened: {_first_line(error)}",
                          hint="give sqlite:////DIR/catalog.db, another database's uri as SQLAlchemy takes it, http:// "
                               "of a REST catalog, or a name out of .pyiceberg.yaml") from error

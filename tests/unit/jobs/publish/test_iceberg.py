@@ -1,5 +1,6 @@
 """`applier publish --iceberg`: what a catalog has after snapshots that follow each other."""
 
+import os
 import shutil
 import sys
 from unittest import mock
@@ -175,6 +176,15 @@ def test_the_command(tmp_path, publish, capsys):
         assert cli.main(["publish", str(tmp_path / "out0"), *given]) == 2
         said = capsys.readouterr().err
         assert words in " ".join(said.split()) and "secret" not in said
+
+
+def test_a_catalog_that_has_lost_files(tmp_path, publish):
+    """Nothing is published, and the error says which file."""
+    publish()
+    lost = readers.catalog(tmp_path).load_table(("d", "t")).metadata_location
+    os.unlink(lost.removeprefix("file://"))
+    with pytest.raises(applier.SnapshotError, match=f"the catalog fails:.*{os.path.basename(lost)}"):
+        published(tmp_path, 0)
 
 
 def test_without_pyiceberg(publish):
