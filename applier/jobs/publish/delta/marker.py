@@ -1,12 +1,13 @@
 """What is remembered beside the tables, in `_applier.json`: where all of them stand.
 
 Delta changes one table at a time. So the marker is written before the first change, with `complete` false, and after
-the last one, with `complete` true: tables stand at one position, `position`, if and only if it is.
+the last one. All tables stand at one position, `position`, if and only if `complete` is true: it is not while they
+change, nor where only some tables of a later snapshot were published.
 
     lineage     of the snapshots that are published there
-    position, gtid_set, timestamp    of the snapshot
+    position, gtid_set, timestamp    of the last one
     complete    whether all tables stand there
-    tables      {folder: {database, name, columns: [number, …], dropped}, …}    every table that was ever published
+    tables      {folder: {database, name, columns: [number, …], position, dropped}, …}    all that were ever published
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ MARKER = "_applier.json"
 
 @dataclass(frozen=True)
 class MarkedTable:
-    """A table that was published: its name, the numbers of its columns, and whether it was dropped since."""
+    """A table that was published: its name, the numbers of its columns, the position at which it was as a snapshot had
+    it, and whether it was dropped there."""
 
     database: str
     name: str
     columns: tuple[Count, ...]
+    position: str
     dropped: bool = False
 
     @property

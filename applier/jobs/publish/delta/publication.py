@@ -63,11 +63,12 @@ def publish(root: str, snapshot: Snapshot, filter: TableFilter) -> list[Publishe
     gone = {folder: table for folder, table in marked.items()
             if folder not in live and not table.dropped and filter.wanted(table.database, table.name)}
     planned += [_dropped(storage, snapshot.lineage, folder, table) for folder, table in sorted(gone.items())]
-    after = marked | {folder: replace(table, dropped=True) for folder, table in gone.items()} | {
-        folder_of(entry.database, entry.name): MarkedTable(entry.database, entry.name, _numbers(entry))
+    position, at, about = snapshot.position, str(snapshot.position), _about(snapshot)
+    after = marked | {folder: replace(table, dropped=True, position=at) for folder, table in gone.items()} | {
+        folder_of(entry.database, entry.name): MarkedTable(entry.database, entry.name, _numbers(entry), at)
         for entry in entries}
-    position, about = snapshot.position, _about(snapshot)
-    stands = Marker(snapshot.lineage, str(position), position.gtid_set, position.timestamp, True, after)
+    complete = all(table.dropped or table.position == at for table in after.values())
+    stands = Marker(snapshot.lineage, at, position.gtid_set, position.timestamp, complete, after)
     if marker == stands and not any(plan.commit for plan in planned):
         return [plan.result for plan in planned]
     for plan in planned:

@@ -53,9 +53,13 @@ def known_table(storage: Storage, folder: str, lineage: str, name: str) -> Known
     """The table in a directory; None if there is none. Raises SnapshotError where it is not of this lineage, or
     somebody else wrote to it."""
     place, options = storage.place(folder), storage.options
-    if not DeltaTable.is_deltatable(place, storage_options=options):
-        return None
-    table = DeltaTable(place, storage_options=options)
+    try:
+        if not DeltaTable.is_deltatable(place, storage_options=options):
+            return None
+        table = DeltaTable(place, storage_options=options)
+    except DeltaError as error:
+        raise SnapshotError(f"the table cannot be read: {_first_line(error)}", file=place, table=name,
+                            hint=_LEAD_BACK) from error
     ours = table.transaction_version(_application(lineage))
     if ours is None:
         raise SnapshotError("there is a table in this directory that was not published from here", file=place,
@@ -93,7 +97,7 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
     except CommitFailedError as error:
         raise SnapshotError("somebody else writes to this table", file=place, hint="publish again") from error
     except DeltaError as error:
-        raise SnapshotError(f"the table cannot be written: {error}", file=place) from error
+        raise SnapshotError(f"the table cannot be written: {_first_line(error)}", file=place) from error
 
 
 def _with_local_times(table: DeltaTable, place: str, options: dict[str, str]) -> DeltaTable:
@@ -123,5 +127,10 @@ def _version(place: str, version: int, options: dict[str, str], name: str) -> De
     try:
         return DeltaTable(place, version=version, storage_options=options)
     except DeltaError as error:
-        raise SnapshotError(f"there are other commits after version {version}, and what it was is not known: {error}",
-                            file=place, table=name, hint=_LEAD_BACK) from error
+        raise SnapshotError(f"there are other commits after version {version}, and what it was is not known: "
+                            f"{_first_line(error)}", file=place, table=name, hint=_LEAD_BACK) from error
+
+
+def _first_line(error: DeltaError) -> str:
+    """What it says, without the calls that led there."""
+    return str(error).partition("\n")[0]

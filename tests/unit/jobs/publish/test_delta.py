@@ -202,6 +202,46 @@ def test_readers_pass_over_no_row(tmp_path, log, publish):
     assert action["num_records"] == 2 and action["null_count.a"] == 0 and str(action["max.c"]) == "9999-12-31"
 
 
+def test_some_tables_only(tmp_path, log, publish):
+    """The marker says that not all of them stand where the last ones do."""
+    first = publish()
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+        log.insert("d.t", {"id": [3], "v": ["c"]})
+    publish()
+    shutil.rmtree(tmp_path / "delta")
+    published(tmp_path, 0)
+    second = published(tmp_path, 1, tables="d.u")
+    assert changes(second) == {"d.u": ("changed", 1, 0)} and not marker(tmp_path)["complete"]
+    assert {name: entry["position"] for name, entry in marker(tmp_path)["tables"].items()} == {
+        "d/t": first.position, "d/u": second.position}
+    assert changes(published(tmp_path, 1)) == {"d.t": ("changed", 1, 1), "d.u": ("unchanged", 0, 0)}
+    assert marker(tmp_path)["complete"]
+
+
+def test_who_comes_second_stops(tmp_path, log, publish):
+    """Somebody else's commit between the look at a table and the commit is not overwritten."""
+    publish()
+    with log.transaction():
+        log.insert("d.t", {"id": [3], "v": ["c"]})
+    place = readers.place(tmp_path / "delta", "d", "t")
+    home = "applier.jobs.publish.delta.publication.save_marker"
+    more = pa.table({"id": pa.array([9], pa.int32()), "v": ["z"]})
+    with mock.patch(home, lambda *_: deltalake.write_deltalake(place, more, mode="append")), \
+            pytest.raises(applier.SnapshotError, match="somebody else writes to this table"):
+        publish()
+    assert rows(tmp_path, "t") == ["(1, 'a')", "(2, 'b')", "(9, 'z')"]
+
+
+def test_a_damaged_log(tmp_path, publish):
+    publish()
+    for path, words in (("d/t/_delta_log/00000000000000000000.json", r"the table cannot be read.*d\.t"),
+                        ("_applier.json", "_applier.json is damaged")):
+        (tmp_path / "delta" / path).write_text("{")
+        with pytest.raises(applier.SnapshotError, match=words):
+            published(tmp_path, 0)
+
+
 def test_versions_of_a_lake(tmp_path, log):
     """Of which one after the other is published, without a snapshot between them; an earlier one leads back."""
     lake, files = tmp_path / "lake", [tmp_path / "binlog.000001", tmp_path / "binlog.000002"]
