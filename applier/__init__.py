@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from applier.api.doctoring import doctor
     from applier.api.dumping import export, import_dump
     from applier.api.histories import History, history
+    from applier.api.lakes import expire, fsck, versions
     from applier.api.logs import explain, locate
     from applier.api.publishing import publish
     from applier.api.replaying import Replayed, replay
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
     )
     from applier.jobs.diff.result import TableDiff
     from applier.jobs.doctor.result import Check, Diagnosis
+    from applier.jobs.lake.checking import CheckedLake
+    from applier.jobs.lake.expiring import Expired
+    from applier.jobs.lake.versions import LakeVersion
     from applier.jobs.publish.result import Published, PublishedTable
     from applier.jobs.replay.result import ReplayResult
     from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
@@ -62,6 +66,7 @@ _HOMES = {
     "applier.api.doctoring": ("doctor",),
     "applier.api.dumping": ("export", "import_dump"),
     "applier.api.histories": ("History", "history"),
+    "applier.api.lakes": ("expire", "fsck", "versions"),
     "applier.api.logs": ("explain", "locate"),
     "applier.api.publishing": ("publish",),
     "applier.api.replaying": ("Replayed", "replay"),
@@ -76,6 +81,9 @@ _HOMES = {
                        "UsageError"),
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.doctor.result": ("Check", "Diagnosis"),
+    "applier.jobs.lake.checking": ("CheckedLake",),
+    "applier.jobs.lake.expiring": ("Expired",),
+    "applier.jobs.lake.versions": ("LakeVersion",),
     "applier.jobs.publish.result": ("Published", "PublishedTable"),
     "applier.jobs.replay.result": ("ReplayResult",),
     "applier.jobs.rewrite.result": ("Proof", "Rewritten", "RewrittenFile"),
@@ -88,13 +96,14 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Check", "Conflict", "Diagnosis", "Diff",
-    "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "GtidSet", "History", "MissingFile",
-    "Proof", "Published", "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile",
-    "SchemaError", "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary",
-    "TableDiff", "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError",
-    "changes", "diff", "doctor", "explain", "export", "history", "import_dump", "locate", "publish", "replay",
-    "rewrite", "summary", "undo", "verify", "verify_sql",
+    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Check", "CheckedLake", "Conflict", "Diagnosis",
+    "Diff", "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "Expired", "GtidSet", "History",
+    "LakeVersion", "MissingFile", "Proof", "Published", "PublishedTable", "ReplayResult", "ReplayStopped",
+    "Replayed", "Rewritten", "RewrittenFile", "SchemaError", "ServerComparison", "ServerDiffers", "Snapshot",
+    "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused", "Undone", "UndoneTable",
+    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes", "diff", "doctor", "expire", "explain",
+    "export", "fsck", "history", "import_dump", "locate", "publish", "replay", "rewrite", "summary", "undo",
+    "verify", "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

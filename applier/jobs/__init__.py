@@ -1,5 +1,5 @@
 """The jobs that people ask for: a package or module for each, and what several of them share. A job prints nothing."""
 
 __all__ = ["change_files", "changes", "diff", "doctor", "explain", "exporting", "history", "importing", "json_lines",
-           "on_engine", "publish", "replay", "report", "rewrite", "show", "spark_source", "summary", "undo", "verify",
-           "views"]
+           "lake", "on_engine", "publish", "replay", "report", "rewrite", "show", "spark_source", "summary", "undo",
+           "verify", "views"]

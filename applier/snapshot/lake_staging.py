@@ -71,14 +71,30 @@ def open_lake(uri: str) -> Lake:
 
 
 def lives(root: str) -> bool:
-    """Whether a run that has not ended writes to the lake at a local path. What dead ones left goes."""
-    folder = f"{root}/{lakes.STAGING}"
-    with suppress(FileNotFoundError):
-        runs = [entry.path for entry in os.scandir(folder) if entry.name.startswith(_RUN)]
-        for run in runs:
-            durable.remove_if_dead(run)
-        return any(map(os.path.exists, runs))
+    """Whether a run that has not ended writes to the lake at a local path."""
+    for run in _runs(root):
+        try:
+            handle = durable.lock(run)
+        except FileNotFoundError:
+            continue
+        except BlockingIOError:
+            return True
+        if handle is not None:
+            os.close(handle)
     return False
+
+
+def remove_dead(root: str) -> None:
+    """Remove what runs that are dead had for themselves in the lake at a local path."""
+    for run in _runs(root):
+        durable.remove_if_dead(run)
+
+
+def _runs(root: str) -> list[str]:
+    try:
+        return [entry.path for entry in os.scandir(f"{root}/{lakes.STAGING}") if entry.name.startswith(_RUN)]
+    except FileNotFoundError:
+        return []
 
 
 def write_latest(filesystem: fs.FileSystem, root: str) -> None:
@@ -146,7 +162,7 @@ class _Local(_OfLake):
 
     def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, id_: str) -> None:
         super().__init__(lake, filesystem, root, id_)
-        lives(root)
+        remove_dead(root)
         for folder in (lakes.VERSIONS, lakes.STAGING):
             os.makedirs(f"{root}/{folder}", exist_ok=True)
         self._beside, self._lock = durable.make_locked(f"{root}/{lakes.STAGING}", _RUN)

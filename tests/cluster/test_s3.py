@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import urllib.request
+from datetime import timedelta
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +25,9 @@ from applier.jobs.replay.snapshots_at import replay_with as replay_at
 from applier.jobs.verify.files import verify
 from applier.options import ExportOptions, ReplayOptions
 from applier.plan import units
-from applier.snapshot import manifest, shards
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, lake_claims, manifest, shards
+from applier.snapshot.lake_claims import Claim
+from applier.snapshot.lake_staging import open_lake
 from tests.support.forked_runs import forked_runs
 from tests.support.packing import pack_archive
 from tests.support.small_logs import commit, insert, new_log, update
@@ -261,3 +264,78 @@ def test_tables_of_delta_there(logs, base, tmp_path):
         found = pa.table(DeltaTable(place, version=version, storage_options=options).to_pyarrow_table())
         assert sorted(tuple(row.values()) for row in found.to_pylist()) == rows
     assert "delta/_applier.json" in objects("s3://lake")
+
+
+@pytest.fixture
+def lake(logs):
+    """A lake with two versions."""
+    if objects("s3://lake/versions"):
+        s3().delete_dir("lake/versions")
+    for stop in (logs[1], None):
+        made = applier.replay(logs[0], lake="s3://lake/versions", stop=stop, target_file_size=8000)
+    assert made.snapshot.uri == "s3://lake/versions/_versions/0000000002"
+    return "s3://lake/versions"
+
+
+def rows(uri):
+    return [tuple(row.values()) for row in applier.Snapshot(uri).tables["shop.item"].to_arrow().to_pylist()]
+
+
+def test_versions_of_a_lake(lake, logs):
+    assert rows(f"{lake}/_versions/1") == ROWS and rows(lake) == AFTER
+    found = applier.versions(lake)
+    assert 0 < found[1].new_files < found[1].files
+    assert not applier.fsck(lake).damaged and not applier.Snapshot(lake).verify().damaged
+    assert not any(path.startswith("_staging/") for path in objects(lake)) and "LATEST" in objects(lake)
+    assert applier.expire(lake, 1).versions == (1,)
+    named = {file.path for table in manifest.load(lake).tables for file in table.files}
+    assert {path for path in objects(lake) if path.startswith("shop/")} == named
+    assert rows(lake) == AFTER and not applier.fsck(lake).damaged
+
+
+def test_of_two_writers_of_a_version_one_wins(lake):
+    """By the claims: the later one sees the other's."""
+    snapshot = manifest.load(lake)
+
+    def begun():
+        return open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL)
+
+    with begun() as first, begun() as second, begun() as third:
+        claim = Claim(s3(), "lake/versions/_staging", 3, "other")
+        claim.make()
+        with pytest.raises(SnapshotError, match="another run is publishing this version"):
+            first.commit(snapshot, "", {})
+        claim.drop()
+        assert second.commit(snapshot, "", {}).uri == f"{lake}/_versions/0000000003"
+        with pytest.raises(SnapshotError, match="another run has published this version"):
+            third.commit(snapshot, "", {})
+    assert not any(path.startswith("_staging/") for path in objects(lake))
+    assert manifest.load(lake).uri.endswith("3") and not applier.fsck(lake).damaged
+
+
+def test_a_claim_counts_for_ten_minutes(lake, monkeypatch):
+    """What a dead run claimed is free after that, and a run does not publish when its own claim is old."""
+    Claim(s3(), "lake/versions/_staging", 3, "dead").make()
+    monkeypatch.setattr(lake_claims, "COUNTS_FOR", timedelta(0))
+    made = Claim(s3(), "lake/versions/_staging", 3, "next")
+    made.make()
+    monkeypatch.setattr(lake_claims.time, "monotonic", lambda: float("inf"))
+    with pytest.raises(SnapshotError, match="took more than a minute"):
+        made.check()
+
+
+def test_a_run_of_a_lake_that_is_killed(lake, logs):
+    """The version is complete or absent, and the one before as it was."""
+    program = PROGRAM.replace("sys.argv[2], base=sys.argv[3])", "lake=sys.argv[2])")
+    assert program != PROGRAM
+    with forked_runs(program, logs[0], lake) as run:
+        calls = run(0)
+        for place in sorted({1 + place * (calls - 1) // 5 for place in range(6)}):
+            known = len(applier.versions(lake))
+            for path in objects(lake):
+                if path.startswith("_staging/claim-"):  # which would count for ten minutes
+                    s3().delete_file(f"lake/versions/{path}")
+            assert run(place) is None
+            assert len(applier.versions(lake)) in (known, known + 1)
+            wrong = [line for line in applier.fsck(lake).damaged if not line.startswith("LATEST")]  # written after it
+            assert rows(lake) == AFTER and not wrong

@@ -5,6 +5,7 @@ leaves files alone in which nothing changes. Tables without a key are multisets 
 """
 
 import dataclasses
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,14 +30,15 @@ def run(binlogs, output, progress=None, **options):
 def contents(folder):
     """A snapshot without the names of files: the manifest, rows by table, the list of conflicts."""
     snapshot, rows = manifest.load(str(folder)), {}
+    root = Path(snapshot.root)
     for table in snapshot.tables:
         for kind, files in (("now", table.files), ("ever", table.history)):
             if files:
-                read = pa.concat_tables([pq.read_table(folder / file.path, partitioning=None) for file in files])
+                read = pa.concat_tables([pq.read_table(root / file.path, partitioning=None) for file in files])
                 found = [repr(row) for row in read.to_pylist()]
                 rows[table.full_name, kind] = found if table.key else sorted(found)
     tables = [dataclasses.replace(table, files=(), history=()) for table in snapshot.tables]
-    conflicts = folder / "_conflicts.parquet"
+    conflicts = Path(snapshot.uri) / "_conflicts.parquet"
     return (dataclasses.replace(snapshot, tables=tuple(tables), others=()), rows,
             pq.read_table(conflicts).to_pylist() if conflicts.exists() else None)
 

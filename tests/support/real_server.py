@@ -108,16 +108,17 @@ def differences_of(snapshot: Path, wanted: Wanted, looked_at: Container[str] | N
                    past: Wanted | None = None) -> list[str]:
     """The same, given the columns and rows of each table by its name; rows are read of the tables `looked_at` only, if
     some are given. `past` are those of all that a system-versioned table ever held."""
-    held = {f"{table.database}.{table.name}": table for table in manifest.load(str(snapshot)).tables}
+    loaded = manifest.load(str(snapshot))
+    held, root = {f"{table.database}.{table.name}": table for table in loaded.tables}, Path(loaded.root)
     found = [f"{name}: not in the snapshot" for name in sorted(wanted.keys() - held.keys())]
     found += [f"{name}: only in the snapshot" for name in sorted(held.keys() - wanted.keys())]
     for name in sorted(wanted.keys() & held.keys()):
         if looked_at is not None and name not in looked_at:
             continue
-        tables = [pq.read_table(snapshot / file.path, partitioning=None) for file in held[name].files]
+        tables = [pq.read_table(root / file.path, partitioning=None) for file in held[name].files]
         found += [f"{name}: {line}" for line in _table_differences(tables, *wanted[name])]
         if past is not None and name in past:
-            tables = [pq.read_table(snapshot / file.path, partitioning=None) for file in held[name].history]
+            tables = [pq.read_table(root / file.path, partitioning=None) for file in held[name].history]
             found += [f"{name}: its past: {line}" for line in _table_differences(tables, *past[name])]
     return found
 

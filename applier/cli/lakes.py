@@ -1,0 +1,123 @@
+"""`applier versions`, `expire`, `fsck`: lakes, whose versions `replay --lake` makes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from applier.cli.application import app
+
+if TYPE_CHECKING:
+    from applier.jobs.lake.versions import LakeVersion
+
+Lake = Annotated[str, typer.Argument(metavar="LAKE", help="What `replay --lake` made.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def versions(lake: Lake, json: Json = False) -> None:
+    """Print the versions of a lake: where each stands, what it holds, and how much of it is new.
+
+        applier versions /lake/shop
+    """
+    from applier.jobs.lake.versions import versions as found
+
+    if json:
+        _print_json([_document(version) for version in found(lake)])
+        return
+    from applier.binlog.locating.gtid_choice import shortened
+    from applier.cli.grids import add_row, new_grid, result_console
+    from applier.mysql.time_zones import shown_with_local
+
+    grid = new_grid("version", "position", "GTID set", "time", "tables", "rows", "MB", "files", "new", "MB new")
+    for version in found(lake):
+        at = version.position
+        add_row(grid, version.number, str(at), shortened(at.gtid_set.replace("\n", "")),
+                "" if at.timestamp is None else shown_with_local(at.timestamp), version.tables, version.rows,
+                version.bytes / 1e6, version.files, version.new_files, version.new_bytes / 1e6)
+    result_console().print(grid)
+
+
+@app.command()
+def expire(
+    lake: Lake,
+    keep: Annotated[str, typer.Option(
+        metavar="N|TIME", help="How many versions stay, or those published since so long ago: 10, or 90s, 30m, 12h, "
+                               "7d, 4w. The latest stays in any case.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Remove nothing, and print what would go.")] = False,
+    json: Json = False,
+) -> None:
+    """Remove versions of a lake, the files that nothing else needs, and what dead runs left.
+
+    Versions that a reader has a lease for, or a published table stands at, stay, with their files. Files that no
+    version names go when they are a day old.
+
+        applier expire /lake/shop --keep 7d --dry-run
+        applier expire /lake/shop --keep 7d
+    """
+    import dataclasses
+
+    from applier.cli.terminal import print_note
+    from applier.jobs.lake import expiring
+
+    done = expiring.expire(lake, expiring.checked_keep(keep), dry_run=dry_run)
+    if json:
+        _print_json(dataclasses.asdict(done))
+        return
+    would = "would go" if dry_run else "went"
+    print(f"{len(done.versions):,} versions {would}, {len(done.kept):,} stay; "
+          f"{done.files:,} files with {done.bytes / 1e6:,.1f} MB {would}, "
+          f"and {done.strays:,} strays with {done.stray_bytes / 1e6:,.1f} MB")
+    if done.waits:
+        print_note("a run is at work there: files that no version names are left for the next time")
+
+
+@app.command()
+def fsck(
+    lake: Lake,
+    quick: Annotated[bool, typer.Option("--quick", help="Compare sizes only, and read no file of a table.")] = False,
+    json: Json = False,
+) -> None:
+    """Check a lake: whether all files that its versions name are there, and as they were written.
+
+    Prints a line for each thing that is wrong, and exits with 1 if there is one. Strays, which no version names, are no
+    damage: `expire` removes them.
+
+        applier fsck /lake/shop
+    """
+    import dataclasses
+
+    from applier.cli.terminal import progress
+    from applier.jobs.lake.checking import fsck as check
+
+    with progress() as watcher:
+        found = check(lake, quick=quick, progress=watcher)
+    if json:
+        _print_json(dataclasses.asdict(found))
+    else:
+        from applier.cli.grids import result_console
+        from applier.cli.terminal import words
+
+        console = result_console()
+        for line in (*found.damaged, *(f"{path}: a stray, which no version names" for path in found.strays)):
+            console.print(words(line))
+        state = f"{len(found.damaged):,} things are wrong" if found.damaged else "nothing is wrong"
+        console.print(words(f"{found.versions:,} versions, {found.files:,} files, {found.bytes / 1e6:,.1f} MB: {state};"
+                            f" {len(found.strays):,} strays, {found.stray_bytes / 1e6:,.1f} MB"))
+    if found.damaged:
+        raise typer.Exit(1)
+
+
+def _document(version: LakeVersion) -> dict[str, object]:
+    at = version.position
+    return {"version": version.number, "uri": version.uri, "file": at.file, "offset": at.offset,
+            "gtid_set": at.gtid_set, "timestamp": at.timestamp, "published": version.published,
+            "tables": version.tables, "rows": version.rows, "bytes": version.bytes, "files": version.files,
+            "new_files": version.new_files, "new_bytes": version.new_bytes}
+
+
+def _print_json(document: object) -> None:
+    import orjson
+
+    print(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())

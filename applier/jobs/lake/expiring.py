@@ -1,0 +1,145 @@
+"""Expires versions of a lake, and removes the files that nothing needs any more.
+
+    stays      the latest version; as many as are to be kept, or all that were published within a time; those with a
+               lease that has not run out, or at which a published table stands
+    goes       the others: their manifests first, so that a version is complete or absent; then files that no version
+               that stays, and no published table, names
+    strays     files that no version names, of runs that were killed or lost: once they are older than a grace period,
+               and no run is at work in a local lake
+
+Files are listed before the versions are read: what a run writes meanwhile is not in the list.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from applier.errors import SnapshotError, UsageError, reason
+from applier.jobs.lake.contents import Contents, folder_of_version, read_contents, sizes_of
+from applier.snapshot import lakes, location
+from applier.snapshot.lake_needs import leases, needs
+from applier.snapshot.lake_staging import lives, remove_dead
+from applier.snapshot.manifest import MANIFEST
+
+GRACE = timedelta(days=1)
+"""How old a file must be that no version names, to be a stray: older than any run takes."""
+_THREADS = 16
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+Keep = int | timedelta
+"""How many versions, or those published since so long ago."""
+
+
+@dataclass(frozen=True)
+class Expired:
+    """What went, or would go: the numbers of versions; their files that nothing else needs, and their bytes; strays in
+    the same way. `kept` are the numbers of the versions that stay. `waits` tells that strays were left since a run is
+    at work."""
+
+    versions: tuple[int, ...]
+    kept: tuple[int, ...]
+    files: int
+    bytes: int
+    strays: int
+    stray_bytes: int
+    waits: bool
+    dry_run: bool
+
+
+def checked_keep(given: Keep | str) -> Keep:
+    """What to keep; a text as "10" (versions) or "7d" (also s, m, h, w). Raises UsageError for none."""
+    found = re.fullmatch(r"([0-9]{1,5})([smhdw]?)", given) if isinstance(given, str) else None
+    if found is not None:
+        given = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found[2] else int(found[1])
+    if isinstance(given, str) or not (given > timedelta() if isinstance(given, timedelta) else given > 0):
+        raise UsageError(f"--keep {given} is not known",
+                         hint="a number of versions, as 10, or a time, as 90s, 30m, 12h, 7d, 4w")
+    return given
+
+
+def expire(uri: str, keep: Keep, *, dry_run: bool = False, grace: timedelta = GRACE) -> Expired:
+    """Expire versions of the lake at a path or uri. Raises SnapshotError, and removes nothing then, where there is no
+    lake, or a version or what is needed of it cannot be read; and where a file cannot be removed: run it again."""
+    contents = read_contents(uri)
+    waits = location.is_local(contents.filesystem) and lives(contents.root)
+    kept = _kept(contents, keep)
+    going = [number for number in contents.numbers if number not in kept]
+    needed = {path for table in needs(contents.filesystem, contents.root) for path in table.files}
+    for number in kept:
+        needed |= sizes_of(contents.version(number)).keys()
+    named = {path for number in going for path in sizes_of(contents.version(number))}
+    named |= {path for number in going for path in contents.files if path.startswith(f"{folder_of_version(number)}/")}
+    freed = sorted(path for path in named - needed if path in contents.files)
+    strays = [] if waits else _strays(contents, needed | named, grace)
+    if not dry_run:
+        try:
+            _remove(contents, going, freed, strays)
+        except OSError as error:
+            raise SnapshotError(f"a file cannot be removed: {reason(error)}", file=error.filename or uri,
+                                hint="run it again when that is mended") from error
+    return Expired(tuple(going), tuple(kept), len(freed), _bytes(contents, freed), len(strays),
+                   _bytes(contents, strays), waits, dry_run)
+
+
+def _kept(contents: Contents, keep: Keep) -> list[int]:
+    """The versions that stay, ascending."""
+    filesystem, root, numbers = contents.filesystem, contents.root, contents.numbers
+    kept = set(numbers[-1:])
+    if isinstance(keep, int):
+        kept.update(numbers[-keep:])
+    else:
+        since = datetime.now(UTC) - keep
+        kept.update(number for number in numbers if (when := contents.published(number)) is None or when >= since)
+    now = time.time()
+    kept.update(lease.version for lease in leases(filesystem, root) if lease.expires > now)
+    kept.update(table.version for table in needs(filesystem, root) if table.version is not None)
+    return sorted(kept & set(numbers))
+
+
+def _strays(contents: Contents, known: set[str], grace: timedelta) -> list[str]:
+    """Old files that no version names: tables' files, what dead runs wrote, versions without a manifest."""
+    complete = {folder_of_version(number) for number in contents.numbers}
+    candidates = [*contents.of_tables(), *(
+        path for path in contents.files if path.startswith(f"{lakes.STAGING}/") or (
+            (found := re.match(rf"{lakes.VERSIONS}/[0-9]+(?=/)", path)) and found[0] not in complete))]
+    before = datetime.now(UTC) - grace
+    return sorted(path for path in candidates if path not in known and contents.files[path].written < before)
+
+
+def _remove(contents: Contents, going: list[int], freed: list[str], strays: list[str]) -> None:
+    """Manifests first. Errors: OSError."""
+    manifests = [f"{folder_of_version(number)}/{MANIFEST}" for number in going]
+    _delete(contents, manifests)
+    _delete(contents, [path for path in [*freed, *strays] if path not in set(manifests)])
+    if location.is_local(contents.filesystem) and contents.numbers:
+        remove_dead(contents.root)
+        for number in lakes.numbers(contents.filesystem, contents.root):
+            if number < contents.numbers[-1]:
+                _drop_empty(f"{contents.root}/{folder_of_version(number)}")
+
+
+def _drop_empty(folder: str) -> None:
+    """Remove a folder and those below it, as far as they are empty."""
+    for place, _, _ in os.walk(folder, topdown=False):
+        with suppress(OSError):
+            os.rmdir(place)
+
+
+def _delete(contents: Contents, paths: Iterable[str]) -> None:
+    def delete(path: str) -> None:
+        with suppress(FileNotFoundError):  # another run of this has
+            contents.filesystem.delete_file(f"{contents.root}/{path}")
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(delete, paths))
+
+
+def _bytes(contents: Contents, paths: Iterable[str]) -> int:
+    return sum(contents.files[path].bytes for path in paths)
