@@ -239,8 +239,8 @@ def test_killed_on_its_way(logs, base):
 def test_tables_of_iceberg_there(logs, base, tmp_path):
     """Snapshots, and the warehouse, on the store: files of the first one that the second one carries over stay."""
     catalog = f"sqlite:///{tmp_path}/catalog.db"
-    replay(logs[0], "s3://lake/after", base=base)
-    for snapshot, expected in ((base, ROWS), ("s3://lake/after", AFTER)):
+    replay(logs[0], "s3://lake/published", base=base)
+    for snapshot, expected in ((base, ROWS), ("s3://lake/published", AFTER)):
         published = applier.publish(snapshot, iceberg=catalog, warehouse="s3://lake/warehouse")
         table = load_catalog("default", uri=catalog, type="sql", **{
             "s3.endpoint": os.environ["AWS_ENDPOINT_URL"], "s3.region": "us-east-1"}).load_table("shop.item")
