@@ -19,12 +19,15 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     began, snapshot = time.perf_counter(), _loaded(uri, "Iceberg")
     try:
         from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
+        from applier.jobs.publish.iceberg.needs import needed
         from applier.jobs.publish.iceberg.publication import publish
     except ImportError as error:
         raise UsageError(f"it takes pyiceberg: {error}",
                          hint="pip install 'mysql-binlog-applier[lake]'") from error
     try:
-        tables, together = publish(open_catalog(where, warehouse), snapshot, filter)
+        catalog = open_catalog(where, warehouse)
+        with needed(snapshot, where, filter):
+            tables, together = publish(catalog, snapshot, filter)
     except FAILURES as error:
         raise SnapshotError(f"the catalog fails: {str(error).partition(chr(10))[0]}", file=where,
                             hint="publish again when it works; what was published is as it was") from error

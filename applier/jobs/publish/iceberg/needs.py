@@ -1,0 +1,53 @@
+"""What a catalog needs of a lake: it registers the lake's own files, which `applier expire` is not to remove.
+
+The document is written before the catalog is touched: then it names the version that is to be published, and all that
+the catalog may stand at until then; afterwards the version alone. Where only some tables were published, the others
+stand at older versions: all stays until everything is published.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from applier.errors import SnapshotError, reason
+from applier.jobs.lake.contents import sizes_of
+from applier.schema.table_filter import EVERYTHING, TableFilter
+from applier.snapshot import lakes, location, manifest
+from applier.snapshot.lake_needs import Needed, needs, write_needs
+from applier.snapshot.manifest import Snapshot
+
+
+@contextmanager
+def needed(snapshot: Snapshot, catalog: str, filter: TableFilter) -> Iterator[None]:
+    """Around the publication of a snapshot in a catalog: keep what it needs, if the snapshot is a version of a lake.
+    Raises SnapshotError where that cannot be written."""
+    if snapshot.lake is None:
+        yield
+        return
+    name = f"iceberg-{hashlib.blake2b(catalog.encode(), digest_size=8).hexdigest()}"  # a uri may hold a password
+    number = lakes.number_of(snapshot.uri)
+    _write(snapshot.root, Needed(name, number, _files(snapshot.root, name)))
+    yield
+    if filter == EVERYTHING:
+        _write(snapshot.root, Needed(name, number))
+
+
+def _write(lake: str, of_catalog: Needed) -> None:
+    try:
+        write_needs(lake, of_catalog.name, of_catalog)
+    except OSError as error:
+        raise SnapshotError(f"what the catalog needs of the lake cannot be written: {reason(error)}",
+                            file=lake) from error
+
+
+def _files(lake: str, name: str) -> tuple[str, ...]:
+    """All files that the catalog may need by what was said of it."""
+    files = set[str]()
+    for table in needs(*location.resolve(lake)):
+        if table.name == name:
+            files.update(table.files)
+            if table.version is not None:
+                files |= sizes_of(manifest.load(lakes.version_uri(lake, table.version))).keys()
+    return tuple(sorted(files))
