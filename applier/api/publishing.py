@@ -25,7 +25,8 @@ def publish(
     >>> published.together, [table.name for table in published.tables if table.change == "created"][:2]
     (True, ['shop.carts', 'shop.customers'])
 
-    snapshot: a snapshot. Iceberg has its files where they are: keep it as long as the catalog has them.
+    snapshot: a snapshot, or a lake, whose latest version it is. Iceberg has its files where they are:
+        keep it as long as the catalog has them.
     iceberg: a catalog of Iceberg: the uri of a database as SQLAlchemy takes it, http:// of a REST catalog, or a name
         out of pyiceberg's configuration, which is the place for passwords.
     delta: a directory, local or in an object store, that gets a table DB/TABLE for each. Files are linked there, or
@@ -34,9 +35,9 @@ def publish(
     tables: only these.
     ignore_tables: all but these.
 
-    A later snapshot of the same line replaces files that changed, and only these; columns and tables keep what they are
-    under other names, and tables that were dropped go. In a SQL catalog all tables change at once; tables of Delta
-    change one after the other, and `_applier.json` beside them says whether all stand at one position.
+    A later snapshot of the same line replaces files that changed, and only these, and tables that were dropped go. In
+    Iceberg, columns and tables keep what they are under other names, and in a SQL catalog all tables change at once.
+    Tables of Delta change one after the other, and `_applier.json` beside them says whether all stand at one position.
 
     Raises UsageError without pyiceberg or deltalake, for a catalog that cannot be opened and a type that the format
     lacks, SnapshotError for a table that somebody else made or wrote to, and where it changed meanwhile.

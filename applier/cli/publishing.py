@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 @app.command()
 def publish(
-    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
+    snapshot: Annotated[str, typer.Argument(
+        metavar="SNAPSHOT", help="What `replay` or `import` made; of a lake, its latest version.")],
     iceberg: Annotated[str | None, typer.Option(
         metavar="CATALOG", help="A catalog of Iceberg: sqlite:////DIR/catalog.db, another database's uri as SQLAlchemy "
                                 "takes it, http:// of a REST catalog, or a name out of .pyiceberg.yaml.")] = None,
@@ -30,9 +31,9 @@ def publish(
 ) -> None:
     """Bring the tables of a lake to where a snapshot's are, without writing a row: its own files are registered.
 
-    A later snapshot of the same line replaces files that changed, and only these; columns and tables keep what they are
-    under other names, and tables that were dropped go. In a SQL catalog all tables change at once; tables of
-    Delta one after the other, and `_applier.json` beside them says whether all stand at one position.
+    A later snapshot of the same line replaces files that changed, and only these, and tables that were dropped go. In
+    Iceberg, columns and tables keep what they are under other names, and in a SQL catalog all tables change at once.
+    Tables of Delta change one after the other, and `_applier.json` beside them says whether all stand at one position.
 
         applier publish /lake/now --iceberg sqlite:////lake/catalog.db
         applier publish /lake/now --delta /lake/delta
