@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
@@ -25,16 +24,14 @@ from applier.jobs.publish.delta.marker import MarkedTable, Marker, load_marker, 
 from applier.jobs.publish.delta.statistics import statistics
 from applier.jobs.publish.delta.storage import Storage
 from applier.jobs.publish.delta.tables import Commit, commit, known_table
+from applier.jobs.publish.footers import from_footers
 from applier.jobs.publish.result import PublishedTable
 from applier.schema.table_filter import TableFilter
-from applier.snapshot import AS_DECIMAL, location
-from applier.snapshot.checks import check_rows, check_size, reading
+from applier.snapshot import AS_DECIMAL
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.unsigned_bigints import OPTION
-
-_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -126,23 +123,16 @@ def _numbers(entry: TableEntry) -> tuple[int, ...]:
 def _actions(uri: str, files: Sequence[FileEntry], stored: pa.Schema) -> list[AddAction]:
     """Files of the snapshot at a path or uri, as Delta's log has them. Raises SnapshotError for one that is missing, is
     not as its manifest says, or was written by an older program, in types that readers refuse."""
-    filesystem, root = location.resolve(uri)
     now = int(time.time() * 1000)
 
-    def made(file: FileEntry) -> AddAction:
-        path = f"{root}/{file.path}"
-        with reading(path), filesystem.open_input_file(path) as source:
-            check_size(source.size(), file.bytes, path)
-            metadata = pq.read_metadata(source)
-            check_rows(metadata, file, path)
+    def made(file: FileEntry, metadata: pq.FileMetaData, path: str) -> AddAction:
         found = metadata.schema.to_arrow_schema()
         if found.names != stored.names or found.types != stored.types:
             raise SnapshotError("an older program wrote this file, which readers of Delta do not take", file=path,
                                 hint="import or replay the table anew, without this snapshot as the base")
         return AddAction(file.path.rpartition("/")[2], file.bytes, {}, now, True, statistics(metadata))
 
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(made, files))
+    return from_footers(uri, files, made)
 
 
 def _about(snapshot: Snapshot) -> dict[str, str]:

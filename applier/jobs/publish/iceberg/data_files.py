@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
@@ -15,11 +14,9 @@ from pyiceberg.typedef import Record
 
 from applier.errors import SnapshotError
 from applier.io.resolver import absolute, divided, is_uri, join
-from applier.snapshot import location
-from applier.snapshot.checks import check_rows, check_size, reading
+from applier.jobs.publish.footers import from_footers
 from applier.snapshot.file_entries import FileEntry
 
-_THREADS = 8
 _FIELD_ID = b"PARQUET:field_id"
 
 
@@ -34,15 +31,9 @@ def place_of(uri: str, file: FileEntry) -> str:
 def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[DataFile]:
     """Files of the snapshot at a path or uri. Raises SnapshotError for one that is missing, is not as its manifest
     says, or was written by an older program, so that readers would not know its columns."""
-    filesystem, root = location.resolve(uri)
     expected = {field.name: field.field_id for field in schema.fields}
 
-    def made(file: FileEntry) -> DataFile:
-        path = f"{root}/{file.path}"
-        with reading(path), filesystem.open_input_file(path) as source:
-            check_size(source.size(), file.bytes, path)
-            metadata = pq.read_metadata(source)
-            check_rows(metadata, file, path)
+    def made(file: FileEntry, metadata: pq.FileMetaData, path: str) -> DataFile:
         columns = metadata.schema.to_arrow_schema()
         found = {field.name: int((field.metadata or {}).get(_FIELD_ID, 0)) for field in columns}
         if found != expected or any(map(pa.types.is_duration, columns.types)):
@@ -50,8 +41,7 @@ def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[Dat
                                 hint="import or replay the table anew, without this snapshot as the base")
         return _data_file(place_of(uri, file), file, metadata, schema)
 
-    with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(made, files))
+    return from_footers(uri, files, made)
 
 
 def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:

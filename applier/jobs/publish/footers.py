@@ -1,0 +1,34 @@
+"""The footers of files that are to be published: read for their statistics, and to see that readers take the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import pyarrow.parquet as pq
+
+from applier.snapshot import location
+from applier.snapshot.checks import check_rows, check_size, reading
+from applier.snapshot.file_entries import FileEntry
+
+_THREADS = 8
+_Made = TypeVar("_Made")
+
+
+def from_footers(uri: str, files: Sequence[FileEntry],
+                 made: Callable[[FileEntry, pq.FileMetaData, str], _Made]) -> list[_Made]:
+    """What is made of each file of the snapshot at a path or uri, given its footer and its path. Raises SnapshotError
+    for a file that is missing, or is not as its manifest says, and what `made` raises."""
+    filesystem, root = location.resolve(uri)
+
+    def read(file: FileEntry) -> _Made:
+        path = f"{root}/{file.path}"
+        with reading(path), filesystem.open_input_file(path) as source:
+            check_size(source.size(), file.bytes, path)
+            metadata = pq.read_metadata(source)
+            check_rows(metadata, file, path)
+        return made(file, metadata, path)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(read, files))
