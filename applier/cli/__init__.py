@@ -18,6 +18,7 @@ import typer
 from applier.cli import replaying, dumps, snapshots, verifying, diffs, changing, histories, undoing  # isort: skip  # noqa: F401
 from applier.cli import lakes, publishing, rewriting, logs, doctoring  # isort: skip  # noqa: F401
 from applier.cli.application import app
+from applier.cli.loudness import Loudness, choose
 from applier.engine import left_out
 from applier.errors import ApplierError
 
@@ -30,6 +31,7 @@ def main(argv: list[str]) -> int:
 
     Errors that a person can act on are printed to stderr, never raised.
     """
+    choose(Loudness.NORMAL)
     try:
         code = app(args=_spread_binlogs(argv), prog_name="applier", standalone_mode=False)
         sys.stdout.flush()

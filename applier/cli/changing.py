@@ -9,7 +9,7 @@ import typer
 from applier.cli.application import (
     DefineFromLogOption,
     IgnoreServerIdsOption,
-    ServerIdOption,
+    ServerIdsOption,
     StopDatetimeOption,
     StopGtidOption,
     StopPositionOption,
@@ -40,7 +40,8 @@ def changes(
     output: Annotated[str, typer.Option(
         metavar="DIR|-", help="The directory to make, with a file for each table; or stdout.")] = "-",
     format: Annotated[Format, typer.Option(
-        help="json: an object a line, an update with both images; debezium: the same as Debezium's connector has it; "
+        help="How they are written. "
+             "json: an object a line, an update with both images; debezium: the same as Debezium's connector has it; "
              "csv, parquet, arrow (a stream): the rows of `applier.changes`, an update as two.")] = Format.json,
     tables: Annotated[list[str] | None, typer.Option(
         "--tables", "--table", metavar="DB.TABLE,...",
@@ -65,12 +66,13 @@ def changes(
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
     gtids: Annotated[str | None, typer.Option(
-        metavar="SET", help="Only changes of these transactions: UUID:1-5, or MariaDB's one by one, 0-1-5,0-1-7.")]
+        "--gtids", "--gtid", metavar="SET",
+        help="Only changes of these transactions: UUID:1-5, or MariaDB's one by one, 0-1-5,0-1-7.")]
         = None,
     exclude_gtids: Annotated[str | None, typer.Option(
         metavar="SET", help="All changes but those of these transactions. With --complete these are applied, and not "
                             "written.")] = None,
-    server_id: ServerIdOption = None,
+    server_ids: ServerIdsOption = None,
     ignore_server_ids: IgnoreServerIdsOption = None,
     define_from_log: DefineFromLogOption = False,
     ignore_foreign_keys: Annotated[bool, typer.Option(
@@ -93,7 +95,7 @@ def changes(
 
     As JSON on stdout the tables' changes are in one order, that of the log. A directory is complete or it is not there.
 
-        applier changes --binlogs /backup --table shop.orders | jq .after.status
+        applier changes --binlogs /backup --tables shop.orders | jq .after.status
         applier changes --binlogs /backup --format parquet --output /lake/changes
     """
     from applier.cli.terminal import print_note, progress
@@ -108,7 +110,7 @@ def changes(
             None if stop_position is None else parse_stop_position(stop_position), stop_gtid,
             None if stop_datetime is None else parse_datetime(stop_datetime), define_from_log, ignore_foreign_keys,
             complete, unsigned_bigint.value, None if start_datetime is None else parse_datetime(start_datetime), gtids,
-            exclude_gtids=exclude_gtids, server_ids=parse_server_ids(server_id or []),
+            exclude_gtids=exclude_gtids, server_ids=parse_server_ids(server_ids or []),
             ignore_server_ids=parse_server_ids(ignore_server_ids or [])),
         output, format.value, TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         None if columns is None else tuple(name.strip() for name in columns.split(",")),

@@ -27,13 +27,14 @@ def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A snapshot.")],
     after: Annotated[str | None, typer.Argument(metavar="[AFTER]", help="Another one.")] = None,
     binlogs: Annotated[list[str] | None, typer.Option(
-        metavar="PATH...", help="In place of AFTER: an archive that is replayed onto BEFORE, in a temporary folder."
-        )] = None,
+        metavar="PATH...", help="An archive, in place of AFTER: one that is replayed onto BEFORE, in a temporary "
+                                "folder.")] = None,
     stop_position: StopPositionOption = None,
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
     format: Annotated[DiffFormat, typer.Option(
-        help="table: counts, and the first rows, to read; json: a line for each table with counts, and one for each "
+        help="How they are written. "
+             "table: counts, and the first rows, to read; json: a line for each table with counts, and one for each "
              "row; parquet: a file for each table that differs; sql: the statements that make BEFORE into "
              "AFTER.")] = DiffFormat.table,
     output: Annotated[str | None, typer.Option(
@@ -53,7 +54,8 @@ def diff(
     compared byte for byte; a table without a key is a multiset of rows.
 
         applier diff /lake/yesterday /lake/today
-        applier diff /lake/base --binlogs /backup --stop-datetime '2026-03-14 10:30:00' --format sql
+        applier diff /lake/base --binlogs /backup --format sql
+                     --stop-datetime '2026-03-14 10:30:00'
     """
     from applier.api.diffing import diff as find
     from applier.cli.differences import print_diff, write_parquet

@@ -13,7 +13,7 @@ from applier.cli.application import (
     PassBytesOption,
     Route,
     RouteOption,
-    ServerIdOption,
+    ServerIdsOption,
     SnapshotAtOption,
     StopDatetimeOption,
     StopGtidOption,
@@ -46,7 +46,7 @@ def doctor(
     rewrite_db: Annotated[list[str] | None, typer.Option(
         metavar="OLD=NEW,...", help="Other names for databases, as of `replay`.")] = None,
     exclude_gtids: ExcludeGtidsOption = None,
-    server_id: ServerIdOption = None,
+    server_ids: ServerIdsOption = None,
     ignore_server_ids: IgnoreServerIdsOption = None,
     start_position: Annotated[str | None, typer.Option(
         metavar="FILE:POS", help="Where the replay would start, whatever comes before.")] = None,
@@ -110,7 +110,7 @@ def doctor(
         filter=TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         rewrites=parse_rewrites(rewrite_db or []),
         exclude_gtids=exclude_gtids,
-        server_ids=parse_server_ids(server_id or []),
+        server_ids=parse_server_ids(server_ids or []),
         ignore_server_ids=parse_server_ids(ignore_server_ids or []),
         exec_mode=exec_mode.value,
         type_conversions=parse_conversions(type_conversions or []),

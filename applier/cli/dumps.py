@@ -84,7 +84,8 @@ def export(
     snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
     output: Annotated[str, typer.Option(metavar="DIR", help="The directory to make; must not exist yet.")],
     format: Annotated[Format, typer.Option(
-        help="sql: INSERT statements; tsv: files for LOAD DATA, with the statements for it.")] = Format.sql,
+        help="How they are written. "
+             "sql: INSERT statements; tsv: files for LOAD DATA, with the statements for it.")] = Format.sql,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,

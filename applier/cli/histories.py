@@ -26,12 +26,12 @@ from applier.options import ChangesOptions, HistoryFilesOptions
 def history(
     binlogs: Annotated[list[str], typer.Option(
         metavar="PATH...", help="The archive, as `replay` takes it. Several may follow.")],
-    table: Annotated[str, typer.Option(metavar="DB.TABLE", help="The table.")],
+    table: Annotated[str, typer.Option("--tables", "--table", metavar="DB.TABLE", help="The table: one.")],
     key: Annotated[str | None, typer.Option(
-        metavar="VALUE,...", help="Show the versions of the row with this primary key, which may be gone: its columns' "
-                                  "values, in the key's order.")] = None,
+        metavar="VALUE,...", help="Show the row with this primary key; it may be gone. Its columns' values, in the "
+                                  "key's order.")] = None,
     output: Annotated[str | None, typer.Option(
-        metavar="DIR", help="A directory to make, with Parquet files of all versions of all rows.")] = None,
+        metavar="DIR", help="A directory to make; Parquet files of all versions of all rows.")] = None,
     columns: Annotated[str | None, typer.Option(metavar="NAME,...", help="Only these columns.")] = None,
     base: Annotated[str | None, typer.Option(
         metavar="SNAPSHOT", help="A snapshot to begin with: its rows are the first versions.")] = None,
@@ -55,8 +55,8 @@ def history(
 ) -> None:
     """Show what a row was, when, and by which transaction; or write all versions of a table's rows.
 
-        applier history --binlogs /backup --table shop.orders --key 9499
-        applier history --binlogs /backup --table shop.orders --output /lake/orders
+        applier history --binlogs /backup --tables shop.orders --key 9499
+        applier history --binlogs /backup --tables shop.orders --output /lake/orders
     """
     from applier.cli.terminal import print_note, progress
     from applier.cli.versions import print_versions

@@ -8,14 +8,22 @@ import typer
 
 from applier.cli.application import (
     IgnoreServerIdsOption,
-    ServerIdOption,
+    ServerIdsOption,
     StopDatetimeOption,
     StopGtidOption,
     StopPositionOption,
     app,
 )
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
+from applier.errors import UsageError
 from applier.schema.table_filter import TableFilter, parse_table_list
+
+
+def _named(binlogs: list[str] | None, unnamed: list[str] | None) -> list[str]:
+    """The binlogs of --binlogs, and those that stand there without it, as older command lines have them."""
+    if found := [*(binlogs or []), *(unnamed or [])]:
+        return found
+    raise UsageError("no binlogs are named", hint="give --binlogs PATH")
 
 
 class Format(StrEnum):
@@ -27,32 +35,32 @@ class Format(StrEnum):
 
 @app.command()
 def show(
-    files: Annotated[list[str], typer.Argument(
+    binlogs: Annotated[list[str] | None, typer.Option(
         metavar="PATH...", help="Binlog files, plain, .gz, .zst, .lz4 or .xz; directories, globs and index files stand "
-                                "for all of theirs.")],
+                                "for all of theirs. Several may follow.")] = None,
+    files: Annotated[list[str] | None, typer.Argument(metavar="PATH...", hidden=True)] = None,
     format: Annotated[Format, typer.Option(
-        help="text: as `mysqlbinlog -v` prints them; json: one object a line.")] = Format.text,
-    table: Annotated[list[str] | None, typer.Option(
-        "--table", "--tables", "--database", metavar="DB.TABLE,...",
+        help="How they are printed. text: as `mysqlbinlog -v` prints them; json: one object a line.")] = Format.text,
+    tables: Annotated[list[str] | None, typer.Option(
+        "--tables", "--table", "--database", metavar="DB.TABLE,...",
         help="Only what concerns these tables; DB alone means the whole database.")] = None,
-    gtid: Annotated[str | None, typer.Option(
-        "--gtid", "--include-gtids", metavar="SET", help="Only these transactions: UUID:1-5,..., or 0-1-5,0-1-7.")]
+    gtids: Annotated[str | None, typer.Option(
+        "--gtids", "--gtid", "--include-gtids", metavar="SET",
+        help="Only these transactions: UUID:1-5,..., or 0-1-5,0-1-7.")]
         = None,
     exclude_gtids: Annotated[str | None, typer.Option(metavar="SET", help="All transactions but these.")] = None,
-    server_id: ServerIdOption = None,
+    server_ids: ServerIdsOption = None,
     ignore_server_ids: IgnoreServerIdsOption = None,
-    start: Annotated[str | None, typer.Option(
-        metavar="PLACE", help="Start at this FILE:POS or POS, or at the first event group of this time or later.")]
-        = None,
-    stop: Annotated[str | None, typer.Option(
-        metavar="PLACE", help="Stop at this FILE:POS or POS, or before the first event group of this time or later.")]
-        = None,
+    start: Annotated[str | None, typer.Option(metavar="PLACE", hidden=True)] = None,
+    stop: Annotated[str | None, typer.Option(metavar="PLACE", hidden=True)] = None,
     start_position: Annotated[str | None, typer.Option(
-        metavar="POS", help="As mysqlbinlog: --start with a position in the first file.")] = None,
+        metavar="FILE:POS", help="Start at this position; POS alone is in the first file.")] = None,
     stop_position: Annotated[str | None, typer.Option(
-        metavar="POS", help="As mysqlbinlog: --stop with a position in the last file.")] = None,
-    start_datetime: Annotated[str | None, typer.Option(metavar="TIME", help="As --start with a time.")] = None,
-    stop_datetime: Annotated[str | None, typer.Option(metavar="TIME", help="As --stop with a time.")] = None,
+        metavar="FILE:POS", help="Stop at this position; POS alone is in the last file.")] = None,
+    start_datetime: Annotated[str | None, typer.Option(
+        metavar="TIME", help="Start at the first event group of this time or later, as --stop-datetime takes it.")]
+        = None,
+    stop_datetime: StopDatetimeOption = None,
     keyring: Keyrings = None,
     key_file: KeyFiles = None,
     key_file_secret: KeyFileSecret = None,
@@ -71,14 +79,14 @@ def show(
     from applier.jobs.show.selection import Selection, one_bound
     from applier.option_texts import parse_server_ids
 
-    files = printer.binlogs(files)
+    files = printer.binlogs(_named(binlogs, files))
     selection = Selection(
         one_bound("start", start, start_position, start_datetime, files[0]),
         one_bound("stop", stop, stop_position, stop_datetime, files[-1]),
-        GtidChoice(gtid) if gtid else None,
-        LeftOutGroups(GtidChoice(exclude_gtids) if exclude_gtids else None, parse_server_ids(server_id or []),
+        GtidChoice(gtids) if gtids else None,
+        LeftOutGroups(GtidChoice(exclude_gtids) if exclude_gtids else None, parse_server_ids(server_ids or []),
                       parse_server_ids(ignore_server_ids or [])),
-        TableFilter(parse_table_list(table)) if table else None)
+        TableFilter(parse_table_list(tables)) if tables else None)
     if not compiling.is_ready("show"):
         from applier.cli.terminal import progress
 
@@ -182,7 +190,9 @@ def locate(
 
 @app.command()
 def index(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="A directory of binlogs; local or a URI.")],
+    binlogs: Annotated[list[str] | None, typer.Option(
+        metavar="DIR", help="A directory of binlogs; local or a URI.")] = None,
+    directory: Annotated[str | None, typer.Argument(metavar="DIR", hidden=True)] = None,
     keyring: Keyrings = None,
     key_file: KeyFiles = None,
     key_file_secret: KeyFileSecret = None,
@@ -196,7 +206,10 @@ def index(
     from applier.cli.terminal import progress
     from applier.engine import compiling
 
-    [archive] = keyed([directory], keyring, key_file, key_file_secret)
+    [place, *others] = _named(binlogs, None if directory is None else [directory])
+    if others:
+        raise UsageError(f"{place} and {others[0]} are two directories", hint="an index is made for one at a time")
+    [archive] = keyed([place], keyring, key_file, key_file_secret)
     with progress() as watcher:
         compiling.ensure("outline", watcher)
         indexed = search.index(archive, watcher)

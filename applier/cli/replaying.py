@@ -15,7 +15,7 @@ from applier.cli.application import (
     PassBytesOption,
     Route,
     RouteOption,
-    ServerIdOption,
+    ServerIdsOption,
     SnapshotAtOption,
     StopDatetimeOption,
     StopGtidOption,
@@ -70,7 +70,8 @@ def replay(
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
     exec_mode: Annotated[ExecMode, typer.Option(
-        help="strict: stop if a row is not there (1032) or a key is there twice (1062). idempotent: an insert "
+        help="What happens if a row is not as the log has it. "
+             "strict: stop if a row is not there (1032) or a key is there twice (1062). idempotent: an insert "
              "replaces the "
              "rows in its way; updates and deletes that cannot be made are suppressed and listed.")] = ExecMode.strict,
     type_conversions: Annotated[list[str] | None, typer.Option(
@@ -93,7 +94,7 @@ def replay(
         metavar="OLD=NEW,...", help="Give databases of the log other names, in rows and DDL, before --tables and "
                                     "--ignore-tables apply; --schema and --base use the new names.")] = None,
     exclude_gtids: ExcludeGtidsOption = None,
-    server_id: ServerIdOption = None,
+    server_ids: ServerIdsOption = None,
     ignore_server_ids: IgnoreServerIdsOption = None,
     zero_dates: Annotated[ZeroDates, typer.Option(
         help="A zero date becomes null and is counted, or stops the replay.")] = ZeroDates.null,
@@ -160,7 +161,7 @@ def replay(
         filter=TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         rewrites=parse_rewrites(rewrite_db or []),
         exclude_gtids=exclude_gtids,
-        server_ids=parse_server_ids(server_id or []),
+        server_ids=parse_server_ids(server_ids or []),
         ignore_server_ids=parse_server_ids(ignore_server_ids or []),
         exec_mode=exec_mode.value,
         type_conversions=parse_conversions(type_conversions or []),

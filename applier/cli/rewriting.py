@@ -27,7 +27,7 @@ def rewrite(
                                 "follow.")],
     output: Annotated[str, typer.Option(metavar="DIR", help="The directory to make: the files and an index of them.")],
     image: Annotated[Image | None, typer.Option(
-        help="What images of updates and deletes have then. minimal: before, the key equivalent, and after, what "
+        help="What images of updates and deletes have. minimal: before, the key equivalent, and after, what "
              "changed; noblob: besides, all columns but TEXT, BLOB and JSON. Images that have less stay as they "
              "are. full: all columns, found by applying the archive to --base.")] = None,
     partial_json: Annotated[bool, typer.Option(
@@ -45,7 +45,8 @@ def rewrite(
     Names of files, groups, GTIDs, servers, times, statements and their order stay; positions change. Both archives are
     replayed and their rows compared; only then the output is there.
 
-        applier rewrite --binlogs /backup --image minimal --compress --output /backup-small
+        applier rewrite --binlogs /backup --image minimal --compress
+                        --output /backup-small
         applier rewrite --binlogs /backup-small --image full --output /backup-full
     """
     from applier.api.rewriting import rewrite as write

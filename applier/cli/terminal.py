@@ -5,6 +5,7 @@ Whatever is printed with rich goes through `words` or `assembled`, since names f
 
 import sys
 import time
+import traceback
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, NoReturn, TextIO
@@ -22,8 +23,10 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from applier.cli.loudness import Loudness, chosen
 from applier.errors import ApplierError
 from applier.io.printable import printable
+from applier.io.progress import Silent
 
 LOG_EVERY_SECONDS = 10.0
 
@@ -164,15 +167,29 @@ class _RowsPerSecond(ProgressColumn):
         return Text(f"{rows / seconds:,.0f} rows/s" if rows and seconds else "", style="progress.data.speed")
 
 
-def progress() -> TerminalProgress | LogProgress:
-    """The progress watcher that suits stderr."""
+class NoProgress(Silent):
+    """Says nothing, as -q asks for."""
+
+    def __enter__(self) -> "NoProgress":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        pass
+
+
+def progress() -> TerminalProgress | LogProgress | NoProgress:
+    """The progress watcher that suits stderr, and how much is to be said there."""
+    if chosen() is Loudness.QUIET:
+        return NoProgress()
     console = _stderr()
-    return TerminalProgress(console) if console.is_terminal else LogProgress(console)
+    return TerminalProgress(console) if console.is_terminal and chosen() is Loudness.NORMAL else LogProgress(console)
 
 
 def print_error(error: ApplierError) -> None:
-    """Print an error to stderr; on a terminal its hint has a line of its own."""
+    """Print an error to stderr; on a terminal its hint has a line of its own. With -v, its place in the code first."""
     console = _stderr()
+    if chosen() is Loudness.VERBOSE:
+        console.file.writelines(printable(line, "\n") for line in traceback.format_tb(error.__traceback__))
     message, separator, hint = str(error).partition(" hint: ")
     if console.is_terminal and separator:
         console.print(assembled(("error: ", "bold red"), message))
@@ -183,6 +200,8 @@ def print_error(error: ApplierError) -> None:
 
 def print_note(text: str) -> None:
     """Print a note about a result to stderr."""
+    if chosen() is Loudness.QUIET:
+        return
     console = _stderr()
     if console.is_terminal:
         console.print(assembled(("note: ", "bold yellow"), text))

@@ -43,7 +43,7 @@ class OnConflict(StrEnum):
 @app.command()
 def undo(
     binlogs: Annotated[list[str], typer.Option(
-        metavar="PATH...", help="The archive, as `replay` takes it, from before the transactions up to where the "
+        metavar="PATH...", help="The archive, as `replay` takes it; from before the transactions up to where the "
                                 "server stands. Several may follow.")],
     output: Annotated[str, typer.Option(metavar="FILE", help="The file to make.")],
     gtids: Annotated[str | None, typer.Option(
@@ -52,7 +52,7 @@ def undo(
     start_position: Annotated[str | None, typer.Option(
         metavar="FILE:POS", help="Only transactions that begin at this position or later.")] = None,
     stop_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Only transactions that end at this position or before.")] = None,
+        metavar="FILE:POS", help="Only transactions that end up to this position.")] = None,
     start_datetime: Annotated[str | None, typer.Option(
         metavar="TIME", help="Only transactions of this time or later, as '2026-03-14 10:30:00' (local time) or with "
                              "an offset ('2026-03-14T10:30:00+00:00').")] = None,
@@ -66,17 +66,19 @@ def undo(
         metavar="EXPRESSION", help="Only rows for which this is true, before the transactions or after them, as in "
                                    "\"category = 'audio' AND price = 0.01\": SQL on a table's columns.")] = None,
     base: Annotated[str | None, typer.Option(
-        metavar="SNAPSHOT", help="A snapshot of a time before the transactions, to begin with.")] = None,
+        metavar="SNAPSHOT", help="Begin with this snapshot, of a time before them.")] = None,
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
     until: Annotated[str | None, typer.Option(
         metavar="PLACE", help="Where the server stands, if that is not the end of the archive: FILE:POS, or a GTID set "
                               "that it has executed.")] = None,
     format: Annotated[UndoFormat, typer.Option(
-        help="sql: one transaction, with a statement for each row that finds it by all of its values; binlog: the same "
+        help="What the file is. "
+             "sql: one transaction, with a statement for each row that finds it by all of its values; binlog: the same "
              "as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.")] = UndoFormat.sql,
     on_conflict: Annotated[OnConflict, typer.Option(
-        help="If others have changed rows since, have keys of rows that come back, or refer to rows that go: refuse, "
+        help="What happens to rows that others touched. "
+             "If they have changed rows since, have keys of rows that come back, or refer to rows that go: refuse, "
              "listing them; skip: leave these rows as they are; columns: undo of changed ones the columns that nobody "
              "changed since; force: undo changed ones as if nobody had.")] = OnConflict.refuse,
     define_from_log: DefineFromLogOption = False,
@@ -89,7 +91,8 @@ def undo(
     The archive is read to its end, so that rows are known that others have changed since. Nothing is done to a server:
     the file is for you to read and run.
 
-        applier undo --binlogs /backup --gtids 2fd3e025-e51c-11f1-9d4f-02fc00000001:12 --output undo.sql
+        applier undo --binlogs /backup --output undo.sql
+                     --gtids 2fd3e025-e51c-11f1-9d4f-02fc00000001:12
     """
     from applier.api.arguments import place
     from applier.api.undoing import undo as write

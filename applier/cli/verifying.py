@@ -60,7 +60,8 @@ def verify(
         applier verify /lake/now --against sums.tsv
         applier verify /lake/now --against sums.tsv --sql | mysql --batch > rows.tsv
         applier verify /lake/now --against sums.tsv --against rows.tsv
-        applier verify /lake/now --server mysql://admin@replica:3306 --binlogs /backup/binlogs
+        applier verify /lake/now --server mysql://admin@replica:3306
+                       --binlogs /backup/binlogs
     """
     from applier.errors import UsageError
 

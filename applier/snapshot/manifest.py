@@ -144,7 +144,7 @@ class LeftOutEntry:
 
     def __str__(self) -> str:
         chosen = [f"{option} {shortened(value)}" for option, value in (
-            ("--exclude-gtids", self.gtids), ("--server-id", ",".join(map(str, self.server_ids))),
+            ("--exclude-gtids", self.gtids), ("--server-ids", ",".join(map(str, self.server_ids))),
             ("--ignore-server-ids", ",".join(map(str, self.ignore_server_ids)))) if value]
         return (f"{self.groups:,} transaction{'s' * (self.groups != 1)} with {self.row_events:,} rows "
                 f"event{'s' * (self.row_events != 1)} ({'; '.join(chosen)})")

@@ -74,7 +74,7 @@ def check_left_out(options: ReplayOptions, here: tuple[LeftOutEntry, ...], n_gro
         notes += _check_gtids(GtidChoice(options.exclude_gtids).transactions, chosen, base)
     by_server = sum(entry.groups for entry in here) - count_of(chosen)
     if options.server_ids and by_server + count_of(chosen) == n_groups:
-        notes.append(_nothing("--server-id", options.server_ids, base))
+        notes.append(_nothing("--server-ids", options.server_ids, base))
     elif options.ignore_server_ids and not options.server_ids and not by_server:
         notes.append(_nothing("--ignore-server-ids", options.ignore_server_ids, base))
     return notes
@@ -128,7 +128,7 @@ def told_of_left_out(options: ReplayOptions, base: Snapshot | None) -> Iterator[
         yield
     except (ReplayStopped, SchemaError) as error:
         given = [f"{option} {value}" for option, value in (
-            ("--exclude-gtids", options.exclude_gtids), ("--server-id", _listed(options.server_ids)),
+            ("--exclude-gtids", options.exclude_gtids), ("--server-ids", _listed(options.server_ids)),
             ("--ignore-server-ids", _listed(options.ignore_server_ids))) if value]
         given += [] if base is None else [f"of the base: {entry}" for entry in base.left_out]
         if error.mysql_errno is not None and given:

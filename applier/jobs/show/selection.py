@@ -33,6 +33,10 @@ class Bound:
     file: str | None = None
     time: float | None = None
 
+    def option(self, end: str) -> str:
+        """The option that gives it; `end` is "start" or "stop"."""
+        return f"--{end}-position" if self.time is None else f"--{end}-datetime"
+
 
 def parse_bound(text: str) -> Bound:
     """Read FILE:POS, POS, or a date and time (local where it names no offset). Raises UsageError."""
@@ -101,9 +105,10 @@ class Selection:
 
     def notes_on_nothing(self) -> list[str]:
         """Lines that say why there is no range in any file."""
-        given = [option for option, value in (("--start", self.start), ("--stop", self.stop), ("--gtid", self.gtids),
+        given = [option for option, value in ((self.start.option("start"), self.start),
+                                              (self.stop.option("stop"), self.stop), ("--gtids", self.gtids),
                                               ("--exclude-gtids", self.left_out.gtids),
-                                              ("--server-id", self.left_out.servers),
+                                              ("--server-ids", self.left_out.servers),
                                               ("--ignore-server-ids", self.left_out.ignored_servers))
                  if value not in (None, Bound(), ())]
         return [f"{' and '.join(given)}: there is no such event in these files"] if given else []

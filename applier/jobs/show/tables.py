@@ -36,7 +36,7 @@ class NoticedTables(TableFilter):
 
     def notes(self) -> list[str]:
         """Lines about entries that name none of these tables: a typing error would otherwise go unnoticed."""
-        return [f"--table {entry}: none of the events read is about such a table" for entry in
+        return [f"--tables {entry}: none of the events read is about such a table" for entry in
                 self.without_match(self.noticed)]
 
 

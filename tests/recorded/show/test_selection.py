@@ -188,11 +188,11 @@ def test_a_selection_of_nothing_is_told(capfdbinary, format):
         return err.decode().splitlines()
 
     none = "applier: note: {}: there is no such event in these files"
-    assert notes("--start", "99999999") == [none.format("--start")]
-    assert notes("--start", "2000", "--stop", "1000") == [none.format("--start and --stop")]
-    assert notes("--stop", "2001-01-01 00:00") == [none.format("--stop")]
-    assert notes("--gtid", "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7") == [none.format("--gtid")]
+    assert notes("--start", "99999999") == [none.format("--start-position")]
+    assert notes("--start", "2000", "--stop", "1000") == [none.format("--start-position and --stop-position")]
+    assert notes("--stop", "2001-01-01 00:00") == [none.format("--stop-datetime")]
+    assert notes("--gtid", "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa:7") == [none.format("--gtids")]
     assert notes("--table", "no.such,other*.?one") == [
-        f"applier: note: --table {entry}: none of the events read is about such a table"
+        f"applier: note: --tables {entry}: none of the events read is about such a table"
         for entry in ("no.such", "other*.?one")]
     assert notes("--table", "*") == notes("--start", "200") == notes() == []
