@@ -45,7 +45,7 @@ def print_comparison(found: ServerComparison, rows: int) -> None:
 
 def _lines(table: DifferentTable, most: int) -> Iterator[Text]:
     for row in table.rows[:most]:
-        here, there = _here(table, row), _there(table, row)
+        here, there = values_here(table, row), values_there(table, row)
         if row.kind == "changed":
             yield _changed(table, row, here, there)
             continue
@@ -78,14 +78,16 @@ def _last_change(row: DifferentRow) -> str:
     return f"; last {change.kind}: {who}{when}"
 
 
-def _here(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
+def values_here(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
+    """A row's values in the snapshot, as text; none if it is not there, or not known."""
     if row.here is None:
         return {}
     return {column.name: value_texts(column, values)[0]
             for column, values in zip(table.columns, row.here.columns, strict=True)}
 
 
-def _there(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
+def values_there(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
+    """A row's values on the server, likewise."""
     if row.there is None:
         return {}
     return {column.name: value_texts(column, values_of(column, pa.array([value], pa.binary())))[0]

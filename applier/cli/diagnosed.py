@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
+from applier.cli.documents import print_json
 from applier.cli.grids import add_row, new_grid, result_console
 from applier.cli.terminal import words
 from applier.io.printable import printable
@@ -16,7 +16,7 @@ _COLOURS = {OK: "green", NOTE: "yellow", PROBLEM: "bold red"}
 def print_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
     """Print to stdout."""
     if as_json:
-        print(json.dumps(diagnosis.to_json()))
+        print_json(diagnosis.to_json())
         return
     problems = len(diagnosis.problems)
     verdict = "nothing stops a replay before its first row" if not problems else \

@@ -21,6 +21,7 @@ from applier.cli.application import (
     UnsignedBigintOption,
     app,
 )
+from applier.cli.documents import Json
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.cli.replaying import ExecMode, OnStatement
 from applier.schema.table_filter import TableFilter, parse_table_list
@@ -68,7 +69,7 @@ def doctor(
     route: RouteOption = Route.auto,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: Json = False,
     keyring: Keyrings = None,
     key_file: KeyFiles = None,
     key_file_secret: KeyFileSecret = None,

@@ -66,9 +66,9 @@ OPTIONS = (
     OptionGroup("What to find", ("--gtid", "--datetime", "--xid", "--group-id")),
     OptionGroup("What to make", (
         "--output", "--lake", "--iceberg", "--delta", "--format", "--image", "--html", "--keep"), (
-        "--json", "--snapshot-at", "--warehouse", "--dialect", "--compress", "--partial-json", "--statements",
-        "--complete", "--unsigned-bigint", "--target-file-size", "--no-data", "--data-only", "--if-not-exists",
-        "--replace", "--rows", "--top")),
+        "--json", "--definitions", "--snapshot-at", "--warehouse", "--dialect", "--compress", "--partial-json",
+        "--statements", "--complete", "--unsigned-bigint", "--target-file-size", "--no-data", "--data-only",
+        "--if-not-exists", "--replace", "--rows", "--top")),
     OptionGroup("Where to start and stop", ("--stop-datetime", "--stop-position"), (
         "--stop-gtid", "--start-datetime", "--start-position", "--until")),
     OptionGroup("Which tables and rows", ("--tables", "--key"), (

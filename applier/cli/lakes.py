@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from applier.cli.application import app
+from applier.cli.documents import Json, print_json
 
 if TYPE_CHECKING:
     from applier.jobs.lake.versions import LakeVersion
 
 Lake = Annotated[str, typer.Argument(metavar="LAKE", help="What `replay --lake` made.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
@@ -24,7 +24,7 @@ def versions(lake: Lake, json: Json = False) -> None:
     from applier.jobs.lake.versions import versions as found
 
     if json:
-        _print_json([_document(version) for version in found(lake)])
+        print_json([_document(version) for version in found(lake)])
         return
     from applier.binlog.locating.gtid_choice import shortened
     from applier.cli.grids import add_row, new_grid, result_console
@@ -63,7 +63,7 @@ def expire(
 
     done = expiring.expire(lake, expiring.checked_keep(keep), dry_run=dry_run)
     if json:
-        _print_json(dataclasses.asdict(done))
+        print_json(dataclasses.asdict(done))
         return
     would = "would go" if dry_run else "went"
     print(f"{len(done.versions):,} versions {would}, {len(done.kept):,} stay; "
@@ -94,7 +94,7 @@ def fsck(
     with progress() as watcher:
         found = check(lake, quick=quick, progress=watcher)
     if json:
-        _print_json(dataclasses.asdict(found))
+        print_json(dataclasses.asdict(found))
     else:
         from applier.cli.grids import result_console
         from applier.cli.terminal import words
@@ -115,9 +115,3 @@ def _document(version: LakeVersion) -> dict[str, object]:
             "gtid_set": at.gtid_set, "timestamp": at.timestamp, "published": version.published,
             "tables": version.tables, "rows": version.rows, "bytes": version.bytes, "files": version.files,
             "new_files": version.new_files, "new_bytes": version.new_bytes}
-
-
-def _print_json(document: object) -> None:
-    import orjson
-
-    print(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())

@@ -14,6 +14,7 @@ from applier.cli.application import (
     StopPositionOption,
     app,
 )
+from applier.cli.documents import Json, explained_document, located_document, print_json
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.errors import UsageError
 from applier.schema.table_filter import TableFilter, parse_table_list
@@ -116,7 +117,7 @@ def summary(
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
     top: Annotated[int, typer.Option(metavar="NUMBER", help="How many of the largest transactions to list.")] = 10,
-    json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
+    json: Json = False,
     html: Annotated[str | None, typer.Option(
         metavar="FILE", help="Write a page with plots; an existing file is replaced.")] = None,
     keyring: Keyrings = None,
@@ -166,6 +167,7 @@ def locate(
         metavar="NUMBER", help="The transactions with this number in their XID event.")] = None,
     group_id: Annotated[int | None, typer.Option(
         metavar="NUMBER", help="The group with this id, in logs whose events have them.")] = None,
+    json: Json = False,
     keyring: Keyrings = None,
     key_file: KeyFiles = None,
     key_file_secret: KeyFileSecret = None,
@@ -185,7 +187,10 @@ def locate(
         found = find(keyed(binlogs, keyring, key_file, key_file_secret), gtid=gtid,
                      time=None if datetime is None else parse_time(datetime), xid=xid,
                      group_id=group_id, progress=watcher)
-    print_located(found)
+    if json:
+        print_json(located_document(found))
+    else:
+        print_located(found)
 
 
 @app.command()
@@ -230,6 +235,7 @@ def explain(
     define_from_log: Annotated[bool, typer.Option(
         "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
         = False,
+    json: Json = False,
     keyring: Keyrings = None,
     key_file: KeyFiles = None,
     key_file_secret: KeyFileSecret = None,
@@ -247,4 +253,7 @@ def explain(
         explained = ask(keyed(binlogs, keyring, key_file, key_file_secret), base=base,
                         schema=schema, tables=tables, ignore_tables=ignore_tables,
                         define_from_log=define_from_log, progress=watcher)
-    print_explained(explained.tables, explained.definitions)
+    if json:
+        print_json(explained_document(explained.tables, explained.definitions))
+    else:
+        print_explained(explained.tables, explained.definitions)

@@ -6,10 +6,15 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import app
+from applier.cli.documents import Json, print_json, report_document, status_document
 
 
 @app.command()
-def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A snapshot that `replay` made.")]) -> None:
+def status(
+    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A snapshot that `replay` made.")],
+    definitions: Annotated[bool, typer.Option("--definitions", help="With the CREATE TABLE of each table.")] = False,
+    json: Json = False,
+) -> None:
     """Print the position of a snapshot, and what is in it.
 
     Checks that its files are there and have the right size and number of rows; `verify` reads them.
@@ -20,7 +25,10 @@ def status(snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A s
     from applier.snapshot.shards import columns_of
 
     loaded = manifest.load(snapshot)
-    print_snapshot(loaded)
+    if json:
+        print_json(status_document(loaded, definitions))
+    else:
+        print_snapshot(loaded, definitions)
     check_footers(loaded.root, [columns_of(files) for table in loaded.tables for files in table.lists])
 
 
@@ -29,14 +37,18 @@ def report(
     snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A snapshot that `replay` made.")],
     html: Annotated[str | None, typer.Option(
         metavar="FILE", help="Write the report to this file, as one self-contained page with plots.")] = None,
+    json: Json = False,
 ) -> None:
     """Print what the replay that made a snapshot did: changes by table, how rows were found, conflicts, and time."""
     from applier.cli.status import print_report
     from applier.jobs.report.loading import load_report
 
     loaded = load_report(snapshot)
-    if html is None:
+    if json:
+        print_json(report_document(loaded))
+    elif html is None:
         print_report(loaded)
+    if html is None:
         return
     from applier.jobs.report.page import html_page
 

@@ -94,8 +94,8 @@ def print_verified(verified: Verified) -> None:
                             "are intact"))
 
 
-def print_snapshot(snapshot: Snapshot) -> None:
-    """Print the position and the tables of a snapshot."""
+def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
+    """Print the position and the tables of a snapshot, and their CREATE TABLEs if asked for."""
     console = result_console()
     position, is_of_dump = snapshot.position, "dump" in snapshot.source.options
     facts = [
@@ -118,7 +118,7 @@ def print_snapshot(snapshot: Snapshot) -> None:
     for table in snapshot.tables:
         add_row(grid, table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
     console.print(grid)
-    for table in snapshot.tables:
+    for table in snapshot.tables if definitions else ():
         console.print(words(table.definition.to_sql() + ";", keep="\n"))
 
 

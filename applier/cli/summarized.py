@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
+from applier.cli.documents import print_json
 from applier.cli.grids import add_row, bar, new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.jobs.summary.result import Summary
@@ -25,7 +25,7 @@ def write_page(summary: Summary, path: str) -> None:
 def print_summary(summary: Summary, *, as_json: bool) -> None:
     """Print the summary to stdout."""
     if as_json:
-        print(json.dumps(summary.to_json()))
+        print_json(summary.to_json())
         return
     console, rows = result_console(), summary.rows
     console.print(assembled((span(summary.files), "bold"), f": {summary.bytes:,} bytes up to {summary.position}, "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from applier.cli.application import app
+from applier.cli.documents import Json, comparison_document, print_json, verified_document
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def verify(
         )] = None,
     hash: Annotated[Hash, typer.Option(help="What is summed up: CRC32, or 60 bits of SHA-256.")] = Hash.crc32,
     rows: Annotated[int, typer.Option(min=0, help="How many rows of each table that differs are shown.")] = 20,
+    json: Json = False,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
     ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
@@ -73,7 +75,7 @@ def verify(
             found = compare(snapshot, against, server=server, defaults_file=defaults_file,
                             binlogs=binlogs and keyed(binlogs, keyring, key_file, key_file_secret), hash=hash.value,
                             rows=rows, tables=tables, ignore_tables=ignore_tables, progress=watcher)
-        _tell(snapshot, found, sql, rows)
+        _tell(snapshot, found, sql, rows, json)
     elif sql:
         from applier.api.verifying import verify_sql
 
@@ -82,10 +84,10 @@ def verify(
         raise UsageError("--tables, --ignore-tables and --hash are about a server", file=snapshot,
                          hint="give --sql, --against or --server, too; all files of a snapshot are verified")
     else:
-        _files(snapshot)
+        _files(snapshot, json)
 
 
-def _files(snapshot: str) -> None:
+def _files(snapshot: str, json: bool) -> None:
     from applier.api.snapshots import Snapshot
     from applier.cli.status import print_verified
     from applier.cli.terminal import progress
@@ -93,20 +95,26 @@ def _files(snapshot: str) -> None:
 
     with progress() as watcher:
         verified = Snapshot(snapshot).verify(watcher)
-    print_verified(verified)
+    if json:
+        print_json(verified_document(verified))
+    else:
+        print_verified(verified)
     if verified.damaged:
         raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are damaged, missing or unknown",
                             file=snapshot, hint="take them from a backup, or replay or import the snapshot anew")
 
 
-def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int) -> None:
+def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool) -> None:
     from applier.cli.compared import print_comparison
     from applier.errors import ServerDiffers
 
     if sql:
         sys.stdout.writelines(f"{statement};\n" for statement in found.rows_sql())
         return
-    print_comparison(found, rows)
+    if json:
+        print_json(comparison_document(found, rows))
+    else:
+        print_comparison(found, rows)
     if not found.same:
         raise ServerDiffers(f"{len(found.different):,} of {found.tables:,} tables are not the same on the server",
                             file=snapshot, hint="--sql beside --against prints the statements that ask for the rows"

@@ -1,5 +1,6 @@
 """What people give to `applier verify` about a server, right and wrong, and what they are told."""
 
+import json
 import socket
 import sys
 from datetime import UTC, datetime
@@ -75,6 +76,10 @@ def test_what_differs_is_printed_and_the_rows_can_be_asked_for(made, tmp_path, c
     assert _verify(made, text, tmp_path) == 1
     told = capsys.readouterr()
     assert "all rows" in told.out and "are not the same on the server" in told.err and "--sql" in told.err
+    assert _verify(made, text, tmp_path, "--json") == 1
+    found = json.loads(capsys.readouterr().out)
+    [table] = found["different"]
+    assert not found["same"] and [part["condition"] for part in table["ranges"]] == [""] and table["rows"] == []
     assert _verify(made, text, tmp_path, "--sql") == 0
     statements = [line for line in capsys.readouterr().out.splitlines() if " AS row_key" in line]
     assert len(statements) == 1
