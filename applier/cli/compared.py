@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 from rich.text import Text
 
-from applier.cli.grids import add_row, new_grid, result_console
+from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.cli.value_texts import value_texts
 from applier.jobs.verify.canonical import values_of
@@ -29,13 +29,13 @@ def print_comparison(found: ServerComparison, rows: int) -> None:
     grid = new_grid("table", "range", "rows here", "rows there", "columns that differ")
     for table in found.different:
         if not table.answered:
-            add_row(grid, table.full_name, "", "", "", "the server said nothing of it")
+            grid.add(table.full_name, "", "", "", "the server said nothing of it")
         for part in table.ranges[:MOST_RANGES]:
-            add_row(grid, table.full_name, part.condition or "all rows", part.rows_here, part.rows_there,
+            grid.add(table.full_name, part.condition or "all rows", part.rows_here, part.rows_there,
                     ", ".join(part.columns) or "none: values are in other rows")
         if len(table.ranges) > MOST_RANGES:
-            add_row(grid, table.full_name, f"… and {len(table.ranges) - MOST_RANGES:,} more", "", "", "")
-    console.print(grid)
+            grid.add(table.full_name, f"… and {len(table.ranges) - MOST_RANGES:,} more", "", "", "")
+    grid.print(console)
     for table in found.different:
         if table.rows:
             console.print(assembled((table.full_name, "bold")))

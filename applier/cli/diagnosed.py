@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from applier.cli.documents import print_json
-from applier.cli.grids import add_row, new_grid, result_console
+from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import words
 from applier.io.printable import printable
 from applier.jobs.doctor.result import NOTE, OK, PROBLEM, Diagnosis
@@ -32,6 +32,6 @@ def print_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
         found = words(check.found)
         if check.to_do:
             found.append("\n").append(words(f"→ {check.to_do}", "cyan"))
-        add_row(grid, words(check.state, _COLOURS[check.state]), check.name, found)
-    console.print(grid)
+        grid.add(words(check.state, _COLOURS[check.state]), check.name, found)
+    grid.print(console)
     console.print(words(verdict, "bold red" if problems else "bold green"))

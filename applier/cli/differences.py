@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.text import Text
 
-from applier.cli.grids import add_row, new_grid, result_console
+from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.cli.value_texts import value_texts
 from applier.errors import UsageError
@@ -23,9 +23,9 @@ def print_diff(diff: Compared, rows: int) -> None:
     console = result_console()
     counts = new_grid("table", "rows before", "rows after", "removed", "added", "changed", "definition")
     for table in diff.tables.values():
-        add_row(counts, table.full_name, table.rows_before, table.rows_after, table.removed, table.added, table.changed,
+        counts.add(table.full_name, table.rows_before, table.rows_after, table.removed, table.added, table.changed,
                 "; ".join(table.notes))
-    console.print(counts)
+    counts.print(console)
     console.print(assembled("from ", (str(diff.before), "bold"), " to ", (str(diff.after), "bold"),
                             ": no row differs" if diff.same else ""))
     for table in diff.tables.values():

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from rich import box
-from rich.table import Table
 from rich.text import Text
 
-from applier.cli.terminal import ResultConsole, words
+from applier.cli.grids import new_grid, result_console
+from applier.cli.terminal import words
 from applier.io.printable import printable
 from applier.jobs.explain.definitions import TableHistory
 from applier.jobs.explain.searches import SearchExplained, TableExplained
@@ -59,25 +58,27 @@ def _lines(table: TableExplained) -> list[str]:
 
 
 def _print_grid(tables: list[TableExplained]) -> None:
-    console = ResultConsole()
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("table", "before-images", "found by", "reads", "why, and warnings"):
-        grid.add_column(name, overflow="fold")
+    console = result_console()
+    if not tables:
+        console.print("the log changes no rows of these tables")
+        return
+    grid = new_grid("table", "before-images", "found by", "reads", "why, and warnings", less=("reads",), names=())
     for table in tables:
-        title = words(_title(table)).append(f"\n{table.n_events:,} rows events")
+        since = f"\nsince {table.since}" if table.since else ""
+        title = words(f"{table.definition.full_name}{since}\n{table.n_events:,} rows events", keep="\n")
         for search in table.searches:
             why = words(search.choice.reason)
             for warning in search.warnings:
                 why.append("\n").append(words(warning, "yellow"))
-            grid.add_row(title, words(_images(table, search)), words(_found_by(search)),
+            grid.add(title, words(_images(table, search)), words(_found_by(search)),
                          words(_COSTS[search.choice.cost]), why)
             title = Text()
         notes = words(f"duplicates are looked for in {', '.join(table.duplicates) or 'no key'}", "dim")
         for warning in table.warnings:
             notes.append("\n").append(words(warning, "yellow"))
         nothing = "" if table.searches else "none: rows are only inserted"
-        grid.add_row(title, words(nothing), Text(), Text(), notes)
-    console.print(grid if tables else "the log changes no rows of these tables")
+        grid.add(title, words(nothing), Text(), Text(), notes)
+    grid.print(console)
 
 
 def _title(table: TableExplained) -> str:

@@ -1,11 +1,19 @@
-"""Tables on stdout, with bars: on a terminal as wide as that, elsewhere with a line a row."""
+"""Tables on stdout, with bars: on a terminal as wide as that, elsewhere with a line a row.
+
+A number is never broken, nor cut. Where a terminal has less than `NARROW` columns, those that a table can do without
+fall away, and then, from the right, as many columns of numbers as have no room. Names are cut in the middle, where they
+are least told apart; other texts go on in the next line.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 
 from rich import box
+from rich.cells import cell_len
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -13,9 +21,71 @@ from applier.cli.terminal import ResultConsole, words
 
 WIDE = 200
 """Width where no terminal limits it: nothing is wrapped in a file or a pipe."""
+NARROW = 100
+_LEAST, _WORD = 12, 24
+"""Columns that a name or a text has at least, and a text with longer words."""
+_GAP, _EDGES = 3, 2
+"""Columns between two of a table, and at its edges."""
 _BAR = 24
 _COLOURS = ("green", "yellow", "red")
 _EIGHTHS = " ▏▎▍▌▋▊▉"
+
+
+@dataclass
+class Grid:
+    """A table that is filled, then printed. `less` names the columns that it can do without, `names` those whose texts
+    are cut in the middle. `whole` are the places of columns that are never wrapped: of numbers and bars."""
+
+    titles: tuple[str, ...]
+    less: Collection[str] = ()
+    names: Collection[str] = ("table",)
+    rows: list[list[Text]] = field(default_factory=list)
+    whole: set[int] = field(default_factory=set)
+
+    def add(self, *cells: str | int | float | Text) -> None:
+        """Add a row; numbers are right-aligned, and texts are never read as markup."""
+        row = [_cell(cell) for cell in cells]
+        self.whole.update(place for place, cell in enumerate(row) if cell.no_wrap)
+        self.rows.append(row)
+
+    def print(self, console: Console) -> None:
+        """Print it in the console's width."""
+        chosen = [place for place, title in enumerate(self.titles)
+                  if console.width >= NARROW or title not in self.less]
+        widths = {place: self._width(place) for place in chosen}
+        room = console.width - _GAP * (len(chosen) - 1) - _EDGES
+        while sum(self._narrowest(widths).values()) > room and (last := self._last_whole(chosen)) is not None:
+            chosen.remove(last)
+            del widths[last]
+            room += _GAP
+        least = self._narrowest(widths)
+        while sum(widths.values()) > room and (wide := [place for place in chosen if widths[place] > least[place]]):
+            widths[max(wide, key=widths.__getitem__)] -= 1
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for place in chosen:
+            table.add_column(self.titles[place], width=widths[place], overflow="fold")
+        for row in self.rows:
+            table.add_row(*(_cut(row[place], widths[place]) if self.titles[place] in self.names else row[place]
+                            for place in chosen))
+        console.print(table)
+
+    def _width(self, place: int) -> int:
+        """What a column needs, to wrap nothing; a title of numbers is wrapped between its words."""
+        title = self.titles[place]
+        least = max(map(cell_len, title.split()), default=0) if place in self.whole else cell_len(title)
+        return max([least, *(cell_len(line) for row in self.rows for line in row[place].plain.split("\n"))], default=0)
+
+    def _narrowest(self, widths: dict[int, int]) -> dict[int, int]:
+        return {place: width if place in self.whole else min(width, max(_LEAST, self._longest_word(place)))
+                for place, width in widths.items()}
+
+    def _longest_word(self, place: int) -> int:
+        if self.titles[place] in self.names:
+            return 0
+        return min(_WORD, max((cell_len(word) for row in self.rows for word in row[place].plain.split()), default=0))
+
+    def _last_whole(self, chosen: list[int]) -> int | None:
+        return next((place for place in reversed(chosen) if place in self.whole), None)
 
 
 def result_console() -> ResultConsole:
@@ -23,17 +93,9 @@ def result_console() -> ResultConsole:
     return ResultConsole(width=None if sys.stdout.isatty() else WIDE)
 
 
-def new_grid(*columns: str) -> Table:
-    """A table with these columns, for `add_row`."""
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        grid.add_column(column, overflow="fold")
-    return grid
-
-
-def add_row(grid: Table, *cells: str | int | float | Text) -> None:
-    """Add a row; numbers are right-aligned, and texts are never read as markup."""
-    grid.add_row(*map(_cell, cells))
+def new_grid(*columns: str, less: Collection[str] = (), names: Collection[str] = ("table",)) -> Grid:
+    """A table with these columns."""
+    return Grid(columns, less, names)
 
 
 def bar(values: Sequence[int], longest: int) -> Text:
@@ -49,11 +111,24 @@ def bar(values: Sequence[int], longest: int) -> Text:
     return text
 
 
+def _cut(name: Text, width: int) -> Text:
+    """A name that is too long, without its middle."""
+    if cell_len(name.plain) <= width:
+        return name
+    left = (width - 1) // 2
+    while cell_len(name.plain[:left]) > (width - 1) // 2:
+        left -= 1
+    right = len(name) - (width - 1 - (width - 1) // 2)
+    while cell_len(name.plain[right:]) > width - 1 - (width - 1) // 2:
+        right += 1
+    return name[:left] + "…" + name[right:]
+
+
 def _cell(value: str | int | float | Text) -> Text:
     if isinstance(value, Text):
         return value
     if isinstance(value, str):
         return words(value)
     number = words(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}")
-    number.justify = "right"
+    number.justify, number.no_wrap = "right", True
     return number

@@ -27,16 +27,17 @@ def versions(lake: Lake, json: Json = False) -> None:
         print_json([_document(version) for version in found(lake)])
         return
     from applier.binlog.locating.gtid_choice import shortened
-    from applier.cli.grids import add_row, new_grid, result_console
+    from applier.cli.grids import new_grid, result_console
     from applier.mysql.time_zones import shown_with_local
 
-    grid = new_grid("version", "position", "GTID set", "time", "tables", "rows", "MB", "files", "new", "MB new")
+    grid = new_grid("version", "position", "GTID set", "time", "tables", "rows", "MB", "files", "new", "MB new",
+                    less=("time", "tables", "files", "new"), names=("position", "GTID set"))
     for version in found(lake):
         at = version.position
-        add_row(grid, version.number, str(at), shortened(at.gtid_set.replace("\n", "")),
+        grid.add(version.number, str(at), shortened(at.gtid_set.replace("\n", "")),
                 "" if at.timestamp is None else shown_with_local(at.timestamp), version.tables, version.rows,
                 version.bytes / 1e6, version.files, version.new_files, version.new_bytes / 1e6)
-    result_console().print(grid)
+    grid.print(result_console())
 
 
 @app.command()

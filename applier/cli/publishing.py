@@ -45,16 +45,16 @@ def publish(
 
 
 def _tell(published: Published) -> None:
-    from applier.cli.grids import add_row, new_grid, result_console
+    from applier.cli.grids import new_grid, result_console
     from applier.cli.terminal import words
 
-    grid = new_grid("table", "", "files", "files new", "MB new", "files gone")
+    grid = new_grid("table", "", "files", "files new", "MB new", "files gone", less=("files gone",))
     for table in published.tables:
         known = f", was {table.renamed_from}" if table.renamed_from else ""
         columns = ", its columns too" if table.columns_changed else ""
-        add_row(grid, table.name, table.change + known + columns, table.files, table.files_added,
+        grid.add(table.name, table.change + known + columns, table.files, table.files_added,
                 table.bytes_added / 1e6, table.files_removed)
     console = result_console()
-    console.print(grid)
+    grid.print(console)
     how = "all tables at once" if published.together else "one table after the other"
     console.print(words(f"{published.catalog} stands at {published.position}, {how}, {published.seconds:.1f} s"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from applier.cli.grids import add_row, new_grid, result_console
+from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
@@ -26,13 +26,14 @@ def print_result(result: ReplayResult) -> None:
     conflicts = ("conflicts",) if result.conflicts else ()
     cascades = ("made by foreign keys",) if result.by_foreign_keys else ()
     grid = new_grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "units",
-                    "seconds", "files written", "carried over")
+                    "seconds", "files written", "carried over",
+                    less=("units", "seconds", "files written", "carried over"))
     for table in sorted(result.tables, key=lambda table: (table.database, table.name)):
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in table.conflicts.items())
-        add_row(grid, table.full_name, table.rows, table.inserts, table.updates, table.deletes,
+        grid.add(table.full_name, table.rows, table.inserts, table.updates, table.deletes,
                 *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts], table.units,
                 table.seconds, table.files_written, table.files_carried)
-    console.print(grid)
+    grid.print(console)
     for table in result.tables:
         if table.ranges > table.units:
             console.print(words(f"{table.full_name} was {table.units:,} unit of work instead of "
@@ -51,11 +52,12 @@ def print_report(report: Report) -> None:
     """Print what `print_result` prints of a run, and the first conflicts that it suppressed."""
     console = result_console()
     if report.conflicts:
-        grid = new_grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID")
+        grid = new_grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID",
+                        less=("row", "GTID"), names=("rows event", "table", "GTID"))
         for row in report.conflicts:
-            add_row(grid, f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"],
+            grid.add(f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"],
                     row["conflict"], row["key"], row["values"], row["gtid"] or "")
-        console.print(grid)
+        grid.print(console)
         if len(report.conflicts) < report.result.conflicts:
             console.print(words(f"… and {report.result.conflicts - len(report.conflicts):,} more"))
     print_result(report.result)
@@ -66,8 +68,8 @@ def print_imported(result: ReplayResult) -> None:
     console = result_console()
     grid = new_grid("table", "rows", "files")
     for table in result.tables:
-        add_row(grid, f"{table.database}.{table.name}", table.rows, table.files_written)
-    console.print(grid)
+        grid.add(f"{table.database}.{table.name}", table.rows, table.files_written)
+    grid.print(console)
     for note in result.notes:
         console.print(words(note, "yellow"))
     console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold")))
@@ -114,10 +116,10 @@ def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
     console.print(words(snapshot.uri, "bold"))
     for name, value in facts:
         console.print(assembled((f"  {name:<9}", "cyan"), value))
-    grid = new_grid("table", "rows", "bytes", "files", "sorted by")
+    grid = new_grid("table", "rows", "bytes", "files", "sorted by", less=("files",))
     for table in snapshot.tables:
-        add_row(grid, table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
-    console.print(grid)
+        grid.add(table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
+    grid.print(console)
     for table in snapshot.tables if definitions else ():
         console.print(words(table.definition.to_sql() + ";", keep="\n"))
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from applier.cli.documents import print_json
-from applier.cli.grids import add_row, bar, new_grid, result_console
+from applier.cli.grids import bar, new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.jobs.summary.result import Summary
 from applier.jobs.summary.words import label, length, short, span, when
@@ -46,10 +46,10 @@ def _largest(console: Console, summary: Summary) -> None:
         number = one.gtid if len(sources) > 1 else (one.gtid or "").rpartition(_separator(one.gtid))[2]
         kinds = [sum(table.kinds[kind] for table in one.tables) for kind in range(3)]
         what = f"{number}: {one.words}" if number else one.words
-        add_row(grid, _with_place(f"{what} at {when(one.time)}" + " (in part rolled back)" * one.rolled_back,
+        grid.add(_with_place(f"{what} at {when(one.time)}" + " (in part rolled back)" * one.rolled_back,
                                   f"{one.file}:{one.start}", one.server_id, one.thread_id,
                                   short(one.statement or "", _CHARACTERS)), bar(kinds, most))
-    console.print(grid)
+    grid.print(console)
 
 
 def _with_place(what: str, place: str, server_id: int, thread_id: int | None, *more: str) -> Text:
@@ -68,10 +68,11 @@ def _tables(console: Console, summary: Summary) -> None:
     if not summary.tables:
         return
     most = summary.tables[0].rows
-    grid = new_grid("table", "inserted", "updated", "deleted", "", "transactions", "bytes of rows")
+    grid = new_grid("table", "inserted", "updated", "deleted", "", "transactions", "bytes of rows",
+                    less=("transactions", "bytes of rows"))
     for table in summary.tables[:_TABLES]:
-        add_row(grid, table.table, *table.kinds, bar(table.kinds, most), table.transactions, table.bytes)
-    console.print(grid)
+        grid.add(table.table, *table.kinds, bar(table.kinds, most), table.transactions, table.bytes)
+    grid.print(console)
     _more(console, len(summary.tables) - _TABLES, "tables")
 
 
@@ -82,8 +83,8 @@ def _times(console: Console, summary: Summary) -> None:
     most = max(step.rows for step in steps)
     grid = new_grid(f"from (UTC), {length(seconds)} each", "rows", "")
     for step in steps:
-        add_row(grid, label(step.time, seconds), step.rows, bar(step.kinds, most))
-    console.print(grid)
+        grid.add(label(step.time, seconds), step.rows, bar(step.kinds, most))
+    grid.print(console)
 
 
 def _statements(console: Console, summary: Summary) -> None:
@@ -91,9 +92,9 @@ def _statements(console: Console, summary: Summary) -> None:
         return
     grid = new_grid("DDL")
     for one in summary.statements[:_STATEMENTS]:
-        add_row(grid, _with_place(short(one.sql), f"{when(one.time)}, {one.file}:{one.position}", one.server_id,
+        grid.add(_with_place(short(one.sql), f"{when(one.time)}, {one.file}:{one.position}", one.server_id,
                                   one.thread_id, one.user or "", one.database))
-    console.print(grid)
+    grid.print(console)
     _more(console, summary.n_statements - _STATEMENTS, "statements")
 
 
@@ -102,8 +103,8 @@ def _logged_as_statements(console: Console, summary: Summary) -> None:
         return
     grid = new_grid("changes that are logged as statements", "kind", "statements")
     for one in summary.logged_as_statements:
-        add_row(grid, one.table or "not known", one.kind, one.statements)
-    console.print(grid)
+        grid.add(one.table or "not known", one.kind, one.statements)
+    grid.print(console)
 
 
 def _servers(console: Console, summary: Summary) -> None:
@@ -111,18 +112,19 @@ def _servers(console: Console, summary: Summary) -> None:
         return
     grid = new_grid("server", "inserted", "updated", "deleted", "transactions")
     for one in summary.servers:
-        add_row(grid, str(one.server_id), *one.kinds, one.transactions)
-    console.print(grid)
+        grid.add(str(one.server_id), *one.kinds, one.transactions)
+    grid.print(console)
 
 
 def _threads(console: Console, summary: Summary) -> None:
     if len(summary.threads) < 2:
         return
     most = summary.threads[0].rows
-    grid = new_grid("thread", "inserted", "updated", "deleted", "", "transactions", "server")
+    grid = new_grid("thread", "inserted", "updated", "deleted", "", "transactions", "server",
+                    less=("transactions", "server"))
     for one in summary.threads:
-        add_row(grid, str(one.thread_id), *one.kinds, bar(one.kinds, most), one.transactions, str(one.server_id))
-    console.print(grid)
+        grid.add(str(one.thread_id), *one.kinds, bar(one.kinds, most), one.transactions, str(one.server_id))
+    grid.print(console)
 
 
 def _more(console: Console, count: int, what: str) -> None:

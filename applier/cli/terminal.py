@@ -13,7 +13,6 @@ from typing import Any, NoReturn, TextIO
 from rich.console import Console
 from rich.progress import (
     BarColumn,
-    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     Task,
@@ -46,7 +45,7 @@ class ResultConsole(Console):
     rich alone would end the program with exit code 1."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, **options)
+        super().__init__(highlight=False, force_terminal=sys.stdout.isatty(), **options)
 
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
@@ -76,8 +75,8 @@ class TerminalProgress:
 
     def __init__(self, console: Console) -> None:
         self._bars = Progress(
-            TextColumn("{task.description:<9}", markup=False), BarColumn(), MofNCompleteColumn(),
-            TextColumn("{task.fields[what]}", markup=False), _RowsPerSecond(), TimeRemainingColumn(compact=True),
+            TextColumn("{task.description:<9}", markup=False), BarColumn(), _Count(), _RowsPerSecond(),
+            TimeRemainingColumn(compact=True),
             console=console,
         )
         self._task: TaskID | None = None
@@ -93,11 +92,12 @@ class TerminalProgress:
 
     def phase(self, name: str, total: int, what: str) -> None:
         self._finish_phase()
-        self._task = self._bars.add_task(name, total=total or None, what=_items(total, what), rows=0)
+        self._task = self._bars.add_task(name, total=None, of=total or None, what=_items(total, what), rows=0)
 
     def update(self, done: int, rows: int = 0) -> None:
         if self._task is not None:
-            self._bars.update(self._task, completed=done, rows=rows)
+            known = {"total": self._fields()["of"]} if done else {}  # nothing says how far it is before
+            self._bars.update(self._task, completed=done, rows=rows, **known)
 
     def note(self, text: str) -> None:
         self._bars.console.print(words(text, "yellow"))
@@ -106,9 +106,12 @@ class TerminalProgress:
         if self._task is None:
             return
         task = next(task for task in self._bars.tasks if task.id == self._task)
-        total = task.completed if task.total is None else task.total
+        total = self._fields()["of"] or task.completed
         self._bars.update(self._task, total=total, completed=total)
         self._bars.stop_task(self._task)
+
+    def _fields(self) -> dict[str, Any]:
+        return next(task.fields for task in self._bars.tasks if task.id == self._task)
 
 
 class LogProgress:
@@ -145,7 +148,10 @@ class LogProgress:
         seconds = now - self._began
         left = f", {seconds / done * (self._total - done):.0f} s left" if 0 < done <= self._total else ""
         rate = f", {rows / seconds:,.0f} rows/s" if rows else ""
-        self._line(f"{self._name}: {done} of {self._total or '?'} {self._what}{rate}{left}")
+        if done or not self._total:
+            self._line(f"{self._name}: {done} of {self._total or '?'} {self._what}{rate}{left}")
+        else:
+            self._line(f"{self._name}: none of {self._total} {self._what} yet")
 
     def note(self, text: str) -> None:
         self._line(text)
@@ -157,6 +163,15 @@ class LogProgress:
 
     def _line(self, text: str) -> None:
         self._console.print(words(f"{time.strftime('%H:%M:%S')} {text}"), soft_wrap=True)
+
+
+class _Count(ProgressColumn):
+    """What there is to do, and how much of it is done once something is."""
+
+    def render(self, task: Task) -> Text:
+        of, what = task.fields["of"], task.fields["what"]
+        done = "" if not task.completed else f"{task.completed:,.0f}/" if of else f"{task.completed:,.0f}"
+        return Text(f"{done}{of or ''} {what}".strip())
 
 
 class _RowsPerSecond(ProgressColumn):
@@ -210,9 +225,11 @@ def print_note(text: str) -> None:
 
 
 def _items(count: int, what: str) -> str:
-    """`what`, a plural, as it is said of so many."""
-    return what.removesuffix("s") if count == 1 else what
+    """`what`, a plural that more may follow, as it is said of so many."""
+    plural, space, more = what.partition(" ")
+    return (plural.removesuffix("s") if count == 1 else plural) + space + more
 
 
 def _stderr() -> Console:
-    return Console(file=_Unwatched(sys.stderr))  # type: ignore[arg-type]  # rich asks for no more of it
+    return Console(file=_Unwatched(sys.stderr),  # type: ignore[arg-type]  # rich asks for no more of it
+                   force_terminal=sys.stderr.isatty())

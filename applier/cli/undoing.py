@@ -121,16 +121,16 @@ def _bound(position: str | None, time: str | None) -> tuple[str, int] | datetime
 
 def _print(found: "Undone") -> None:
     """What it does, what it does not, and what to do now."""
-    from applier.cli.grids import add_row, new_grid, result_console
+    from applier.cli.grids import new_grid, result_console
     from applier.cli.terminal import assembled, words
 
     console = result_console()
     console.print(assembled((found.output, "bold"), f" takes back {found.what}"), soft_wrap=True)
     grid = new_grid("table", "come back", "go", "change back", "as before", "changed since", "left alone")
     for table in found.tables:
-        add_row(grid, table.name, table.inserted, table.deleted, table.updated, table.same, table.partly,
+        grid.add(table.name, table.inserted, table.deleted, table.updated, table.same, table.partly,
                 table.in_conflict)
-    console.print(grid)
+    grid.print(console)
     for statement in (one for table in found.tables for one in table.partitions):
         console.print(words(f"made again first: {statement}"), soft_wrap=True)
     left = sum(table.in_conflict for table in found.tables)

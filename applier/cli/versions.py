@@ -7,12 +7,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.cli.grids import add_row, new_grid, result_console
+from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.cli.value_texts import value_texts
 from applier.jobs.history.job import RowHistory
 from applier.jobs.history.origins import Origin
+from applier.jobs.summary.words import short
 
+_CHARACTERS = 200
+"""Of a statement, on a terminal; a file or a pipe gets all of it."""
 Part = str | tuple[str, str]
 """A text, with its style if it has one."""
 
@@ -24,7 +27,10 @@ def print_versions(history: RowHistory, nothing: str) -> None:
     if not versions.num_rows:
         console.print(words(nothing))
         return
-    grid, columns = new_grid("when", "transaction", "at", "thread", "", "row"), history.columns
+    with_gtids = any(versions.column("_from_gtid").to_pylist())
+    grid = new_grid("when", "transaction", "at", "thread", "", "row",
+                    less=("thread", "at" if with_gtids else "transaction"), names=("transaction",))
+    columns = history.columns
     cells = {name: value_texts(column, versions.column(name).combine_chunks()) for name, column in columns.items()}
     said, origins = versions.drop_columns(list(columns)).to_pylist(), history.origins
 
@@ -32,10 +38,11 @@ def print_versions(history: RowHistory, nothing: str) -> None:
         """Add a line for the beginning ("from") or the end ("to") of a version."""
         file, offset = version[f"_{end}_file"], version[f"_{end}_pos"]
         origin = Origin(None, None) if file is None else origins.of(file, offset)
-        add_row(grid, _time(time), version[f"_{end}_gtid"] or "", "" if file is None else f"{file}:{offset}",
+        grid.add(_time(time), version[f"_{end}_gtid"] or "", "" if file is None else f"{file}:{offset}",
                 "" if origin.thread_id is None else str(origin.thread_id), kind, assembled(*what))
         if origin.statement is not None:
-            add_row(grid, *[""] * 5, words(" ".join(origin.statement.split()), "dim"))
+            statement = " ".join(origin.statement.split())
+            grid.add(*[""] * 5, words(short(statement, _CHARACTERS) if console.is_terminal else statement, "dim"))
 
     shown: dict[str, str] = {}
     for row, version in enumerate(said):
@@ -51,7 +58,7 @@ def print_versions(history: RowHistory, nothing: str) -> None:
             add(version, "to", version["_valid_to"], "update" if moved else version["_ended_by"],
                 [("gets another key" if moved else "", "dim")])
             shown = {}
-    console.print(grid)
+    grid.print(console)
 
 
 def _time(value: object) -> str:

@@ -54,3 +54,9 @@ class PrintableBytes:
         """Write what is left of a character."""
         self._stream.write(printable(self._decoder.decode(b"", final=True), "\n\t").encode("utf-8"))
         self._stream.flush()
+
+
+def shown_size(n_bytes: int) -> str:
+    """A number of bytes, for people."""
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else \
+        f"{n_bytes:,} bytes"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.engine.executor import OnProgress, ThisProcess, outline_all
 from applier.engine.spark import running
 from applier.engine.spark.scratch import Scratch
-from applier.engine.spark.session import is_local
+from applier.engine.spark.session import is_local, wait_for
 from applier.engine.spark.stages import map_tasks, shuffle_tasks
 from applier.io.temporary import spill_directory
 
@@ -35,10 +35,10 @@ TASKS_A_CORE = 4
 
 
 class OnSpark:
-    """Runs tasks in a session that may still be starting."""
+    """Runs tasks in a session that may still be starting; `say` is told when they wait for that."""
 
-    def __init__(self, session: Future[SparkSession], master: str | None):
-        self._session, self._master = session, master
+    def __init__(self, session: Future[SparkSession], master: str | None, say: Callable[[str], None]):
+        self._session, self._master, self._say = session, master, say
 
     @property
     def cores(self) -> int:
@@ -49,7 +49,7 @@ class OnSpark:
             return 1
         if is_local(self._master):
             return os.cpu_count() or 1
-        return running.parallelism(self._session.result())
+        return running.parallelism(wait_for(self._session, self._say))
 
     @property
     def on_one_disk(self) -> bool:
@@ -67,7 +67,7 @@ class OnSpark:
             on_progress(len(tasks) * done // total, len(tasks))
 
         with running.explain_spark_errors():
-            found = map_tasks(self._session.result(), outline_all, groups, on_progress=progress)
+            found = map_tasks(wait_for(self._session, self._say), outline_all, groups, on_progress=progress)
         return [outline for of_group in found for outline in of_group]
 
     def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
@@ -77,7 +77,7 @@ class OnSpark:
             return apply_by_walking(task_of(segments, share))
 
         with running.explain_spark_errors():
-            return map_tasks(self._session.result(), apply, tasks.shares, on_progress=on_progress)
+            return map_tasks(wait_for(self._session, self._say), apply, tasks.shares, on_progress=on_progress)
 
     def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
@@ -89,7 +89,7 @@ class OnSpark:
         def reduce(number: int, payloads: Iterator[tuple[int, pa.Buffer]]) -> TaskOutcome:
             return apply_payloads(units[number], payloads)
 
-        spark = self._session.result()
+        spark = wait_for(self._session, self._say)
         directory = Scratch(_local_directory(spark)) if self.on_one_disk else nullcontext()
         with running.explain_spark_errors(), directory as shared:
             return shuffle_tasks(spark, payloads_of, enumerate(splits.segments), reduce, len(units), shared=shared,

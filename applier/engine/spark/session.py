@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock, Thread
@@ -120,6 +121,13 @@ def start_in_background(master: str | None = None, *, app_name: str = "applier")
 
     Thread(target=run, name="spark-start", daemon=True).start()
     return future
+
+
+def wait_for(session: "Future[SparkSession]", say: Callable[[str], None]) -> "SparkSession":
+    """The session that `start_in_background` gives; `say` that it is waited for, if it is."""
+    if not session.done():
+        say("waiting for Spark to start")
+    return session.result()
 
 
 def _warm_up(spark: "SparkSession") -> None:

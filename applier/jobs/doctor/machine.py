@@ -12,6 +12,7 @@ from applier.engine import compiling, room
 from applier.engine.choice import Choice
 from applier.engine.spark import java
 from applier.errors import ApplierError, UsageError, reason
+from applier.io.printable import shown_size
 from applier.io.resolver import is_far, resolve
 from applier.io.temporary import temporary_directory
 from applier.jobs.doctor.plan import Cost
@@ -62,14 +63,14 @@ def look_at_kernels(findings: Findings) -> None:
 def look_at_room(findings: Findings, cost: Cost | None) -> None:
     """Whether memory and disks have room for what the plan takes."""
     memory = room.memory_bytes()
-    what = f"{_size(memory)} on this machine"
+    what = f"{shown_size(memory)} on this machine"
     if cost is None:
         findings.ok("memory", what)
     elif cost.bytes_at_once > memory // 2:
-        findings.note("memory", f"{what}; tasks have rows of up to {_size(cost.bytes_at_once)} at a time",
+        findings.note("memory", f"{what}; tasks have rows of up to {shown_size(cost.bytes_at_once)} at a time",
                       "run it on a larger machine, or on Spark's workers with --master")
     else:
-        findings.ok("memory", f"{what}; tasks have rows of up to {_size(cost.bytes_at_once)} at a time")
+        findings.ok("memory", f"{what}; tasks have rows of up to {shown_size(cost.bytes_at_once)} at a time")
     for name, place, needed in (("temporary files", temporary_directory(), cost and cost.copied_bytes),
                                 ("spilled changes", room.spilling_directory(), cost and cost.spilled_bytes)):
         if name == "spilled changes" and not needed:
@@ -80,13 +81,13 @@ def look_at_room(findings: Findings, cost: Cost | None) -> None:
             findings.problem(name, UsageError(f"there is no room to look at: {reason(error)}", file=place,
                                               hint="name a directory that is there in TMPDIR"))
             continue
-        found = f"{_size(free)} are free in {place}"
+        found = f"{shown_size(free)} are free in {place}"
         if needed and needed > free:
-            findings.note(name, f"{found}, and about {_size(needed)} are needed",
+            findings.note(name, f"{found}, and about {shown_size(needed)} are needed",
                           "name a larger directory in TMPDIR" if name == "temporary files" else
                           "name a larger directory in SPARK_LOCAL_DIRS")
         else:
-            findings.ok(name, found + (f", about {_size(needed)} are needed" if needed else ""))
+            findings.ok(name, found + (f", about {shown_size(needed)} are needed" if needed else ""))
 
 
 def look_at_output(findings: Findings, options: DoctorOptions, cost: Cost | None) -> None:
@@ -108,10 +109,10 @@ def look_at_output(findings: Findings, options: DoctorOptions, cost: Cost | None
     if free is None:
         findings.ok("output", f"{options.output} can be written")
     elif cost is not None and cost.row_bytes > free:
-        findings.note("output", f"{options.output} can be written; {_size(free)} are free there, and the log has "
-                      f"{_size(cost.row_bytes)} of rows", "make room, as the snapshot may need as much")
+        findings.note("output", f"{options.output} can be written; {shown_size(free)} are free there, and the log has "
+                      f"{shown_size(cost.row_bytes)} of rows", "make room, as the snapshot may need as much")
     else:
-        findings.ok("output", f"{options.output} can be written, {_size(free)} are free there")
+        findings.ok("output", f"{options.output} can be written, {shown_size(free)} are free there")
 
 
 def look_at_stores(findings: Findings, options: DoctorOptions) -> bool:
@@ -130,6 +131,3 @@ def look_at_stores(findings: Findings, options: DoctorOptions) -> bool:
     return can_list
 
 
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB" if n_bytes >= 1e6 else \
-        f"{n_bytes:,} bytes"

@@ -16,14 +16,15 @@ from applier.options import HistoryFilesOptions
 
 def write(history: RowHistory, options: HistoryFilesOptions, progress: Progress) -> HistoryFiles:
     """Write a directory of all versions. Raises ApplierError, and publishes nothing then."""
-    return write_history(history, options.output, _cores(options), partial(tasks.run, options, progress), progress)
+    return write_history(history, options.output, _cores(options, progress),
+                         partial(tasks.run, options, progress), progress)
 
 
-def _cores(options: HistoryFilesOptions) -> int:
+def _cores(options: HistoryFilesOptions, progress: Progress) -> int:
     """How many tasks run at a time, as far as it is known."""
     if choose(options).engine != "spark":
         return os.cpu_count() or 1
     from applier.engine.spark import session
     from applier.engine.spark.executor import OnSpark
 
-    return OnSpark(session.start_in_background(options.master), options.master).cores
+    return OnSpark(session.start_in_background(options.master), options.master, progress.note).cores

@@ -34,13 +34,15 @@ def _executor(options: ReplayOptions, progress: Progress) -> Executor:
     if chosen.why:
         progress.note(str(chosen))
     if chosen.engine == "spark":
-        return _on_spark(options.master)
+        return _on_spark(options.master, progress)
     cores = os.cpu_count() or 1
-    return ThisProcess(cores) if chosen.engine == "local" else ByWork(cores, lambda: _on_spark(None), progress.note)
+    if chosen.engine == "local":
+        return ThisProcess(cores)
+    return ByWork(cores, lambda: _on_spark(None, progress), progress.note)
 
 
-def _on_spark(master: str | None) -> Executor:
+def _on_spark(master: str | None, progress: Progress) -> Executor:
     from applier.engine.spark import session
     from applier.engine.spark.executor import OnSpark
 
-    return OnSpark(session.start_in_background(master), master)
+    return OnSpark(session.start_in_background(master), master, progress.note)

@@ -31,5 +31,5 @@ def run(options: Places, progress: Progress, function: Callable[[Item], Result],
     from applier.engine.spark.stages import map_tasks
 
     with running.explain_spark_errors():
-        return map_tasks(session.start_in_background(options.master).result(), function, items,
-                         on_progress=on_progress)
+        spark = session.wait_for(session.start_in_background(options.master), progress.note)
+        return map_tasks(spark, function, items, on_progress=on_progress)

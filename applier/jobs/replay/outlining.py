@@ -14,6 +14,7 @@ from applier.binlog.outline.samples import sample_bytes
 from applier.binlog.outline.stop import StopCondition
 from applier.engine.executor import Executor
 from applier.errors import ArchiveError, UsageError
+from applier.io.printable import shown_size
 from applier.io.progress import Progress
 from applier.options import LogBounds
 from applier.plan.log import LogSpan, check_base, files_after, known_start, span_of
@@ -102,7 +103,7 @@ class Outlining:
         if archive.relay_logs is not None:
             self._note(f"relay logs ({archive.relay_logs}) are read as the logs of the source that they have events "
                        f"of: positions are the source's, from {archive.files[0].name} on")
-        self._progress.phase("outline", len(files), "files")
+        self._progress.phase("outline", len(files), f"files of {shown_size(sum(file.size for file in files))}")
         known = known_start(base) if self._start is None else None
         tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance,
                              leaving_out=self._leaving_out) for file in files]

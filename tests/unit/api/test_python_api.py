@@ -142,7 +142,7 @@ def test_a_callback_is_told_how_far_it_is(archive):
     applier.replay("backup", "out", progress=steps.append)
     assert all(isinstance(step, applier.Step) for step in steps)
     last = {step.phase: step for step in steps}
-    assert (last["outline"].done, last["outline"].total, last["outline"].what) == (3, 3, "files")
+    assert (last["outline"].done, last["outline"].total, last["outline"].what) == (3, 3, "files of 2.3 MB")
     assert last["apply (walk)"].rows == 16801
 
 

@@ -28,8 +28,23 @@ def test_bars_show_phases_counts_and_notes():
     text = shown(terminal.TerminalProgress, two_phases)
     last_frame = text[text.rindex("outline"):]
     assert re.search(r"outline .*3/3 files", last_frame)
-    assert re.search(r"apply .*5/5 units +[\d,]+ rows/s", last_frame)
+    assert re.search(r"apply .* 5 units +[\d,]+ rows/s", last_frame)
     assert "[b]kept as it is[/b]" in text
+
+
+def test_nothing_is_counted_before_something_is_done():
+    """While Java boots there is no 0/5."""
+    def waits(progress):
+        progress.phase("outline", 5, "files of 1.2 GB")
+        progress.update(0)
+        progress.note("waiting for Spark to start")
+        raise ZeroDivisionError
+
+    console = Console(file=io.StringIO(), force_terminal=True, width=100)
+    with pytest.raises(ZeroDivisionError), terminal.TerminalProgress(console) as progress:
+        waits(progress)
+    text = console.file.getvalue()
+    assert "5 files of 1.2 GB" in text and "waiting for Spark to start" in text and "0/5" not in text
 
 
 @pytest.mark.parametrize("watcher", [terminal.TerminalProgress, terminal.LogProgress])
@@ -51,6 +66,8 @@ def test_log_says_now_and_then_where_it_stands(monkeypatch):
 
     def slow(progress):
         progress.phase("apply", 10, "units")
+        now[0] += 11
+        progress.update(0)
         now[0] += 5
         progress.update(1, rows=10)
         now[0] += 15
@@ -59,8 +76,8 @@ def test_log_says_now_and_then_where_it_stands(monkeypatch):
         progress.update(5, rows=5000)
 
     lines = [line[9:] for line in shown(terminal.LogProgress, slow).splitlines()]
-    assert lines == ["apply: 10 units", "apply: 4 of 10 units, 200 rows/s, 30 s left",
-                     "apply: done in 21.0 s, 5,000 rows"]
+    assert lines == ["apply: 10 units", "apply: none of 10 units yet", "apply: 4 of 10 units, 129 rows/s, 46 s left",
+                     "apply: done in 32.0 s, 5,000 rows"]
 
 
 def test_a_phase_that_failed_is_not_called_done():
