@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import jsondiff
 
 if TYPE_CHECKING:
+    from applier.api.archiving import archive
     from applier.api.arguments import Step
     from applier.api.changes import Changes, changes
     from applier.api.diffing import Diff, diff
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         UnsupportedStatement,
         UsageError,
     )
+    from applier.jobs.archive.result import Archived
     from applier.jobs.diff.result import TableDiff
     from applier.jobs.doctor.result import Check, Diagnosis
     from applier.jobs.lake.checking import CheckedLake
@@ -60,6 +62,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "applier.api.archiving": ("archive",),
     "applier.api.arguments": ("Step",),
     "applier.api.changes": ("Changes", "changes"),
     "applier.api.diffing": ("Diff", "diff"),
@@ -79,6 +82,7 @@ _HOMES = {
     "applier.errors": ("ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "ReplayStopped", "SchemaError",
                        "ServerDiffers", "SnapshotError", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement",
                        "UsageError"),
+    "applier.jobs.archive.result": ("Archived",),
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.doctor.result": ("Check", "Diagnosis"),
     "applier.jobs.lake.checking": ("CheckedLake",),
@@ -96,14 +100,14 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ApplierError", "ArchiveError", "BinlogPosition", "Changes", "Check", "CheckedLake", "Conflict", "Diagnosis",
-    "Diff", "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "Expired", "GtidSet", "History",
-    "LakeVersion", "MissingFile", "Proof", "Published", "PublishedTable", "ReplayResult", "ReplayStopped",
-    "Replayed", "Rewritten", "RewrittenFile", "SchemaError", "ServerComparison", "ServerDiffers", "Snapshot",
-    "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused", "Undone", "UndoneTable",
-    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "changes", "diff", "doctor", "expire", "explain",
-    "export", "fsck", "history", "import_dump", "locate", "publish", "replay", "rewrite", "summary", "undo",
-    "verify", "verify_sql", "versions",
+    "ApplierError", "ArchiveError", "Archived", "BinlogPosition", "Changes", "Check", "CheckedLake", "Conflict",
+    "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "Expired",
+    "GtidSet", "History", "LakeVersion", "MissingFile", "Proof", "Published", "PublishedTable", "ReplayResult",
+    "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "SchemaError", "ServerComparison", "ServerDiffers",
+    "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused", "Undone",
+    "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "diff", "doctor",
+    "expire", "explain", "export", "fsck", "history", "import_dump", "locate", "publish", "replay", "rewrite",
+    "summary", "undo", "verify", "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -113,8 +113,9 @@ def verify(
     compiling.ensure("verify against a server", watch)
     if against is not None:
         return compare_with_answers(plan(loaded, filter, hash), paths(against), rows, watch)
+    from applier.jobs.server_connection import ServerAddress
     from applier.jobs.verify.live import compare_live
-    from applier.jobs.verify.server import Server, ServerAddress
+    from applier.jobs.verify.server import Server
 
     assert server is not None
     address = ServerAddress.parse(server, None if defaults_file is None else path(defaults_file))

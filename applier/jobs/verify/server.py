@@ -2,51 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from applier.errors import UsageError
+from applier.jobs.server_connection import PASSWORD_HINT, ServerAddress, connect, refusal
 from applier.jobs.verify.statements import SESSION
 
-PASSWORD = "MYSQL_PWD"
-"""The variable of the environment with the password, as the servers' own clients have it."""
-_SCHEMES = ("mysql", "mariadb")
-_DEFAULT_PORT = 3306
 _LOCK_SECONDS = 10
 _REPEATABLE = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 _BEGIN = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
-
-
-@dataclass(frozen=True)
-class ServerAddress:
-    """Where a server is, and who asks. An option file, of which [client] is read, may have the rest, and a password."""
-
-    user: str | None
-    host: str | None
-    port: int | None
-    defaults_file: str | None = None
-
-    @classmethod
-    def parse(cls, url: str, defaults_file: str | None = None) -> ServerAddress:
-        """Read mysql://USER@HOST:PORT. Raises UsageError, which never has the URL: there may be a password in it."""
-        try:
-            parts = urlsplit(url)
-            port = parts.port
-        except ValueError:
-            parts, port = urlsplit(""), None
-        if parts.scheme not in _SCHEMES or parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise UsageError("the address of the server is not understood", hint="give mysql://USER@HOST:PORT")
-        if parts.password is not None:
-            raise UsageError("a password is in the server's address, where others can see it",
-                             hint=f"leave it out there; {PASSWORD} in the environment or --defaults-file has it")
-        return cls(unquote(parts.username) if parts.username else None, parts.hostname, port, defaults_file)
-
-    def __str__(self) -> str:
-        return f"{self.host or 'the server'}:{self.port or _DEFAULT_PORT}"
 
 
 @dataclass(frozen=True)
@@ -66,19 +33,8 @@ class Server:
     """A connection, whose statements all see the state in which it was when `begin` was called."""
 
     def __init__(self, address: ServerAddress) -> None:
-        try:
-            import pymysql  # type: ignore[import-untyped]  # it has no types
-        except ImportError:
-            raise UsageError("PyMySQL is not installed, and it is what asks a server",
-                             hint="pip install 'mysql-binlog-applier[server]', or use --sql and a client") from None
-        self._address, self._errors = address, (pymysql.err.Error, OSError, RuntimeError)
-        given: dict[str, Any] = {"user": address.user, "host": address.host, "port": address.port,
-                                 "password": os.environ.get(PASSWORD), "read_default_file": address.defaults_file}
-        known = {name: value for name, value in given.items() if value is not None}
-        try:
-            self._connection = pymysql.connect(charset="utf8mb4", autocommit=True, conv={}, **known)
-        except self._errors as error:
-            raise self._refused("cannot be reached", error) from None
+        self._address = address
+        self._connection, self._errors = connect(address, "or use --sql and a client", _HINTS)
         [[version]] = self.rows("SELECT VERSION()")
         self.flavour = "mariadb" if "mariadb" in version.lower() else "mysql"
 
@@ -97,7 +53,7 @@ class Server:
                 cursor.execute(statement)
                 return list(cursor.fetchall())
         except self._errors as error:
-            raise self._refused("refuses to answer", error) from None
+            raise refusal(self._address, "refuses to answer", error, _HINTS) from None
 
     def begin(self) -> ServerPosition:
         """Begin to see one state. Raises UsageError where the server does not say which one that is."""
@@ -139,15 +95,10 @@ class Server:
         [[gtids]] = self.rows(f"SELECT BINLOG_GTID_POS('{file}', {offset})") if file else [("",)]
         return ServerPosition(gtids or "", file, offset)
 
-    def _refused(self, what: str, error: BaseException) -> UsageError:
-        number, *texts = error.args if error.args else (None,)
-        said = " ".join(str(text) for text in texts) or str(error)
-        return UsageError(f"{self._address} {what}: {said}", errno=number if isinstance(number, int) else None,
-                          hint=_HINTS.get(number, "the user has to have SELECT on all tables, and on MySQL RELOAD"))
-
 
 _HINTS: dict[object, str] = {
-    1045: f"{PASSWORD} in the environment or --defaults-file has the password",  # ER_ACCESS_DENIED_ERROR
+    None: "the user has to have SELECT on all tables, and on MySQL RELOAD",
+    1045: PASSWORD_HINT,  # ER_ACCESS_DENIED_ERROR
     1205: "a long statement or transaction holds tables; try again when it has ended",  # ER_LOCK_WAIT_TIMEOUT
     1412: "a statement changed a table's definition meanwhile; try again",  # ER_TABLE_DEF_CHANGED
     1146: "the table is not there; --tables and --ignore-tables choose others",  # ER_NO_SUCH_TABLE

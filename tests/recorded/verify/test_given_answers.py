@@ -9,8 +9,9 @@ import pytest
 
 import applier
 from applier import cli
+from applier.jobs.server_connection import ServerAddress
 from applier.jobs.verify.live import is_at
-from applier.jobs.verify.server import ServerAddress, ServerPosition
+from applier.jobs.verify.server import ServerPosition
 from applier.jobs.verify.touched import FEED, keys_of, with_last_changes
 from applier.snapshot.manifest import BinlogPosition
 from tests.recorded.verify.answers import answers

@@ -1,0 +1,53 @@
+"""`archive`: a live server's binlogs, copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from applier.api.arguments import PathLike, Watcher, path, watcher
+from applier.binlog.events.gtid import GtidSet
+from applier.errors import UsageError
+from applier.jobs.archive.result import Archived
+
+
+def archive(
+    source: str,
+    output: PathLike,
+    *,
+    gtid: str | GtidSet | None = None,
+    start: str | None = None,
+    until_now: bool = False,
+    defaults_file: PathLike | None = None,
+    stopped: Callable[[], bool] | None = None,
+    progress: Watcher | None = None,
+) -> Archived:
+    """Copy the binlogs of a server as a replica gets them, byte for byte, and go on as it writes. A second call with
+    the same output goes on where the first one was, however that ended.
+
+        archived = applier.archive("mysql://repl@db1:3306", "backup/binlogs", until_now=True)
+        applier.replay("backup/binlogs", "lake/now")
+
+    source: a server, as mysql://USER@HOST:PORT, by PyMySQL, which has to be installed. Its password is in MYSQL_PWD of
+        the environment, or in the option file.
+    output: the directory of the archive. On an object store it gets files when they are complete, and the last one when
+        this function ends.
+    gtid: where an output without binlogs begins: at the file with the first transaction that is not in this set.
+    start: or at this file. By default at the oldest one that the server has.
+    until_now: whether to return at the end of the log, instead of waiting for more.
+    defaults_file: an option file as the servers' clients have it, whose [client] says the rest of who asks where.
+    stopped: asked about twice a second; the function returns after it says True.
+    progress: called with each Step; it has a note for each file that is complete.
+
+    Raises UsageError for a server that cannot be asked, or is another one than the output is of; ArchiveError (1236)
+    where it has purged what comes next, (1610) for an event that is damaged. A connection that is lost is made anew.
+    """
+    from applier.jobs.archive.job import ArchiveOptions
+    from applier.jobs.archive.job import archive as copy
+    from applier.jobs.server_connection import ServerAddress
+
+    if gtid is not None and start is not None:
+        raise UsageError("--gtid and --start both say where to begin", hint="give one of them")
+    address = ServerAddress.parse(source, None if defaults_file is None else path(defaults_file))
+    gtids = GtidSet.parse(gtid) if isinstance(gtid, str) else gtid
+    options = ArchiveOptions(address, path(output), gtids, start, not until_now)
+    return copy(options, watcher(progress), stopped or (lambda: False))

@@ -1,0 +1,213 @@
+"""What a server sends after COM_BINLOG_DUMP: packets, an event in each, as runs of whole events to be written.
+
+    packet  = length 3 bytes, number 1 byte, then 0 and the event, or 255 and an error, or 254 at the end of the log
+    event   = larger than 16 MB: as many packets as it needs, all but the last one of 2^24 - 1 bytes
+
+An ordinary event costs a call to read its header, one to check its checksum and one to keep where it is; all bytes of a
+run are copied once. Source: MySQL Source Documentation, "COM_BINLOG_DUMP" and "MySQL Packets".
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import deque
+from dataclasses import dataclass
+from struct import Struct
+from typing import Any
+
+from applier.binlog.events.format import (
+    CHECKSUM_LENGTH,
+    HEADER_LENGTH,
+    IN_USE_FLAG,
+    EventType,
+    event_name,
+    parse_format_description,
+)
+from applier.errors import CORRUPT_EVENT, ArchiveError
+
+_PACKET = Struct("<HBBBIBIIIH")
+"""Of a packet with an event: its length (low and high part), its number, 0, and the event's header."""
+_HEADER_OF_PACKET, _LARGEST_PART = 4, 0xFFFFFF
+_EVENT, _END, _ERROR = 0, 254, 255
+_ARTIFICIAL_FLAG = 0x20
+_FLAGS_AT = 17
+_CRC_OF_ALL = 0x2144DF1C
+"""The CRC32 of anything with its own CRC32 behind it."""
+_RECEIVED_AT_ONCE = 1 << 20
+_SPECIAL = frozenset((EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.HEARTBEAT, EventType.HEARTBEAT_V2))
+
+
+class ConnectionLost(Exception):
+    """The connection has ended, and a new one may go on."""
+
+
+class SourceError(Exception):
+    """The server says in an error packet why it sends no more."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(text)
+        self.number, self.text = number, text
+
+
+@dataclass(frozen=True)
+class Run:
+    """Events one after another as they are in the file, whole and with good checksums."""
+
+    data: bytes
+    events: int
+
+
+@dataclass(frozen=True)
+class FileBegins:
+    """The server sends the events of this file from now on."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class EndOfLog:
+    """The server has no more, and was asked not to wait."""
+
+
+class DumpStream:
+    """The events of one answer, with those left out that are in no file: artificial ones and heartbeats.
+
+    `socket` has a timeout, after which `receive` returns, and `next` gives None until a packet is whole. `position` is
+    that of the next event in the file.
+    """
+
+    def __init__(self, socket: Any, name: str, position: int, number: int = 1) -> None:
+        self.name, self.position = name, position
+        self._socket, self._number = socket, number
+        self._room = memoryview(bytearray(_RECEIVED_AT_ONCE))
+        self._pending, self._at = bytearray(), 0
+        self._checksums = True
+        self._found: deque[Run | FileBegins | EndOfLog] = deque()
+
+    def receive(self) -> bool:
+        """Wait for bytes; False if none came in time. Raises ConnectionLost."""
+        try:
+            count = self._socket.recv_into(self._room)
+        except TimeoutError:
+            return False
+        except OSError as error:
+            raise ConnectionLost(str(error)) from None
+        if not count:
+            raise ConnectionLost("the server has closed the connection")
+        del self._pending[:self._at]
+        self._at = 0
+        self._pending += self._room[:count]
+        return True
+
+    def next(self) -> Run | FileBegins | EndOfLog | None:
+        """What is whole of what was received, None if there is nothing more. Raises ArchiveError (1610) for what is
+        damaged, SourceError, and ConnectionLost."""
+        while not self._found:
+            run = self._run()
+            if run is not None:
+                return run
+            event = self._packet()
+            if event is None:
+                return None
+            self._take(event)
+        return self._found.popleft()
+
+    def _run(self) -> Run | None:
+        """The ordinary events from here on, up to one that is not, or that is not whole."""
+        at, number, position, checksums = self._at, self._number, self.position, self._checksums
+        events, unpack, crc32 = [], _PACKET.unpack_from, zlib.crc32
+        with memoryview(self._pending) as pending:
+            last = len(pending) - _PACKET.size
+            while at <= last:
+                low, high, packet, status, _, kind, _, size, end, flags = unpack(pending, at)
+                start, length = at + 5, (low | high << 16) - 1
+                at_end = start + length
+                if (status or kind in _SPECIAL or flags & _ARTIFICIAL_FLAG or length == _LARGEST_PART - 1
+                        or at_end > len(pending)):
+                    break
+                event = pending[start:at_end]
+                if packet != number or size != length or end != (position + size) & 0xFFFFFFFF:
+                    break
+                if checksums and crc32(event) != _CRC_OF_ALL:
+                    break
+                events.append(event)
+                position += size
+                at, number = at_end, (number + 1) & 255
+            if not events:
+                return None
+            data, count = b"".join(events), len(events)
+            for event in events:
+                event.release()
+            event.release()
+        self._at, self._number, self.position = at, number, position
+        return Run(data, count)
+
+    def _packet(self) -> bytes | None:
+        """The next packet, with its continuations; None if it is not whole yet. Raises ConnectionLost."""
+        at, number, parts = self._at, self._number, []
+        length = _LARGEST_PART
+        while length == _LARGEST_PART:
+            head = self._pending[at:at + _HEADER_OF_PACKET]
+            length = int.from_bytes(head[:3], "little")
+            end = at + _HEADER_OF_PACKET + length
+            if len(head) < _HEADER_OF_PACKET or len(self._pending) < end:
+                return None
+            if head[3] != number:
+                raise ConnectionLost(f"packet {head[3]} came for packet {number}")
+            parts.append((at + _HEADER_OF_PACKET, end))
+            at, number = end, (number + 1) & 255
+        with memoryview(self._pending) as pending:
+            packet = b"".join(pending[first:last] for first, last in parts)
+        self._at, self._number = at, number
+        return packet
+
+    def _take(self, packet: bytes) -> None:
+        """An event that is not ordinary, or what is no event."""
+        status = packet[0] if packet else _EVENT
+        if status == _ERROR:
+            raise SourceError(int.from_bytes(packet[1:3], "little"), packet[9:].decode("utf-8", "replace"))
+        if status == _END:
+            self._found.append(EndOfLog())
+            return
+        event = packet[1:]
+        if status != _EVENT or len(event) < HEADER_LENGTH or int.from_bytes(event[9:13], "little") != len(event):
+            raise self._damaged("a packet of the server does not hold an event")
+        kind, is_artificial = event[4], event[_FLAGS_AT] & _ARTIFICIAL_FLAG
+        end = int.from_bytes(event[13:17], "little")
+        has_checksum = zlib.crc32(event) == _CRC_OF_ALL
+        if kind in (EventType.HEARTBEAT, EventType.HEARTBEAT_V2):
+            return
+        if kind == EventType.FORMAT_DESCRIPTION:
+            self._begin(event, is_real=not is_artificial and end != 0 and self.position <= 4)
+        elif kind == EventType.ROTATE and (is_artificial or not end):
+            name = event[HEADER_LENGTH + 8:len(event) - CHECKSUM_LENGTH * has_checksum].decode("utf-8", "replace")
+            self._rotate(name, int.from_bytes(event[HEADER_LENGTH:HEADER_LENGTH + 8], "little"))
+        elif not is_artificial:
+            self._keep(event, end, has_checksum)
+
+    def _begin(self, event: bytes, is_real: bool) -> None:
+        """A format description, which a server sends without the mark of a file that is open. One that is sent before
+        events from within a file is not the file's own."""
+        if zlib.crc32(event) != _CRC_OF_ALL and parse_format_description(event).checksum:
+            raise self._damaged("the checksum of a format description does not match")
+        self._checksums = parse_format_description(event).checksum
+        if is_real:
+            plain = bytearray(event)
+            plain[_FLAGS_AT] &= ~IN_USE_FLAG
+            self._keep(bytes(plain), int.from_bytes(event[13:17], "little"), True)
+
+    def _rotate(self, name: str, position: int) -> None:
+        self.name, self.position = name, position
+        self._found.append(FileBegins(name))
+
+    def _keep(self, event: bytes, end: int, has_checksum: bool) -> None:
+        if end != (self.position + len(event)) & 0xFFFFFFFF:
+            raise self._damaged(f"a {event_name(event[4])} event does not follow the one before it")
+        if self._checksums and not has_checksum:
+            raise self._damaged(f"the checksum of a {event_name(event[4])} event does not match")
+        self.position += len(event)
+        self._found.append(Run(event, 1))
+
+    def _damaged(self, what: str) -> ArchiveError:
+        return ArchiveError(what, file=self.name, position=self.position, errno=CORRUPT_EVENT,
+                            hint="look at the file on the server with mysqlbinlog --verify-binlog-checksum")

@@ -1,0 +1,117 @@
+"""A file of the archive while it grows: what is on disk is whole events, but for what a kill cut off."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import time
+import zlib
+
+from applier.binlog.events.format import (
+    CHECKSUM_LENGTH,
+    HEADER,
+    HEADER_LENGTH,
+    IN_USE_FLAG,
+    MAGIC,
+    FormatDescription,
+    check_checksum,
+    parse_format_description,
+)
+from applier.errors import ArchiveError
+from applier.io import durable
+
+_FLAGS_AT = 17
+_SYNC_SECONDS = 1.0
+"""The longest time for which what was written is not made durable."""
+
+
+class GrowingFile:
+    """A binlog to which events are added. `size` is also the position of the next one."""
+
+    def __init__(self, path: str, size: int) -> None:
+        self.path, self.size = path, size
+        is_new = not size
+        self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | (os.O_CREAT | os.O_EXCL if is_new else 0), 0o666)
+        self._synced, self._is_dirty = time.monotonic(), False
+        if is_new:
+            self.append(MAGIC)
+            durable.sync([os.path.dirname(path)])
+
+    @property
+    def name(self) -> str:
+        """The log's name."""
+        return os.path.basename(self.path)
+
+    def append(self, data: bytes) -> None:
+        """Write whole events. Errors: OSError; then a part may be there, which `whole_part` finds."""
+        rest = memoryview(data)
+        while rest:
+            written = os.write(self._handle, rest)
+            rest = rest[written:]
+        self.size += len(data)
+        self._is_dirty = True
+        if time.monotonic() - self._synced > _SYNC_SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Wait until all is on the disk."""
+        if self._is_dirty:
+            os.fsync(self._handle)
+        self._synced, self._is_dirty = time.monotonic(), False
+
+    def close(self) -> None:
+        """Sync, and write no more."""
+        self.sync()
+        os.close(self._handle)
+
+
+def whole_part(path: str) -> int:
+    """The end of the last event up to which a file is whole: lengths fit, positions follow, checksums are good. 0 where
+    not even the format description is."""
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size < len(MAGIC) + HEADER_LENGTH:
+            return 0
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped, memoryview(mapped) as data:
+            description = _description(data)
+            return 0 if description is None else _whole(data, description)
+
+
+def head_of(path: str) -> bytes:
+    """The first two events of a file, or its only one: when it was begun, by which server, after which transactions.
+    The format description is as if the file had been closed."""
+    with open(path, "rb") as file:
+        file.seek(len(MAGIC))
+        events: list[bytes] = []
+        while len(events) < 2 and len(header := file.read(HEADER_LENGTH)) == HEADER_LENGTH:
+            events.append(header + file.read(HEADER.unpack(header)[3] - HEADER_LENGTH))
+    data = bytearray(b"".join(events))
+    data[_FLAGS_AT] &= ~IN_USE_FLAG
+    return bytes(data)
+
+
+def _description(data: memoryview) -> FormatDescription | None:
+    size = HEADER.unpack_from(data, len(MAGIC))[3]
+    event = bytes(data[len(MAGIC):len(MAGIC) + size])
+    try:
+        description = parse_format_description(event)
+        if len(event) != size or data[:len(MAGIC)] != MAGIC:
+            return None
+        if description.checksum:
+            check_checksum(event)
+    except ArchiveError:
+        return None
+    return description
+
+
+def _whole(data: memoryview, description: FormatDescription) -> int:
+    at: int = len(MAGIC) + HEADER.unpack_from(data, len(MAGIC))[3]
+    end = len(data)
+    while at + HEADER_LENGTH <= end:
+        _, _, _, size, next_at, _ = HEADER.unpack_from(data, at)
+        if size < HEADER_LENGTH or at + size > end or next_at != (at + size) & 0xFFFFFFFF:
+            break
+        if description.checksum and zlib.crc32(data[at:at + size - CHECKSUM_LENGTH]) != int.from_bytes(
+                data[at + size - CHECKSUM_LENGTH:at + size], "little"):
+            break
+        at += size
+    return at

@@ -1,0 +1,191 @@
+"""Copies a server's binlogs, file by file, as long as it is wanted.
+
+    where it goes on    the last file of the output, cut after its last whole event; else where people say
+    the same source     server_uuid, and the first events of that file, compared with the server's
+    copy                runs of whole events are written as they come; a file is complete when the server begins another
+    connection lost     the same from the beginning, after a while
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from applier.binlog.events.gtid import GtidSet
+from applier.errors import ArchiveError, UsageError
+from applier.io.progress import Progress
+from applier.io.resolver import join
+from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, EndOfLog, FileBegins, Run
+from applier.jobs.archive.growing_file import GrowingFile, head_of, whole_part
+from applier.jobs.archive.output import Output
+from applier.jobs.archive.result import Archived
+from applier.jobs.archive.source import FIRST, SILENT_SECONDS, WAIT_SECONDS, Source, check_name
+from applier.jobs.server_connection import ServerAddress
+
+_FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
+_LARGEST_POSITION = 0xFFFFFFFF
+"""Of COM_BINLOG_DUMP; a file that is larger is taken from its beginning again."""
+
+
+@dataclass(frozen=True)
+class ArchiveOptions:
+    """What is copied, and where to. `gtids` or `start` say where an output without files begins: at the file with the
+    first transaction that is not in a set, or at this file; else at the oldest one. `waits` is whether to go on at the
+    end of the log, until `stopped`."""
+
+    address: ServerAddress
+    output: str
+    gtids: GtidSet | None = None
+    start: str | None = None
+    waits: bool = True
+
+
+def archive(options: ArchiveOptions, progress: Progress, stopped: Callable[[], bool]) -> Archived:
+    """Copy until `stopped`, or to the end of the log. Raises UsageError and ArchiveError for what another try would not
+    change, and for a server that cannot be reached the first time."""
+    if options.start is not None:
+        check_name(options.start)
+    with Output(options.output) as output:
+        return _Archiving(options, output, progress, stopped).run()
+
+
+class _Archiving:
+    def __init__(self, options: ArchiveOptions, output: Output, progress: Progress, stopped: Callable[[], bool]
+                 ) -> None:
+        self._options, self._output, self._progress, self._stopped = options, output, progress, stopped
+        self._source = Source(options.address, waits=options.waits)
+        self._file: GrowingFile | None = None
+        self._last: tuple[str, int] = ("", 0)
+        self._names: set[str] = set()
+        self._complete = self._events = self._bytes = 0
+        self._events_of_file = self._bytes_of_file = 0
+        self._began = time.monotonic()
+
+    def run(self) -> Archived:
+        """Copy, over as many connections as it takes."""
+        self._progress.phase("archive", 0, "files")
+        delay, was_connected, told = _FIRST_DELAY, False, ""
+        try:
+            while not self._stopped():
+                before = self._bytes
+                try:
+                    stream = self._begin()
+                    if told:
+                        self._progress.note(f"connected to {self._source} again")
+                    was_connected, told = True, ""
+                    self._copy(stream)
+                    break
+                except ConnectionLost as lost:
+                    if not was_connected:
+                        raise UsageError(str(lost.__cause__ or lost), hint="is the server there, and the address right?"
+                                         ) from None
+                    if str(lost) != told:
+                        self._progress.note(f"the connection to {self._source} is lost, and tried again: {lost}")
+                    told = str(lost)
+                delay = _FIRST_DELAY if self._bytes > before else min(2 * delay, _LONGEST_DELAY)
+                self._wait(delay)
+        finally:
+            self._source.close()
+            self._close(grows=True)
+        return Archived(self._options.output, len(self._names), self._complete, self._events, self._bytes, *self._last)
+
+    def _begin(self) -> DumpStream:
+        """Find where to go on, in the output, and ask for what comes there."""
+        self._close_locally()
+        path = self._output.last_file()
+        while path is not None and not (size := whole_part(path)):
+            self._output.remove(path)
+            path = self._output.last_file()
+        self._source.connect()
+        self._output.check_source(self._source.server_uuid)
+        if path is None:
+            return self._source.dump(self._first(), FIRST)
+        name = os.path.basename(path)
+        if self._source.head(name, len(head := head_of(path))) != head:
+            raise UsageError(f"{name} on {self._source} is another file than the one in the output", file=path,
+                             hint="was the server's log reset (RESET BINARY LOGS AND GTIDS, RESET MASTER), or is it "
+                                  "another server? choose another --output for it")
+        if size > _LARGEST_POSITION:
+            self._output.remove(path)
+            return self._source.dump(name, FIRST)
+        os.truncate(path, size)
+        self._file = GrowingFile(path, size)
+        self._last = name, size
+        return self._source.dump(name, size)
+
+    def _first(self) -> str:
+        options = self._options
+        if options.gtids is not None:
+            return self._source.file_after(options.gtids)
+        return options.start or self._source.first_file()
+
+    def _copy(self, stream: DumpStream) -> None:
+        """Write what comes until the end of the log, or until `stopped`. Raises ConnectionLost."""
+        silent = 0.0
+        while not self._stopped():
+            match self._source.poll(stream):
+                case Run(data, events):
+                    self._write(stream.name, data, events)
+                case FileBegins(name):
+                    if self._file is not None and name != self._file.name:
+                        self._complete_file()
+                case EndOfLog():
+                    return
+                case None if stream.receive():
+                    silent = 0.0
+                case None:
+                    silent += WAIT_SECONDS
+                    if self._file is not None:
+                        self._file.sync()
+                    if silent >= SILENT_SECONDS:
+                        raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+
+    def _write(self, name: str, data: bytes, events: int) -> None:
+        if self._file is None:
+            self._create(name)
+        assert self._file is not None
+        self._file.append(data)
+        self._names.add(name)
+        self._last = name, self._file.size
+        self._events += events
+        self._bytes += len(data)
+        self._events_of_file += events
+        self._bytes_of_file += len(data)
+
+    def _create(self, name: str) -> None:
+        path = self._output.path_of(check_name(name))
+        try:
+            self._file = GrowingFile(path, 0)
+        except FileExistsError:
+            raise ArchiveError("the server begins a file that is in the output already", file=path,
+                               hint="was the server's log reset? choose another --output") from None
+        self._began, self._events_of_file, self._bytes_of_file = time.monotonic(), 0, 0
+
+    def _complete_file(self) -> None:
+        assert self._file is not None
+        name, size = self._file.name, self._file.size
+        self._close(grows=False)
+        self._complete += 1
+        rate = self._bytes_of_file / max(time.monotonic() - self._began, 1e-3) / 1e6
+        self._progress.update(self._complete)
+        self._progress.note(f"{join(self._options.output, name)}: complete, {size:,} bytes; "
+                            f"{self._events_of_file:,} events, {rate:,.1f} MB/s")
+
+    def _close(self, *, grows: bool) -> None:
+        if (path := self._close_locally()) is not None:
+            self._output.keep(path, grows=grows)
+
+    def _close_locally(self) -> str | None:
+        if self._file is None:
+            return None
+        path = self._file.path
+        self._file.close()
+        self._file = None
+        return path
+
+    def _wait(self, seconds: float) -> None:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until and not self._stopped():
+            time.sleep(min(0.1, seconds))

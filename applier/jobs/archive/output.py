@@ -1,0 +1,124 @@
+"""Where an archive is kept: a folder of this machine, in which files grow under their own names, or an object store,
+which gets whole files and the last one when archiving ends.
+
+`_source.json` says which server it is of. One run at a time writes to a folder (flock); object stores have no locks.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from tempfile import mkdtemp
+from types import TracebackType
+
+from pyarrow import fs
+
+from applier.errors import ArchiveError, UsageError, reason
+from applier.io import durable
+from applier.io.resolver import is_local, resolve
+from applier.jobs.archive.source import check_name
+
+SOURCE = "_source.json"
+
+
+class Output:
+    """An archive that is written to; `folder` is where files grow. A context manager."""
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        self._filesystem, self._path = resolve(location)
+        self._is_far = not is_local(self._filesystem)
+        self._lock: int | None = None
+        try:
+            self._filesystem.create_dir(self._path, recursive=True)
+            self.folder = mkdtemp(prefix="applier-archive-") if self._is_far else self._path
+            if not self._is_far:
+                self._lock = durable.lock(self._path)
+        except BlockingIOError:
+            raise UsageError("another archiving writes there", file=location,
+                             hint="end it, or choose another --output") from None
+        except OSError as error:
+            raise UsageError(f"cannot write there: {reason(error)}", file=location) from error
+
+    def __enter__(self) -> Output:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+                 ) -> None:
+        if self._is_far:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        if self._lock is not None:
+            os.close(self._lock)
+
+    def last_file(self) -> str | None:
+        """The path, on this machine, of the file with the highest number; None where there is none. On a store it is
+        fetched, since it may have been the last one of a run. Raises UsageError for files of several logs."""
+        names = []
+        for info in self._filesystem.get_file_info(fs.FileSelector(self._path, allow_not_found=True)):
+            with suppress(UsageError):
+                if info.type == fs.FileType.File:
+                    names.append(check_name(info.base_name))
+        if len(bases := {name.rpartition(".")[0] for name in names}) > 1:
+            raise UsageError(f"there are files of several logs: {', '.join(sorted(bases))}", file=self.location,
+                             hint="choose another --output")
+        if not names:
+            return None
+        name = max(names, key=lambda name: int(name.rpartition(".")[2]))
+        path = self.path_of(name)
+        if self._is_far and not os.path.exists(path):
+            with self._filesystem.open_input_stream(f"{self._path}/{name}", compression=None) as far, \
+                    open(path, "wb") as near:
+                shutil.copyfileobj(far, near, 1 << 20)
+        return path
+
+    def path_of(self, name: str) -> str:
+        """Where a file grows."""
+        return os.path.join(self.folder, name)
+
+    def remove(self, path: str) -> None:
+        """Remove a file of the archive in which nothing is whole."""
+        os.remove(path)
+        if self._is_far:
+            self._filesystem.delete_file(f"{self._path}/{os.path.basename(path)}")
+
+    def keep(self, path: str, *, grows: bool) -> None:
+        """Have a file, which is closed, in the archive; it `grows` if it is not complete, and goes on in `folder`."""
+        if not self._is_far:
+            return
+        try:
+            with open(path, "rb") as near, \
+                    self._filesystem.open_output_stream(f"{self._path}/{os.path.basename(path)}") as far:
+                shutil.copyfileobj(near, far, 8 << 20)
+        except OSError as error:
+            raise ArchiveError(f"the file cannot be uploaded: {reason(error)}", file=f"{self.location}",
+                               hint="begin again when the store can be written to: what it has not is copied again"
+                               ) from error
+        if not grows:
+            os.remove(path)
+
+    def check_source(self, server_uuid: str) -> None:
+        """Note of which server the archive is. Raises UsageError where it is of another one."""
+        path = f"{self._path}/{SOURCE}"
+        if self._filesystem.get_file_info(path).type == fs.FileType.File:
+            with self._filesystem.open_input_stream(path, compression=None) as stream:
+                known = _uuid_in(stream.read())
+            if known and known != server_uuid:
+                raise UsageError(f"the archive is of the server {known}, and this one is "
+                                 f"{server_uuid or 'a MariaDB server'}", file=self.location,
+                                 hint="give the server that it is of, or another --output")
+        elif server_uuid:
+            with self._filesystem.open_output_stream(path) as stream:
+                stream.write(json.dumps({"server_uuid": server_uuid}).encode() + b"\n")
+            if not self._is_far:
+                durable.sync([path, self._path])
+
+
+def _uuid_in(content: bytes) -> str:
+    """The server_uuid that a file has; "" where a kill cut it off."""
+    with suppress(ValueError):
+        known = json.loads(content)
+        if isinstance(known, dict):
+            return str(known.get("server_uuid", ""))
+    return ""

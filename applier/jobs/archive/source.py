@@ -1,0 +1,200 @@
+"""The server whose log is copied: connected to as a replica does, by PyMySQL for all before the log."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+from contextlib import suppress
+from struct import pack
+from typing import Any
+
+from applier.binlog.archive.log_names import check_log_name
+from applier.binlog.events.gtid import GtidSet
+from applier.errors import LOG_GAP, ArchiveError, UsageError
+from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, FileBegins, Run, SourceError
+from applier.jobs.archive.previous_gtids import encoded
+from applier.jobs.server_connection import PASSWORD_HINT, ServerAddress, connect, refusal
+
+FIRST = 4
+"""The position of a file's first event."""
+WAIT_SECONDS = 0.5
+"""After which a wait for events returns, so that people can end it."""
+_ANSWER_SECONDS = 30
+"""After which a server that is asked is taken for lost."""
+_HEARTBEAT_SECONDS = 5
+SILENT_SECONDS = 6 * _HEARTBEAT_SECONDS
+"""After which a server that sends not even heartbeats is taken for lost."""
+_DUMP, _DUMP_GTID = 0x12, 0x1E
+_NOT_WAITING, _THROUGH_GTID = 0x1, 0x4
+_LOST = frozenset((1040, 1053, 1158, 1159, 1160, 1161, 1317, 1927, 2002, 2003, 2006, 2013, 2014, 2026, 2055, 3169,
+                   4031))
+"""Numbers of errors after which another connection may succeed: too many connections, shutdown, the network, KILL."""
+
+
+class Source:
+    """Where a log comes from. A connection for each question, as a dump ends with its own."""
+
+    def __init__(self, address: ServerAddress, *, waits: bool) -> None:
+        self._address, self._waits = address, waits
+        self._replica = str(uuid.uuid4())
+        self._server_id = secrets.randbelow(1 << 31) | 1 << 31
+        self._connection: Any = None
+        self.flavour, self.server_uuid = "", ""
+
+    def __str__(self) -> str:
+        return str(self._address)
+
+    def connect(self) -> None:
+        """Connect, and say what replicas say. Raises ConnectionLost, or UsageError where another try is in vain."""
+        self.close()
+        try:
+            self._connection, self._errors = connect(
+                self._address, "or copy the files with mysqlbinlog --raw", _HINTS,
+                connect_timeout=_ANSWER_SECONDS, read_timeout=_ANSWER_SECONDS, write_timeout=_ANSWER_SECONDS)
+        except UsageError as error:
+            if error.mysql_errno in _LOST:
+                raise ConnectionLost(error.message) from error
+            raise
+        [[version]] = self._rows("SELECT VERSION()")
+        self.flavour = "mariadb" if "mariadb" in version.lower() else "mysql"
+        self.server_uuid = "" if self.flavour == "mariadb" else self._rows("SELECT @@GLOBAL.server_uuid")[0][0]
+        for statement in (
+            "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum, "
+            "@source_binlog_checksum = @@GLOBAL.binlog_checksum",
+            f"SET @master_heartbeat_period = {_HEARTBEAT_SECONDS * 10**9}, "
+            f"@source_heartbeat_period = {_HEARTBEAT_SECONDS * 10**9}",
+            "SET @mariadb_slave_capability = 4" if self.flavour == "mariadb" else
+            f"SET @slave_uuid = '{self._replica}', @replica_uuid = '{self._replica}'",
+        ):
+            self._rows(statement)
+
+    def close(self) -> None:
+        """Drop the connection; the server ends the dump when it next writes."""
+        if self._connection is not None:
+            with suppress(*self._errors):
+                self._connection._force_close()
+            self._connection = None
+
+    def first_file(self) -> str:
+        """The oldest file that the server has. Raises UsageError where it has no log."""
+        self.connect()
+        files = self._rows("SHOW BINARY LOGS")
+        return check_name(files[0][0])
+
+    def file_after(self, gtids: GtidSet) -> str:
+        """The file with the first transaction that is not in a set: the server chooses, as for a replica that has
+        executed the set. Raises ArchiveError (1236) where it has purged what is needed."""
+        self.connect()
+        if self.flavour == "mariadb":
+            if gtids.intervals:
+                raise UsageError("the source is MariaDB, and the GTID set of MySQL", hint="give it as in 0-1-5")
+            self._rows(f"SET @slave_connect_state = '{gtids}', @slave_gtid_strict_mode = 0")
+            stream = self._dump("", FIRST)
+        else:
+            if gtids.domains:
+                raise UsageError("the source is MySQL, and the GTID set of MariaDB", hint="give it as in UUID:1-5")
+            data = encoded(gtids)
+            stream = self._asked(_DUMP_GTID, pack("<HIIQI", _THROUGH_GTID, self._server_id, 0, FIRST, len(data)) + data,
+                                 "", FIRST)
+        while True:
+            found = self.next(stream)
+            if isinstance(found, FileBegins) and found.name:
+                self.close()
+                return check_name(found.name)
+
+    def dump(self, name: str, position: int) -> DumpStream:
+        """A file's events from a position on, and those of all files after it. Raises ConnectionLost."""
+        self.connect()
+        return self._dump(name, position)
+
+    def head(self, name: str, size: int) -> bytes:
+        """The first bytes of a file, from its first event on. Raises as `next` does."""
+        stream, data = self.dump(name, FIRST), b""
+        while len(data) < size:
+            match self.next(stream):
+                case Run(more, _):
+                    data += more
+                case FileBegins(begun) if begun != name:
+                    break
+        self.close()
+        return data[:size]
+
+    def next(self, stream: DumpStream) -> Any:
+        """What `DumpStream.next` gives, when it is there. Raises ConnectionLost, also for a server that is silent,
+        ArchiveError."""
+        waited = 0.0
+        while (found := self.poll(stream)) is None:
+            if stream.receive():
+                waited = 0.0
+            elif (waited := waited + WAIT_SECONDS) >= SILENT_SECONDS:
+                raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+        return found
+
+    def poll(self, stream: DumpStream) -> Any:
+        """What `DumpStream.next` gives at once. Raises ConnectionLost, and ArchiveError where the server refuses."""
+        try:
+            return stream.next()
+        except SourceError as error:
+            if error.number in _LOST:
+                raise ConnectionLost(error.text) from None
+            raise self._refused(error, stream) from None
+
+    def _dump(self, name: str, position: int) -> DumpStream:
+        flags = 0 if self._waits else _NOT_WAITING
+        return self._asked(_DUMP, pack("<IHI", position, flags, self._server_id) + name.encode(), name, position)
+
+    def _asked(self, command: int, request: bytes, name: str, position: int) -> DumpStream:
+        try:
+            self._connection._execute_command(command, request)
+        except self._errors as error:
+            raise ConnectionLost(str(error)) from None
+        socket = self._connection._sock
+        socket.settimeout(WAIT_SECONDS)
+        return DumpStream(socket, name, position)
+
+    def _rows(self, statement: str) -> list[tuple[Any, ...]]:
+        try:
+            with self._connection.cursor() as cursor:
+                cursor.execute(statement)
+                return list(cursor.fetchall())
+        except self._errors as error:
+            refused = refusal(self._address, "refuses to answer", error, _HINTS)
+            if refused.mysql_errno in _LOST:
+                raise ConnectionLost(refused.message) from None
+            raise refused from None
+
+    def _refused(self, error: SourceError, stream: DumpStream) -> ArchiveError:
+        hint: str | None = _HINTS.get(error.number, _HINTS[None])
+        if error.number == LOG_GAP:
+            hint = next((hint for words, hint in _GAPS.items() if words in error.text.lower()), None)
+        return ArchiveError(f"{self._address} sends no more of its log: {error.text}", file=stream.name or None,
+                            position=stream.position if stream.name else None, errno=error.number, hint=hint)
+
+
+def check_name(name: str) -> str:
+    """A file's name as the server says it, which becomes one here. Raises UsageError for one that leads elsewhere."""
+    check_log_name(name)
+    base, dot, number = name.rpartition(".")
+    if not (base and dot and number.isascii() and number.isdigit()) or name.startswith("."):
+        raise UsageError(f"{name!r} is not the name of a numbered binlog")
+    return name
+
+
+_PURGED = ("the server has purged what comes next (PURGE BINARY LOGS, binlog_expire_logs_seconds), or its log was "
+           "reset: copy the missing files from a backup into the output, or begin with another --output, to which the "
+           "oldest file comes that the server has; a replay of it needs a base from there or later")
+_GAPS = {
+    "purged": _PURGED,
+    "could not find": _PURGED,
+    "not in the master's binlog": _PURGED,
+    "> file size": "the server has lost the end of its log, in a crash with sync_binlog other than 1: the output has "
+                   "transactions that the server has not; choose another --output",
+    "impossible position": "the server has lost the end of its log, in a crash with sync_binlog other than 1: the "
+                           "output has transactions that the server has not; choose another --output",
+}
+"""What to do, by what the servers say with error 1236."""
+_HINTS: dict[object, str] = {
+    None: "the user has to have REPLICATION SLAVE, and REPLICATION CLIENT (MariaDB: BINLOG MONITOR)",
+    1045: PASSWORD_HINT,  # ER_ACCESS_DENIED_ERROR
+    1381: "switch the binlog on (log_bin); a replica logs with log_replica_updates",  # ER_NO_BINARY_LOGGING
+}
