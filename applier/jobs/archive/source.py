@@ -26,6 +26,8 @@ SILENT_SECONDS = 6 * _HEARTBEAT_SECONDS
 """After which a server that sends not even heartbeats is taken for lost."""
 _DUMP, _DUMP_GTID = 0x12, 0x1E
 _NOT_WAITING, _THROUGH_GTID = 0x1, 0x4
+_WITH_ANNOTATIONS = 0x2
+"""MariaDB leaves ANNOTATE_ROWS events out for those who do not ask for them (BINLOG_SEND_ANNOTATE_ROWS_EVENT)."""
 _LOST = frozenset((1040, 1053, 1158, 1159, 1160, 1161, 1317, 1927, 2002, 2003, 2006, 2013, 2014, 2026, 2055, 3169,
                    4031))
 """Numbers of errors after which another connection may succeed: too many connections, shutdown, the network, KILL."""
@@ -140,7 +142,7 @@ class Source:
             raise self._refused(error, stream) from None
 
     def _dump(self, name: str, position: int) -> DumpStream:
-        flags = 0 if self._waits else _NOT_WAITING
+        flags = (0 if self._waits else _NOT_WAITING) | _WITH_ANNOTATIONS * (self.flavour == "mariadb")
         return self._asked(_DUMP, pack("<IHI", position, flags, self._server_id) + name.encode(), name, position)
 
     def _asked(self, command: int, request: bytes, name: str, position: int) -> DumpStream:
