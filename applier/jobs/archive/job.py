@@ -44,7 +44,7 @@ class ArchiveOptions:
 
 def archive(options: ArchiveOptions, progress: Progress, stopped: Callable[[], bool]) -> Archived:
     """Copy until `stopped`, or to the end of the log. Raises UsageError and ArchiveError for what another try would not
-    change, and for a server that cannot be reached the first time."""
+    change, and for a server that cannot be reached the first time, if the output is empty or nothing is waited for."""
     if options.start is not None:
         check_name(options.start)
     with Output(options.output) as output:
@@ -66,7 +66,8 @@ class _Archiving:
     def run(self) -> Archived:
         """Copy, over as many connections as it takes."""
         self._progress.phase("archive", 0, "files")
-        delay, was_connected, told = _FIRST_DELAY, False, ""
+        delay, told = _FIRST_DELAY, ""
+        is_known = self._options.waits and self._output.last_file() is not None
         try:
             while not self._stopped():
                 before = self._bytes
@@ -74,13 +75,12 @@ class _Archiving:
                     stream = self._begin()
                     if told:
                         self._progress.note(f"connected to {self._source} again")
-                    was_connected, told = True, ""
+                    is_known, told = True, ""
                     self._copy(stream)
                     break
                 except ConnectionLost as lost:
-                    if not was_connected:
-                        raise UsageError(str(lost.__cause__ or lost), hint="is the server there, and the address right?"
-                                         ) from None
+                    if not is_known:
+                        raise UsageError(str(lost), hint="is the server there, and the address right?") from None
                     if str(lost) != told:
                         self._progress.note(f"the connection to {self._source} is lost, and tried again: {lost}")
                     told = str(lost)
