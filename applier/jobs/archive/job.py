@@ -101,12 +101,15 @@ class _Archiving:
         self._source.connect()
         self._output.check_source(self._source.server_uuid)
         if path is None:
-            return self._source.dump(self._first(), FIRST)
+            first = self._first()
+            self._output.note_source(self._source.server_uuid)
+            return self._source.dump(first, FIRST)
         name = os.path.basename(path)
         if self._source.head(name, len(head := head_of(path))) != head:
             raise UsageError(f"{name} on {self._source} is another file than the one in the output", file=path,
                              hint="was the server's log reset (RESET BINARY LOGS AND GTIDS, RESET MASTER), or is it "
                                   "another server? choose another --output for it")
+        self._output.note_source(self._source.server_uuid)
         if size > _LARGEST_POSITION:
             self._output.remove(path)
             return self._source.dump(name, FIRST)

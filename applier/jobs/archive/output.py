@@ -99,20 +99,28 @@ class Output:
             os.remove(path)
 
     def check_source(self, server_uuid: str) -> None:
-        """Note of which server the archive is. Raises UsageError where it is of another one."""
+        """Raise UsageError where the archive is of another server."""
+        known = self._known_source()
+        if known and known != server_uuid:
+            raise UsageError(f"the archive is of the server {known}, and this one is "
+                             f"{server_uuid or 'a MariaDB server'}", file=self.location,
+                             hint="give the server that it is of, or another --output")
+
+    def note_source(self, server_uuid: str) -> None:
+        """Note of which server the archive is, when its files have shown it. MariaDB's servers have no such name."""
         path = f"{self._path}/{SOURCE}"
-        if self._filesystem.get_file_info(path).type == fs.FileType.File:
-            with self._filesystem.open_input_stream(path, compression=None) as stream:
-                known = _uuid_in(stream.read())
-            if known and known != server_uuid:
-                raise UsageError(f"the archive is of the server {known}, and this one is "
-                                 f"{server_uuid or 'a MariaDB server'}", file=self.location,
-                                 hint="give the server that it is of, or another --output")
-        elif server_uuid:
+        if server_uuid and not self._known_source():
             with self._filesystem.open_output_stream(path) as stream:
                 stream.write(json.dumps({"server_uuid": server_uuid}).encode() + b"\n")
             if not self._is_far:
                 durable.sync([path, self._path])
+
+    def _known_source(self) -> str:
+        path = f"{self._path}/{SOURCE}"
+        if self._filesystem.get_file_info(path).type != fs.FileType.File:
+            return ""
+        with self._filesystem.open_input_stream(path, compression=None) as stream:
+            return _uuid_in(stream.read())
 
 
 def _uuid_in(content: bytes) -> str:
