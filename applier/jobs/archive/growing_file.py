@@ -1,4 +1,8 @@
-"""A file of the archive while it grows: what is on disk is whole events, but for what a kill cut off."""
+"""A file of the archive while it grows: what is on disk is whole events, but for what a kill cut off.
+
+Bytes are added, and never written again, so that others may read the file meanwhile. It is complete when a file with a
+higher number is there, which is made after this one is on the disk.
+"""
 
 from __future__ import annotations
 
@@ -26,16 +30,27 @@ _SYNC_SECONDS = 1.0
 
 
 class GrowingFile:
-    """A binlog to which events are added. `size` is also the position of the next one."""
+    """A binlog, which is there, to which events are added. `size` is also the position of the next one."""
 
     def __init__(self, path: str, size: int) -> None:
         self.path, self.size = path, size
-        is_new = not size
-        self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | (os.O_CREAT | os.O_EXCL if is_new else 0), 0o666)
+        self._handle = os.open(path, os.O_WRONLY | os.O_APPEND)
         self._synced, self._is_dirty = time.monotonic(), False
-        if is_new:
-            self.append(MAGIC)
-            durable.sync([os.path.dirname(path)])
+
+    @classmethod
+    def created(cls, path: str, events: bytes) -> GrowingFile:
+        """A new one, which is there with its first events or not at all. Errors: FileExistsError, OSError."""
+        if os.path.exists(path):
+            raise FileExistsError(path)
+        folder, name = os.path.split(path)
+        begun = os.path.join(folder, f".{name}.begun")
+        with open(begun, "wb") as file:
+            file.write(MAGIC + events)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(begun, path)
+        durable.sync([folder])
+        return cls(path, len(MAGIC) + len(events))
 
     @property
     def name(self) -> str:
@@ -50,6 +65,10 @@ class GrowingFile:
             rest = rest[written:]
         self.size += len(data)
         self._is_dirty = True
+        self.sync_if_due()
+
+    def sync_if_due(self) -> None:
+        """Wait until all is on the disk, if the last time was a while ago."""
         if time.monotonic() - self._synced > _SYNC_SECONDS:
             self.sync()
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from applier.binlog.events.gtid import GtidSet
-from applier.errors import ArchiveError, UsageError
+from applier.errors import ArchiveError, UsageError, reason
 from applier.io.progress import Progress
 from applier.io.resolver import join
 from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, EndOfLog, FileBegins, Run
@@ -26,7 +26,7 @@ from applier.jobs.server_connection import ServerAddress
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LARGEST_POSITION = 0xFFFFFFFF
-"""Of COM_BINLOG_DUMP; a file that is larger is taken from its beginning again."""
+"""Of COM_BINLOG_DUMP; of a file that is larger, what is there comes again and is passed over."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class _Archiving:
         self._file: GrowingFile | None = None
         self._last: tuple[str, int] = ("", 0)
         self._names: set[str] = set()
+        self._first_event, self._passed_over = b"", 0
         self._complete = self._events = self._bytes = 0
         self._events_of_file = self._bytes_of_file = 0
         self._began = time.monotonic()
@@ -66,7 +67,7 @@ class _Archiving:
     def run(self) -> Archived:
         """Copy, over as many connections as it takes."""
         self._progress.phase("archive", 0, "files")
-        delay, told = _FIRST_DELAY, ""
+        delay, told = 0.0, ""
         is_known = self._options.waits and self._output.last_file() is not None
         try:
             while not self._stopped():
@@ -84,7 +85,7 @@ class _Archiving:
                     if str(lost) != told:
                         self._progress.note(f"the connection to {self._source} is lost, and tried again: {lost}")
                     told = str(lost)
-                delay = _FIRST_DELAY if self._bytes > before else min(2 * delay, _LONGEST_DELAY)
+                delay = 0.0 if self._bytes > before else min(max(2 * delay, _FIRST_DELAY), _LONGEST_DELAY)
                 self._wait(delay)
         finally:
             self._source.close()
@@ -110,13 +111,12 @@ class _Archiving:
                              hint="was the server's log reset (RESET BINARY LOGS AND GTIDS, RESET MASTER), or is it "
                                   "another server? choose another --output for it")
         self._output.note_source(self._source.server_uuid)
-        if size > _LARGEST_POSITION:
-            self._output.remove(path)
-            return self._source.dump(name, FIRST)
         os.truncate(path, size)
         self._file = GrowingFile(path, size)
         self._last = name, size
-        return self._source.dump(name, size)
+        is_too_far = size > _LARGEST_POSITION
+        self._passed_over = size - FIRST if is_too_far else 0
+        return self._source.dump(name, FIRST if is_too_far else size)
 
     def _first(self) -> str:
         options = self._options
@@ -129,6 +129,11 @@ class _Archiving:
         silent = 0.0
         while not self._stopped():
             match self._source.poll(stream):
+                case Run(data, events) if self._passed_over:
+                    rest = data[self._passed_over:]
+                    self._passed_over -= len(data) - len(rest)
+                    if rest:
+                        self._write(stream.name, rest, events)
                 case Run(data, events):
                     self._write(stream.name, data, events)
                 case FileBegins(name):
@@ -138,6 +143,8 @@ class _Archiving:
                     return
                 case None if stream.receive():
                     silent = 0.0
+                    if self._file is not None:
+                        self._file.sync_if_due()
                 case None:
                     silent += WAIT_SECONDS
                     if self._file is not None:
@@ -146,10 +153,19 @@ class _Archiving:
                         raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
 
     def _write(self, name: str, data: bytes, events: int) -> None:
+        if self._file is None and not self._first_event:
+            self._first_event = data  # the file is there when there is a second one, which says what came before it
+            return
         if self._file is None:
-            self._create(name)
-        assert self._file is not None
-        self._file.append(data)
+            data, events, self._first_event = self._first_event + data, events + 1, b""
+        try:
+            if self._file is None:
+                self._file = self._created(name, data)
+            else:
+                self._file.append(data)
+        except OSError as error:
+            raise ArchiveError(f"the file cannot be written: {reason(error)}", file=self._output.path_of(name),
+                               hint="begin again when there is room: what is whole stays") from error
         self._names.add(name)
         self._last = name, self._file.size
         self._events += events
@@ -157,14 +173,14 @@ class _Archiving:
         self._events_of_file += events
         self._bytes_of_file += len(data)
 
-    def _create(self, name: str) -> None:
+    def _created(self, name: str, data: bytes) -> GrowingFile:
         path = self._output.path_of(check_name(name))
+        self._began, self._events_of_file, self._bytes_of_file = time.monotonic(), 0, 0
         try:
-            self._file = GrowingFile(path, 0)
+            return GrowingFile.created(path, data)
         except FileExistsError:
             raise ArchiveError("the server begins a file that is in the output already", file=path,
                                hint="was the server's log reset? choose another --output") from None
-        self._began, self._events_of_file, self._bytes_of_file = time.monotonic(), 0, 0
 
     def _complete_file(self) -> None:
         assert self._file is not None
@@ -181,6 +197,7 @@ class _Archiving:
             self._output.keep(path, grows=grows)
 
     def _close_locally(self) -> str | None:
+        self._first_event = b""
         if self._file is None:
             return None
         path = self._file.path

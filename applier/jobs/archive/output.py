@@ -53,13 +53,14 @@ class Output:
             os.close(self._lock)
 
     def last_file(self) -> str | None:
-        """The path, on this machine, of the file with the highest number; None where there is none. On a store it is
-        fetched, since it may have been the last one of a run. Raises UsageError for files of several logs."""
+        """The path, on this machine, of the file with the highest number; None where there is none. One that only a
+        store has is fetched, since it may have been the last one of a run. Raises UsageError for files of several
+        logs."""
+        infos = self._filesystem.get_file_info(fs.FileSelector(self._path, allow_not_found=True))
         names = []
-        for info in self._filesystem.get_file_info(fs.FileSelector(self._path, allow_not_found=True)):
+        for name in {info.base_name for info in infos if info.type == fs.FileType.File} | set(os.listdir(self.folder)):
             with suppress(UsageError):
-                if info.type == fs.FileType.File:
-                    names.append(check_name(info.base_name))
+                names.append(check_name(name))
         if len(bases := {name.rpartition(".")[0] for name in names}) > 1:
             raise UsageError(f"there are files of several logs: {', '.join(sorted(bases))}", file=self.location,
                              hint="choose another --output")
@@ -80,8 +81,9 @@ class Output:
     def remove(self, path: str) -> None:
         """Remove a file of the archive in which nothing is whole."""
         os.remove(path)
-        if self._is_far:
-            self._filesystem.delete_file(f"{self._path}/{os.path.basename(path)}")
+        far = f"{self._path}/{os.path.basename(path)}"
+        if self._is_far and self._filesystem.get_file_info(far).type == fs.FileType.File:
+            self._filesystem.delete_file(far)
 
     def keep(self, path: str, *, grows: bool) -> None:
         """Have a file, which is closed, in the archive; it `grows` if it is not complete, and goes on in `folder`."""
