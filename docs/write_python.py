@@ -26,8 +26,8 @@ Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`
 `hint` and `mysql_errno`.
 """
 _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
-_FIRST = ("replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes", "history", "History",
-          "undo", "Undone", "UndoneTable", "Conflict", "versions", "LakeVersion", "expire", "Expired", "fsck",
+_FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes",
+          "history", "History", "undo", "Undone", "UndoneTable", "Conflict", "versions", "LakeVersion", "expire", "Expired", "fsck",
           "CheckedLake", "publish", "Published", "PublishedTable",
           "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "import_dump", "export",
           "verify_sql", "verify", "ServerComparison", "summary", "Summary", "doctor", "locate", "explain",

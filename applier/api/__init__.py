@@ -1,4 +1,4 @@
 """The Python API, which the package `applier` offers: the verbs of the command line as functions, and snapshots."""
 
-__all__ = ["arguments", "building", "changes", "diffing", "doctoring", "dumping", "histories", "lakes", "logs",
-           "publishing", "replaying", "rewriting", "snapshots", "streams", "summaries", "undoing", "verifying"]
+__all__ = ["archiving", "arguments", "building", "changes", "diffing", "doctoring", "dumping", "histories", "lakes",
+           "logs", "publishing", "replaying", "rewriting", "snapshots", "streams", "summaries", "undoing", "verifying"]

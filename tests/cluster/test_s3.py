@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ from pyarrow import fs
 from pyiceberg.catalog import load_catalog
 
 import applier
+import applier.binlog
 from applier.binlog.archive.archive import open_archive
 from applier.engine.executor import ThisProcess
 from applier.errors import SnapshotError
@@ -28,6 +30,8 @@ from applier.plan import units
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, lake_claims, manifest, shards
 from applier.snapshot.lake_claims import Claim
 from applier.snapshot.lake_staging import open_lake
+from tests.support.binlog_server import PASSWORD, BinlogServer, Fault
+from tests.support.folders import CASES
 from tests.support.forked_runs import forked_runs
 from tests.support.packing import pack_archive
 from tests.support.small_logs import commit, insert, new_log, update
@@ -339,3 +343,41 @@ def test_a_run_of_a_lake_that_is_killed(lake, logs):
             assert len(applier.versions(lake)) in (known, known + 1)
             wrong = [line for line in applier.fsck(lake).damaged if not line.startswith("LATEST")]  # written after it
             assert rows(lake) == AFTER and not wrong
+
+
+def test_an_archive_of_a_live_server(store, tmp_path, monkeypatch):
+    """Files are there when they are complete, the last one at the end; a connection lost within a file loses nothing,
+    and another run goes on within the last file, which it fetches."""
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    folder, output, names = CASES / "many-files-mysql", "s3://lake/archive", [f"binlog.00000{n}" for n in range(1, 5)]
+    served = tmp_path / "served"
+    served.mkdir()
+    for name in names[:2]:
+        shutil.copy(folder / name, served)
+
+    def there():
+        found = sorted(objects(output) - {"_source.json"})
+        return {name: s3().open_input_stream(f"lake/archive/{name}").readall() for name in found}
+
+    place, within = ([event.position for event in applier.binlog.open(str(folder / name))][4] for name in names[:2])
+    ends = []
+
+    def stopped():
+        ends.append(set(there()))
+        return len(server.dumps) > 1 and ends[-1] == {names[0]}
+
+    with BinlogServer(served, faults=(Fault(0, names[0], place, "cut"),)) as server:
+        done = applier.archive(server.url, output, stopped=stopped)
+    assert all(seen <= {names[0]} for seen in ends)
+    files = {name: (folder / name).read_bytes() for name in names}
+    assert there()[names[0]] == files[names[0]] and done.complete == 1
+    with BinlogServer(served) as server:
+        applier.archive(server.url, output, until_now=True)
+        assert there() == {name: files[name] for name in names[:2]}
+        (served / names[1]).write_bytes(files[names[1]][:within])
+        s3().delete_file(f"lake/archive/{names[1]}")
+        applier.archive(server.url, output, until_now=True)
+        for name in names[1:]:
+            shutil.copy(folder / name, served)
+        applier.archive(server.url, output, until_now=True)
+    assert there() == files
