@@ -14,8 +14,8 @@ def archive(
     source: str,
     output: PathLike,
     *,
-    gtid: str | GtidSet | None = None,
-    start: str | None = None,
+    start_gtid: str | GtidSet | None = None,
+    start_file: str | None = None,
     until_now: bool = False,
     defaults_file: PathLike | None = None,
     stopped: Callable[[], bool] | None = None,
@@ -31,8 +31,8 @@ def archive(
         the environment, or in the option file.
     output: the directory of the archive. On an object store it gets files when they are complete, and the last one when
         this function ends.
-    gtid: where an output without binlogs begins: at the file with the first transaction that is not in this set.
-    start: or at this file. By default at the oldest one that the server has.
+    start_gtid: where an output without binlogs begins: at the file with the first transaction that is not in this set.
+    start_file: or at this file. By default at the oldest one that the server has.
     until_now: whether to return at the end of the log, instead of waiting for more.
     defaults_file: an option file as the servers' clients have it, whose [client] says the rest of who asks where.
     stopped: asked about twice a second; the function returns after it says True.
@@ -45,9 +45,9 @@ def archive(
     from applier.jobs.archive.job import archive as copy
     from applier.jobs.server_connection import ServerAddress
 
-    if gtid is not None and start is not None:
-        raise UsageError("--gtid and --start both say where to begin", hint="give one of them")
+    if start_gtid is not None and start_file is not None:
+        raise UsageError("--start-gtid and --start-file both say where to begin", hint="give one of them")
     address = ServerAddress.parse(source, None if defaults_file is None else path(defaults_file))
-    gtids = GtidSet.parse(gtid) if isinstance(gtid, str) else gtid
-    options = ArchiveOptions(address, path(output), gtids, start, not until_now)
+    gtids = GtidSet.parse(start_gtid) if isinstance(start_gtid, str) else start_gtid
+    options = ArchiveOptions(address, path(output), gtids, start_file, not until_now)
     return copy(options, watcher(progress), stopped or (lambda: False))

@@ -18,9 +18,10 @@ def archive(
                             "--defaults-file.")],
     output: Annotated[str, typer.Option(
         metavar="DIR", help="The directory of the archive. If it has binlogs, copying goes on after them.")],
-    gtid: Annotated[str | None, typer.Option(
-        metavar="SET", help="Begin with the file that has the first transaction which is not in this set.")] = None,
-    start: Annotated[str | None, typer.Option(
+    start_gtid: Annotated[str | None, typer.Option(
+        "--start-gtid", "--gtid", metavar="SET", help="Begin with the file that has the first transaction which is not "
+                                                      "in this set.")] = None,
+    start_file: Annotated[str | None, typer.Option(
         metavar="FILE", help="Begin with this file. By default with the oldest one that the server has.")] = None,
     until_now: Annotated[bool, typer.Option(
         "--until-now/--stop-never", help="End at the end of the log, or wait there for more.")] = False,
@@ -49,7 +50,7 @@ def archive(
         before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         with progress() as watcher:
-            done = copy(source, output, gtid=gtid, start=start, until_now=until_now, defaults_file=defaults_file,
+            done = copy(source, output, start_gtid=start_gtid, start_file=start_file, until_now=until_now, defaults_file=defaults_file,
                         stopped=ended.is_set, progress=watcher)
     finally:
         for number, handler in before.items():

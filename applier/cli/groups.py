@@ -26,6 +26,7 @@ VERBS = {
         "import": "a dump becomes a snapshot",
     },
     "Keep archives": {
+        "archive": "copy a server's binlogs",
         "doctor": "what would stop a replay",
         "rewrite": "smaller, or full images",
         "index": "makes `locate` faster",
@@ -59,7 +60,7 @@ VERBS = {
 """The verbs by what they are for, each in few words."""
 
 OPTIONS = (
-    OptionGroup("What to read", ("--binlogs", "--base"), (
+    OptionGroup("What to read", ("--binlogs", "--base", "--source"), (
         "--schema", "--define-from-log", "--database", "--position", "--gtid-set", "--flavour", "--keyring",
         "--key-file", "--key-file-secret")),
     OptionGroup("What to compare with", ("--against", "--server"), ("--sql", "--hash", "--defaults-file")),
@@ -70,7 +71,8 @@ OPTIONS = (
         "--statements", "--complete", "--unsigned-bigint", "--target-file-size", "--no-data", "--data-only",
         "--if-not-exists", "--replace", "--rows", "--top")),
     OptionGroup("Where to start and stop", ("--stop-datetime", "--stop-position"), (
-        "--stop-gtid", "--start-datetime", "--start-position", "--until")),
+        "--stop-gtid", "--start-datetime", "--start-position", "--start-gtid", "--start-file", "--until",
+        "--until-now")),
     OptionGroup("Which tables and rows", ("--tables", "--key"), (
         "--ignore-tables", "--rewrite-db", "--columns", "--where")),
     OptionGroup("Which transactions", ("--gtids",), ("--exclude-gtids", "--server-ids", "--ignore-server-ids")),

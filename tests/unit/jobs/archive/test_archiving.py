@@ -157,14 +157,14 @@ def test_it_begins_at_the_file_of_the_first_missing_transaction(executed, first,
     tagged = f"{UUID}:{executed},{UUID}:shop:5-6" if executed else ""
     for text in {f"{UUID}:{executed}" if executed else "", tagged}:
         with server_of("mysql") as server:
-            applier.archive(server.url, tmp_path / f"out{len(text)}", gtid=text, until_now=True)
+            applier.archive(server.url, tmp_path / f"out{len(text)}", start_gtid=text, until_now=True)
         assert server.dumps[0] == applier.GtidSet.parse(text)
         assert same(tmp_path / f"out{len(text)}", FOLDERS["mysql"], NAMES[first:])
 
 
 def test_mariadb_chooses_by_the_replicas_state(tmp_path):
     with server_of("mariadb") as server:
-        applier.archive(server.url, tmp_path / "out", gtid="0-1-5,1-2-7", until_now=True)
+        applier.archive(server.url, tmp_path / "out", start_gtid="0-1-5,1-2-7", until_now=True)
     assert any("@slave_connect_state = '0-1-5,1-2-7'" in said for said in server.statements)
     assert server.dumps[0] == ("", 4)
     assert same(tmp_path / "out", FOLDERS["mariadb"])
@@ -173,18 +173,18 @@ def test_mariadb_chooses_by_the_replicas_state(tmp_path):
 @pytest.mark.parametrize(("flavour", "gtid"), [("mysql", "0-1-5"), ("mariadb", f"{UUID}:1-5")])
 def test_a_set_of_the_other_flavour_is_refused(flavour, gtid, tmp_path):
     with server_of(flavour) as server, pytest.raises(UsageError, match="the GTID set of"):
-        applier.archive(server.url, tmp_path / "out", gtid=gtid, until_now=True)
+        applier.archive(server.url, tmp_path / "out", start_gtid=gtid, until_now=True)
 
 
 def test_it_begins_at_the_file_that_is_named(flavour, tmp_path):
     with server_of(flavour) as server:
-        applier.archive(server.url, tmp_path / "out", start=NAMES[2], until_now=True)
+        applier.archive(server.url, tmp_path / "out", start_file=NAMES[2], until_now=True)
         assert same(tmp_path / "out", FOLDERS[flavour], NAMES[2:])
         with pytest.raises(ArchiveError) as refused:
-            applier.archive(server.url, tmp_path / "other", start="binlog.000009", until_now=True)
+            applier.archive(server.url, tmp_path / "other", start_file="binlog.000009", until_now=True)
         assert refused.value.mysql_errno == 1236
         with pytest.raises(UsageError):
-            applier.archive(server.url, tmp_path / "other", start="../binlog.000001", until_now=True)
+            applier.archive(server.url, tmp_path / "other", start_file="../binlog.000001", until_now=True)
 
 
 def test_events_that_are_cut_across_packets(tmp_path):
@@ -277,7 +277,7 @@ def test_an_option_file_that_cannot_be_followed(lines, refusal, tmp_path, capfd)
     assert server.dumps == []
 
 
-@pytest.mark.parametrize("more", [("--gtid", f"{UUID}:1", "--start", NAMES[0]), ("--gtid", "nonsense")])
+@pytest.mark.parametrize("more", [("--start-gtid", f"{UUID}:1", "--start-file", NAMES[0]), ("--gtid", "nonsense")])
 def test_what_does_not_say_where_to_begin(more, tmp_path):
     with server_of("mysql") as server:
         assert cli.main(["archive", "--source", server.url, "--output", str(tmp_path / "out"), *more]) == 2
