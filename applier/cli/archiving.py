@@ -34,7 +34,7 @@ def archive(
     The output is an archive that `replay` reads at any time. After any end of either side the same command goes on
     where it was. SIGTERM and SIGINT end it with 0.
 
-        MYSQL_PWD=… applier archive --source mysql://repl@db1:3306 --output /backup/binlogs
+        MYSQL_PWD=… applier archive --source mysql://repl@db1 --output /backup/binlogs
     """
     from applier.api.archiving import archive as copy
     from applier.cli.terminal import progress
@@ -50,8 +50,8 @@ def archive(
         before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         with progress() as watcher:
-            done = copy(source, output, start_gtid=start_gtid, start_file=start_file, until_now=until_now, defaults_file=defaults_file,
-                        stopped=ended.is_set, progress=watcher)
+            done = copy(source, output, start_gtid=start_gtid, start_file=start_file, until_now=until_now,
+                        defaults_file=defaults_file, stopped=ended.is_set, progress=watcher)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
