@@ -34,7 +34,7 @@ def archive(
     The output is an archive that `replay` reads at any time. After any end of either side the same command goes on
     where it was. SIGTERM and SIGINT end it with 0.
 
-        MYSQL_PWD=… applier archive --source mysql://repl@db1 --output /backup/binlogs
+        MYSQL_PWD=… applier archive --source mysql://repl@db1 --output /backup
     """
     from applier.api.archiving import archive as copy
     from applier.cli.terminal import progress
