@@ -5,10 +5,11 @@ As `python -m tests.recorded.archiving.real_servers`:
     copies FLAVOUR PORT DATADIR MYSQLBINLOG…       what an archive of a server that is there is, by every way in
     kills FLAVOUR DATADIR N COMMAND…               kill -9 of archive and of the server, N each, under load
 
-The server listens on 127.0.0.1, root has no password, and its data is nobody's. MYSQLBINLOG is the command of the
-flavour's mysqlbinlog with what comes before it (chroot DIR); DATADIR has ca.pem of the server; COMMAND starts the server, on a port that it names with
---port=, in the foreground. Every archive is compared with the server's files, and those of `copies` with what
-`mysqlbinlog --raw` writes; of the newest one, byte 22 says that it is in use, and differs.
+The server listens on 127.0.0.1, root has no password, and its data is nobody's; for `copies`, DATADIR has the ca.pem of
+its certificate. MYSQLBINLOG is the command of the flavour's mysqlbinlog with what comes before it (chroot DIR, or env);
+COMMAND starts the server, on a port that it names with --port=, in the foreground. Every archive is compared with the
+server's files, and one with what `mysqlbinlog --raw` writes; of the newest file, byte 22 says that it is in use, and
+differs.
 """
 
 from __future__ import annotations
