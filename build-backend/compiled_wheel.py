@@ -1,11 +1,11 @@
-"""The build backend (PEP 517): setuptools', whose wheels get the compiled kernels.
+"""The build backend (PEP 517): setuptools', whose wheels get manual pages, completion for shells and compiled kernels.
 
 A wheel made here is for one Python and platform. It has the machine code of all kernels for each processor level of
 x86-64 (keysearch.processor), where keysearch.kernel_cache looks first, and asks for exactly the Numba and llvmlite that
 made it. `--config-settings levels=x86-64-v3` names the levels, if not all; this machine must have them, as kernels are
 compiled by being called. Kernels that are in the cache of who builds it are taken from there.
 
-On other machines than x86-64 the wheel is setuptools' own: kernels are compiled where it is installed.
+On other machines than x86-64 the wheel is for all of them: kernels are compiled where it is installed.
 """
 
 import base64
@@ -37,20 +37,20 @@ LEVELS = ("x86-64-v3", "x86-64-v2")
 FEATURES = "+pclmul"
 EXACT = ("numba", "llvmlite")
 NOT_TO_COMPILE = ("pyspark",)
+FOR_PAGES = ("typer",)
 Settings = dict[str, str] | None
 
 
 def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     """What setuptools needs, and, to compile, what the kernels are called with, in the versions of constraints.txt."""
     needed: list[str] = build_meta.get_requires_for_build_wheel(config_settings)
-    if not _is_compiled():
-        return needed
     settings = configparser.ConfigParser()
     settings.read(ROOT / "setup.cfg")
     lines = settings["options"]["install_requires"].splitlines()
     names = [re.split(r"[^\w-]", line)[0] for line in lines if line and not line.startswith("#")]
     pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line)
-    return needed + [f"{name}=={pins[name]}" for name in (*names, "llvmlite") if name not in NOT_TO_COMPILE]
+    return needed + [f"{name}=={pins[name]}" for name in (*names, "llvmlite")
+                     if (name not in NOT_TO_COMPILE if _is_compiled() else name in FOR_PAGES)]
 
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:
@@ -61,29 +61,37 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: S
 
 
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
-    """Make setuptools' wheel, put the kernels in, and say what it is for."""
+    """Make setuptools' wheel, put pages and kernels in, and say what it is for."""
     shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools would add modules that are gone
-    if not _is_compiled():
-        print(f"no kernels are compiled for {platform.machine()}")
-        return str(build_meta.build_wheel(wheel_directory, config_settings, metadata_directory))
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / build_meta.build_wheel(folder, config_settings, metadata_directory)
         content = Path(folder) / "content"
         with zipfile.ZipFile(plain) as wheel:
             wheel.extractall(content)
-        levels = (config_settings or {}).get("levels")
-        _compile(content, levels.split(",") if levels else list(LEVELS))
         [info] = content.glob("*.dist-info")
-        _pin(info / "METADATA")
-        tag = _tag()
-        _edit(info / "WHEEL", {"Root-Is-Purelib": "false", "Tag": tag})
-        name = f"{plain.name.removesuffix('-py3-none-any.whl')}-{tag}.whl"
+        write_pages(content, info.with_suffix(".data") / "data" / "share")
+        name: str = plain.name
+        if _is_compiled():
+            levels = (config_settings or {}).get("levels")
+            _compile(content, levels.split(",") if levels else list(LEVELS))
+            _pin(info / "METADATA")
+            tag = _tag()
+            _edit(info / "WHEEL", {"Root-Is-Purelib": "false", "Tag": tag})
+            name = f"{plain.name.removesuffix('-py3-none-any.whl')}-{tag}.whl"
+        else:
+            print(f"no kernels are compiled for {platform.machine()}")
         _pack(content, info / "RECORD", Path(wheel_directory) / name)
     return name
 
 
 def _is_compiled() -> bool:
     return platform.machine() == "x86_64"
+
+
+def write_pages(content: Path, share: Path) -> None:
+    """Write the manual pages and completions of an unpacked wheel's command line below a folder."""
+    subprocess.run([sys.executable, "-m", "applier.cli.installed_pages", str(share)], cwd=content, check=True,
+                   env=os.environ | {"PYTHONPATH": str(content), "PYTHONDONTWRITEBYTECODE": "1"})
 
 
 def _compile(content: Path, levels: list[str]) -> None:

@@ -36,9 +36,9 @@ def width() -> int:
 def usage(verb: Any) -> list[str]:
     """What a verb takes: arguments, options that must be given, and that there are others. An argument that is hidden
     is how such an option was given before."""
-    arguments = [param.metavar or param.name.upper() for param in _arguments(verb)]
+    arguments = [param.metavar or param.name.upper() for param in arguments_of(verb)]
     unnamed = [param.metavar for param in verb.params if param.param_type_name == "argument" and param.hidden]
-    required = [" ".join(filter(None, names_of(param))) for param in _options(verb)
+    required = [" ".join(filter(None, names_of(param))) for param in options_of(verb)
                 if param.required or param.metavar in unnamed]
     return [*arguments, *required, "[OPTIONS]"]
 
@@ -56,10 +56,10 @@ def verbs(group: Any) -> str:
 
 def first_screen(verb: Any, columns: int) -> str:
     """What a verb does, and the options that are used most; the others by their names."""
-    head = [*_usage(verb, columns), "", *textwrap.wrap(_paragraphs(verb)[0], columns), ""]
+    head = [*_usage(verb, columns), "", *textwrap.wrap(paragraphs_of(verb)[0], columns), ""]
     tail = ["", *textwrap.wrap("--help-all tells of all options, with examples. -q says less, -v more.", columns)]
     room = LINES - len(head) - len(tail)
-    groups = grouped([names_of(param)[0] for param in _options(verb)])
+    groups = grouped([names_of(param)[0] for param in options_of(verb)])
     lines = list(_groups(verb, columns, [name for group in groups for name in group.names]))
     told = [name for group in groups for name in group.first]
     while len(lines) > room:
@@ -73,17 +73,17 @@ def first_screen(verb: Any, columns: int) -> str:
 def whole(verb: Any, columns: int) -> str:
     """All that a verb does and takes."""
     lines = [*_usage(verb, columns), ""]
-    for paragraph in _paragraphs(verb):
+    for paragraph in paragraphs_of(verb):
         lines += [*(paragraph.splitlines() if paragraph.startswith("  ") else textwrap.wrap(paragraph, columns)), ""]
-    options = {names_of(param)[0]: param for param in _options(verb)}
+    options = {names_of(param)[0]: param for param in options_of(verb)}
     groups = grouped(list(options))
     for number, group in enumerate([*groups] if groups else [OPTIONS[0]]):
         lines.append(f"{group.title}:")
         if not number:
-            for param in _arguments(verb):
+            for param in arguments_of(verb):
                 lines += _entry(param.metavar or param.name.upper(), param.help or "", columns)
         for name in group.names if groups else ():
-            lines += _entry(" ".join(filter(None, names_of(options[name]))), _full_text(options[name]), columns)
+            lines += _entry(" ".join(filter(None, names_of(options[name]))), full_text(options[name]), columns)
         lines.append("")
     lines.append("Everywhere:")
     for names, text in COMMON.items():
@@ -113,15 +113,15 @@ def short_text(text: str, columns: int) -> str:
 
 def _example(verb: Any, room: int) -> list[str]:
     """The first examples, if there is room for them."""
-    block = next((["", *paragraph.splitlines()] for paragraph in _paragraphs(verb) if paragraph.startswith("  ")), [])
+    block = next((["", *paragraph.splitlines()] for paragraph in paragraphs_of(verb) if paragraph.startswith("  ")), [])
     return block if len(block) <= room else []
 
 
 def _groups(verb: Any, columns: int, told: list[str]) -> Iterator[str]:
     """The groups of a verb's options, with what `told` ones do, and the names of the others."""
-    options = {names_of(param)[0]: param for param in _options(verb)}
+    options = {names_of(param)[0]: param for param in options_of(verb)}
     groups = grouped(list(options))
-    arguments = [(param.metavar or param.name.upper(), param.help or "") for param in _arguments(verb)]
+    arguments = [(param.metavar or param.name.upper(), param.help or "") for param in arguments_of(verb)]
     if arguments and (not groups or groups[0].title != OPTIONS[0].title):
         yield f"{OPTIONS[0].title}:"
         yield from _entries(arguments, columns)
@@ -154,7 +154,8 @@ def _entry(names: str, text: str, columns: int) -> list[str]:
     return [f"  {names}".ljust(_NAMES) + lines[0], *(" " * _NAMES + line for line in lines[1:])]
 
 
-def _full_text(param: Any) -> str:
+def full_text(param: Any) -> str:
+    """What an option does, and its default."""
     default = getattr(param.default, "value", param.default)
     return str(param.help) + (f" By default {default}." if default not in (None, False, "", [], ()) else "")
 
@@ -165,15 +166,18 @@ def _usage(verb: Any, columns: int) -> list[str]:
                          break_on_hyphens=False)
 
 
-def _paragraphs(verb: Any) -> list[str]:
+def paragraphs_of(verb: Any) -> list[str]:
+    """What a verb does; examples are indented, with their lines as they are."""
     return re.split(r"\n\s*\n", verb.help)
 
 
-def _arguments(verb: Any) -> list[Any]:
+def arguments_of(verb: Any) -> list[Any]:
+    """The arguments that are shown."""
     return [param for param in verb.params if param.param_type_name == "argument" and not param.hidden]
 
 
-def _options(verb: Any) -> list[Any]:
+def options_of(verb: Any) -> list[Any]:
+    """The options that are shown."""
     return [param for param in verb.params if param.param_type_name == "option" and not param.hidden]
 
 

@@ -67,6 +67,15 @@ def python(wheel, tmp_path_factory):
     subprocess.run(["chmod", "-R", "u+w", str(folder)], check=True)
 
 
+def test_manual_pages_and_completion_are_where_shells_look(python):
+    """Below the prefix, as made from the declarations (tests/unit/cli/test_installed_pages.py)."""
+    share = python.parent.parent / "share"
+    assert "applier replay" in (share / "man/man1/applier-replay.1").read_text()
+    for path in ("bash-completion/completions/applier", "zsh/site-functions/_applier",
+                 "fish/vendor_completions.d/applier.fish"):
+        assert "--stop-datetime" in (share / path).read_text() or "-l stop-datetime" in (share / path).read_text()
+
+
 def files(folder):
     return {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
 
