@@ -88,7 +88,13 @@ DefineFromLogOption = Annotated[bool, typer.Option(
 
 
 @app.callback(invoke_without_command=True)
-def _applier(version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False) -> None:
+def _applier(
+    ctx: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
     if version:
         print(f"applier {__version__}")
         raise typer.Exit
+    if ctx.invoked_subcommand is None:
+        print(ctx.get_help())
+        raise typer.Exit(2)

@@ -14,8 +14,8 @@ from applier.cli.groups import OPTIONS, VERBS, grouped
 
 LINES = 25
 """Of a first screen."""
-_MOST = 120
-"""Columns: longer lines are hard to read."""
+_LEAST, _MOST = 60, 120
+"""Columns: longer lines are hard to read, and in shorter ones nothing stands beside a name."""
 _NAMES = 30
 """Columns of a name with its value; longer ones get a line of their own."""
 _ENDS = re.compile(r"[.;:](?= |$)")
@@ -30,7 +30,7 @@ COMMON = {
 
 def width() -> int:
     """Columns to write in."""
-    return min(shutil.get_terminal_size().columns, _MOST)
+    return min(max(shutil.get_terminal_size().columns, _LEAST), _MOST)
 
 
 def usage(verb: Any) -> list[str]:

@@ -10,6 +10,7 @@ from applier import cli
 from applier.errors import KEY_NOT_FOUND, MissingFile, ReplayStopped
 from applier.jobs.replay.result import ReplayResult, TableResult
 from applier.snapshot import manifest
+from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.support.folders import ROOT
 
 
@@ -147,7 +148,10 @@ def test_the_console_script_ends_with_its_code_and_all_that_was_printed(argv, co
     assert ("applier 0" in done.stdout) if code == 0 else ("/nowhere" in done.stderr)
 
 
-@pytest.mark.parametrize("words, code", [(["status", "."], 0), (["status", "nowhere"], 2)])
+@pytest.mark.parametrize("words, code", [
+    (["status", "."], 0), (["status", ".", "--json"], 0), (["status", "nowhere"], 2), (["replay", "--help-all"], 0),
+    (["show", "--binlogs", str(ARCHIVE / "binlog.000003")], 0), (["summary", "--json", "--binlogs", str(ARCHIVE)], 0),
+])
 @pytest.mark.parametrize("to", ["stdout", "stderr"])
 def test_nobody_reads_what_is_printed(words, code, to, tmp_path):
     """As with `| head`: neither a traceback nor another exit code comes of it."""
@@ -158,7 +162,7 @@ def test_nobody_reads_what_is_printed(words, code, to, tmp_path):
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | {to: writer}
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     run = subprocess.Popen([sys.executable, "-m", "applier", *words], cwd=tmp_path, env=environment, text=True,
-                           **streams)
+                           errors="replace", **streams)
     os.close(writer)
     said = run.communicate()[to == "stdout"]
     assert run.returncode == code and "Traceback" not in said

@@ -57,6 +57,18 @@ def test_help_has_the_same_names_everywhere(words):
     assert printed(80, *words[:-1], "-h") == printed(80, *words[:-1], "--help")
 
 
+def test_without_a_verb_there_is_help(capsys):
+    """Exit code 2: nothing was done."""
+    for words in ([], ["-q"]):
+        assert cli.main(words) == 2
+        said = capsys.readouterr()
+        assert "Usage: applier VERB" in said.out + said.err
+
+
+def test_a_narrow_terminal_gets_help_too():
+    assert "--stop-datetime" in printed(10, "replay", "--help") and printed(10, "--help") == printed(80, "--help")
+
+
 @pytest.mark.parametrize("where", [["-q", "status"], ["status", "-q"], ["status", "--quiet"]])
 def test_quiet_says_errors_only(where, tmp_path, capsys, monkeypatch):
     from applier.cli import terminal

@@ -29,6 +29,8 @@ def loaded(*words):
 
 @pytest.mark.parametrize(("words", "unwanted"), [
     (["--version"], {"numpy", "numba", "pyarrow", "rich"}),
+    (["--help"], {"numpy", "numba", "pyarrow", "rich", "applier.jobs"}),
+    (["replay", "--help-all"], {"numpy", "numba", "pyarrow", "rich", "applier.jobs"}),
     (["show", str(ARCHIVE / "binlog.000003")],
      {"rich", "cffi", "yaml", "applier.schema.ddl", "applier.columns.values", "applier.apply"}),
     (["locate", "--binlogs", str(ARCHIVE), "--datetime", "2026-03-14 10:30:00"],
