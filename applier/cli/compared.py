@@ -98,7 +98,11 @@ def _key(table: DifferentTable, row: DifferentRow) -> str:
     """What is known of a row that is only there: its key."""
     if not table.table.key:
         return f"a row with the hash {row.key}"
+    return ", ".join(f"{name}={value}" for name, value in key_values(table, row).items())
+
+
+def key_values(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
+    """The columns of a row's key, as text; none if the table has no key."""
     columns = [table.columns[number] for number in table.table.key]
-    return ", ".join(
-        f"{column.name}={value_texts(column, values_of(column, pa.array([bytes.fromhex(part)], pa.binary())))[0]}"
-        for column, part in zip(columns, row.key.split("."), strict=True))
+    return {column.name: value_texts(column, values_of(column, pa.array([bytes.fromhex(part)], pa.binary())))[0]
+            for column, part in zip(columns, row.key.split(".") if columns else [], strict=True)}

@@ -98,6 +98,11 @@ def test_rows_that_the_server_lacks_or_has_besides(made, tmp_path, capsys):
     out = capsys.readouterr().out
     assert f"- id={bytes.fromhex(gone[4]).decode()}," in out and "the server lacks it" in out
     assert "+ id=999  only the server has it" in out
+    assert _verify(made, sums, tmp_path, "--against", str(tmp_path / "rows.tsv"), "--json") == 1
+    [table] = json.loads(capsys.readouterr().out)["different"]
+    here, there = sorted(table["rows"], key=lambda row: row["kind"])
+    assert (here["kind"], here["key"], here["there"]) == ("here", {"id": bytes.fromhex(gone[4]).decode()}, None)
+    assert (there["kind"], there["key"], there["here"]) == ("there", {"id": "999"}, None) and here["here"]["id"]
 
 
 def test_a_row_has_the_last_transaction_that_changed_it(made, tmp_path):
