@@ -60,8 +60,10 @@ def _zsh(group: Any) -> str:
     lines = ["#compdef applier", "# Completion of applier for zsh; made from its declarations.", "",
              "local -a verbs", "verbs=("]
     lines += [f"    {_quoted(name + ':' + text)}" for name, text in _verb_texts(group)]
-    lines += [")", "if (( CURRENT == 2 )); then", "    _describe verb verbs", "    return", "fi",
-              "local verb=${words[2]}", "shift words", "(( CURRENT-- ))", "case $verb in"]
+    lines += [")", "local verb= at",
+              "for ((at = 2; at < CURRENT; at++)); do", "    [[ ${words[at]} == -* ]] || { verb=${words[at]}; break; }",
+              "done", "if [[ -z $verb ]]; then", "    _describe verb verbs", "    return", "fi",
+              "shift $((at - 1)) words", "(( CURRENT -= at - 1 ))", "case $verb in"]
     for name, verb in group.commands.items():
         lines.append(f"    {name}) _arguments \\")
         lines += [f"        {_quoted(_zsh_option(param))} \\" for param in options_of(verb)]
