@@ -168,6 +168,9 @@ class _Conversation:
                 description[13:17] = bytes(4)
                 self.send(b"\0" + _with_checksum(description))
             while position < len(data):
+                if position + int.from_bytes(data[position + 9:position + 13], "little") > len(data):
+                    self.error(1236, "binlog truncated in the middle of event; consider out of disk space on master")
+                    return
                 if not self._send_event(_event(data, position), faults.get((name, position))):
                     return
                 position += len(_event(data, position))

@@ -21,7 +21,7 @@ from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, EndOfLo
 from applier.jobs.archive.growing_file import GrowingFile, head_of, whole_part
 from applier.jobs.archive.output import Output
 from applier.jobs.archive.result import Archived
-from applier.jobs.archive.source import FIRST, SILENT_SECONDS, WAIT_SECONDS, Source, check_name
+from applier.jobs.archive.source import FIRST, SILENT_SECONDS, WAIT_SECONDS, Source, TornFile, check_name
 from applier.jobs.server_connection import ServerAddress
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
@@ -128,7 +128,12 @@ class _Archiving:
         """Write what comes until the end of the log, or until `stopped`. Raises ConnectionLost."""
         silent = 0.0
         while not self._stopped():
-            match self._source.poll(stream):
+            try:
+                found = self._source.poll(stream)
+            except TornFile as torn:
+                stream = self._after_crash(stream.name, torn)
+                continue
+            match found:
                 case Run(data, events) if self._passed_over:
                     rest = data[self._passed_over:]
                     self._passed_over -= len(data) - len(rest)
@@ -151,6 +156,15 @@ class _Archiving:
                         self._file.sync()
                     if silent >= SILENT_SECONDS:
                         raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+
+    def _after_crash(self, name: str, torn: TornFile) -> DumpStream:
+        """The files after one that a crash of the server has cut within an event, which is in no transaction. Raises
+        ArchiveError where no start of the server came after it, so that it may be damaged; ConnectionLost."""
+        following = self._source.begun_at_start_after(name)
+        if following is None:
+            raise torn.error
+        self._progress.note(f"{name} ends within an event on {self._source}, since a crash, and {following} goes on")
+        return self._source.dump(following, FIRST)
 
     def _write(self, name: str, data: bytes, events: int) -> None:
         if self._file is None and not self._first_event:

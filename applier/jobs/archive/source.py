@@ -9,6 +9,7 @@ from struct import pack
 from typing import Any
 
 from applier.binlog.archive.log_names import check_log_name
+from applier.binlog.events.format import parse_format_description
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import LOG_GAP, ArchiveError, UsageError
 from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, FileBegins, Run, SourceError
@@ -31,6 +32,14 @@ _WITH_ANNOTATIONS = 0x2
 _LOST = frozenset((1040, 1053, 1158, 1159, 1160, 1161, 1317, 1927, 2002, 2003, 2006, 2013, 2014, 2026, 2055, 3169,
                    4031))
 """Numbers of errors after which another connection may succeed: too many connections, shutdown, the network, KILL."""
+
+
+class TornFile(Exception):
+    """The server's file ends within an event, and `error` says so: it was left so by a crash, or is damaged."""
+
+    def __init__(self, error: ArchiveError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Source:
@@ -121,6 +130,20 @@ class Source:
         self.close()
         return data[:size]
 
+    def begun_at_start_after(self, name: str) -> str | None:
+        """The file that the server began after this one when it was started, None if it began none or went on with it.
+        Raises as `next` does."""
+        self.connect()
+        names = [row[0] for row in self._rows("SHOW BINARY LOGS")]
+        following = names[names.index(name) + 1:] if name in names else []
+        if not following:
+            return None
+        stream = self.dump(check_name(following[0]), FIRST)
+        while not isinstance(found := self.next(stream), Run):
+            pass
+        self.close()
+        return stream.name if parse_format_description(found.data).created else None
+
     def next(self, stream: DumpStream) -> Any:
         """What `DumpStream.next` gives, when it is there. Raises ConnectionLost, also for a server that is silent,
         ArchiveError."""
@@ -133,13 +156,15 @@ class Source:
         return found
 
     def poll(self, stream: DumpStream) -> Any:
-        """What `DumpStream.next` gives at once. Raises ConnectionLost, and ArchiveError where the server refuses."""
+        """What `DumpStream.next` gives at once. Raises ConnectionLost, TornFile, and ArchiveError where the server
+        refuses."""
         try:
             return stream.next()
         except SourceError as error:
             if error.number in _LOST:
                 raise ConnectionLost(error.text) from None
-            raise self._refused(error, stream) from None
+            refused = self._refused(error, stream)
+            raise (TornFile(refused) if _TORN in error.text else refused) from None
 
     def _dump(self, name: str, position: int) -> DumpStream:
         flags = (0 if self._waits else _NOT_WAITING) | _WITH_ANNOTATIONS * (self.flavour == "mariadb")
@@ -182,6 +207,8 @@ def check_name(name: str) -> str:
     return name
 
 
+_TORN = "binlog truncated in the middle of event"
+"""Of error 1236. MariaDB leaves a file so that a crash has cut within an event; MySQL cuts it when it starts."""
 _PURGED = ("the server has purged what comes next (PURGE BINARY LOGS, binlog_expire_logs_seconds), or its log was "
            "reset: copy the missing files from a backup into the output, or begin with another --output, to which the "
            "oldest file comes that the server has; a replay of it needs a base from there or later")

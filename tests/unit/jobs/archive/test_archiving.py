@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import zlib
 from itertools import pairwise
 
 import pyarrow as pa
@@ -38,9 +39,9 @@ def positions(file):
     return [event.position for event in applier.binlog.open(str(file))]
 
 
-def same(output, folder, names=NAMES):
-    """Whether the output has these files of the folder, and no others."""
-    there = sorted(path.name for path in output.iterdir() if path.name != "_source.json")
+def same(output, folder, names=NAMES, besides=""):
+    """Whether the output has these files of the folder, and no others but one."""
+    there = sorted(path.name for path in output.iterdir() if path.name not in ("_source.json", besides))
     return there == names and all((output / name).read_bytes() == (folder / name).read_bytes() for name in names)
 
 
@@ -149,6 +150,37 @@ def test_what_the_server_has_purged_is_error_1236(flavour, tmp_path, capfd):
         assert "1236" in said and "the server has purged what comes next" in said
         assert cli.main(["archive", "--source", server.url, "--output", str(tmp_path / "new"), "--until-now"]) == 0
     assert same(tmp_path / "new", served, NAMES[2:])
+
+
+@pytest.mark.parametrize("is_restarted", [True, False])
+def test_a_file_that_ends_within_an_event(is_restarted, tmp_path):
+    """A crash leaves MariaDB's so. It goes on with the file that the next start of the server began; where no start
+    came after it, it is damage [1236]. So it is, too, when the torn file is the last one of the output."""
+    served, starts = tmp_path / "served", positions(FOLDERS["mariadb"] / NAMES[1])
+    shutil.copytree(FOLDERS["mariadb"], served, ignore=shutil.ignore_patterns("expected*", "*.json", "*.sql"))
+    whole = (served / NAMES[1]).read_bytes()
+    (served / NAMES[1]).write_bytes(whole[:starts[7] + 25])
+    if is_restarted:
+        data = bytearray((served / NAMES[2]).read_bytes())
+        end = positions(served / NAMES[2])[1]
+        data[75:79] = b"\1\2\3\4"  # when the server was started
+        data[end - 4:end] = zlib.crc32(data[4:end - 4]).to_bytes(4, "little")
+        (served / NAMES[2]).write_bytes(data)
+    output = tmp_path / "out"
+    with BinlogServer(served, "mariadb") as server:
+        if is_restarted:
+            applier.archive(server.url, output, until_now=True)
+            assert (output / NAMES[1]).read_bytes() == whole[:starts[7]]
+            for name in NAMES[2:]:
+                (output / name).unlink()
+            applier.archive(server.url, output, until_now=True)
+            assert same(output, served, NAMES[:1] + NAMES[2:], besides=NAMES[1])
+        for _ in range(2 * (not is_restarted)):
+            with pytest.raises(ArchiveError, match="truncated in the middle") as damaged:
+                applier.archive(server.url, output, until_now=True)
+            assert (damaged.value.mysql_errno, damaged.value.position) == (1236, starts[7])
+            assert sorted(path.name for path in output.glob("binlog.*")) == NAMES[:2]
+    assert (output / NAMES[1]).read_bytes() == whole[:starts[7]]
 
 
 @pytest.mark.parametrize(("executed", "first"), [("1-13", 1), ("1-21", 2), ("1-22", 2), ("1-13:15-40", 1), ("", 0)])
