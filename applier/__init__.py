@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from applier.api.rewriting import rewrite
     from applier.api.snapshots import Snapshot, SnapshotTable
     from applier.api.summaries import summary
+    from applier.api.syncing import sync
     from applier.api.undoing import undo
     from applier.api.verifying import verify, verify_sql
     from applier.binlog.events.gtid import GtidSet
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
     from applier.jobs.replay.result import ReplayResult
     from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
     from applier.jobs.summary.result import Summary
+    from applier.jobs.sync.ending import Ending
+    from applier.jobs.sync.round import Round
     from applier.jobs.undo.conflicts import Conflict
     from applier.jobs.undo.result import Undone, UndoneTable
     from applier.jobs.verify.result import DifferentRange, DifferentRow, DifferentTable, ServerComparison
@@ -76,6 +79,7 @@ _HOMES = {
     "applier.api.rewriting": ("rewrite",),
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
     "applier.api.summaries": ("summary",),
+    "applier.api.syncing": ("sync",),
     "applier.api.undoing": ("undo",),
     "applier.api.verifying": ("verify", "verify_sql"),
     "applier.binlog.events.gtid": ("GtidSet",),
@@ -92,6 +96,8 @@ _HOMES = {
     "applier.jobs.replay.result": ("ReplayResult",),
     "applier.jobs.rewrite.result": ("Proof", "Rewritten", "RewrittenFile"),
     "applier.jobs.summary.result": ("Summary",),
+    "applier.jobs.sync.ending": ("Ending",),
+    "applier.jobs.sync.round": ("Round",),
     "applier.jobs.undo.conflicts": ("Conflict",),
     "applier.jobs.undo.result": ("Undone", "UndoneTable"),
     "applier.jobs.verify.result": ("DifferentRange", "DifferentRow", "DifferentTable", "ServerComparison"),
@@ -101,13 +107,14 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ApplierError", "ArchiveError", "Archived", "BinlogPosition", "Changes", "Check", "CheckedLake", "Conflict",
-    "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "Expired",
-    "GtidSet", "History", "LakeVersion", "MissingFile", "Proof", "Published", "PublishedTable", "ReplayResult",
-    "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "SchemaError", "ServerComparison", "ServerDiffers",
-    "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableDiff", "UndoRefused", "Undone",
-    "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "diff", "doctor",
-    "expire", "explain", "export", "fsck", "history", "import_dump", "locate", "publish", "replay", "rewrite",
-    "summary", "undo", "verify", "verify_sql", "versions",
+    "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "Ending",
+    "Expired", "GtidSet", "History", "LakeVersion", "MissingFile", "Proof", "Published", "PublishedTable",
+    "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError",
+    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary",
+    "TableDiff", "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement",
+    "UsageError", "archive", "changes", "diff", "doctor", "expire", "explain", "export", "fsck", "history",
+    "import_dump", "locate", "publish", "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql",
+    "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -70,6 +70,14 @@ def parse_server_ids(texts: list[str]) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(int, parts)))
 
 
+def parse_seconds(text: str) -> float:
+    """Parse a time between two things, "10s", "0.5s", "1m" or "2h". Raises UsageError for another text."""
+    found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(s|m|h)", text)
+    if found is None:
+        raise UsageError(f"{text!r} is not a time between rounds", hint="write it as 10s, 0.5s, 1m or 2h")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
+
+
 def parse_size(text: str) -> int:
     """Parse a number of bytes with a unit of 1024s: 64M, 1G; 1M at least."""
     match = _SIZE.fullmatch(text)

@@ -23,7 +23,7 @@ from applier.cli.application import (
 )
 from applier.cli.documents import Json
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
-from applier.cli.replaying import ExecMode, OnStatement
+from applier.cli.replay_options import ExecMode, OnStatement
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 _PROBLEMS = 2

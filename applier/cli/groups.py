@@ -53,6 +53,7 @@ VERBS = {
     },
     "Keep lakes": {
         "versions": "what is in a lake",
+        "sync": "follow a growing archive",
         "expire": "remove old versions",
         "fsck": "check all files",
     },
@@ -69,14 +70,14 @@ OPTIONS = (
         "--output", "--lake", "--iceberg", "--delta", "--format", "--image", "--html", "--keep"), (
         "--json", "--definitions", "--snapshot-at", "--warehouse", "--dialect", "--compress", "--partial-json",
         "--statements", "--complete", "--unsigned-bigint", "--target-file-size", "--no-data", "--data-only",
-        "--if-not-exists", "--replace", "--rows", "--top")),
+        "--if-not-exists", "--replace", "--rows", "--top", "--health", "--json-log")),
     OptionGroup("Where to start and stop", ("--stop-datetime", "--stop-position"), (
         "--stop-gtid", "--start-datetime", "--start-position", "--start-gtid", "--start-file", "--until",
         "--until-now")),
     OptionGroup("Which tables and rows", ("--tables", "--key"), (
         "--ignore-tables", "--rewrite-db", "--columns", "--where")),
     OptionGroup("Which transactions", ("--gtids",), ("--exclude-gtids", "--server-ids", "--ignore-server-ids")),
-    OptionGroup("Where it runs", (), ("--engine", "--master", "--route", "--pass-bytes")),
+    OptionGroup("Where it runs", ("--every",), ("--engine", "--master", "--route", "--pass-bytes")),
     OptionGroup("Advanced", (), (
         "--exec-mode", "--on-conflict", "--on-statement", "--type-conversions", "--zero-dates", "--system-time-zone",
         "--check-foreign-keys", "--ignore-foreign-keys", "--dry-run", "--quick")),

@@ -2,4 +2,4 @@
 
 __all__ = ["archive", "change_files", "changes", "diff", "doctor", "explain", "exporting", "history", "importing",
            "json_lines", "lake", "on_engine", "publish", "replay", "report", "rewrite", "server_connection", "show",
-           "spark_source", "summary", "undo", "verify", "views"]
+           "spark_source", "summary", "sync", "undo", "verify", "views"]

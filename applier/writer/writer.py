@@ -117,6 +117,10 @@ class BinlogWriter:
         """Close the file as it stands; without a ROTATE it is the newest of its archive."""
         self._file.close()
 
+    def flush(self) -> None:
+        """Have readers of the file see all that is written so far."""
+        self._file.flush()
+
     def rotate(self, path: str | os.PathLike[str]) -> "BinlogWriter":
         """End this file with a ROTATE to `path`, in the same directory, and open that."""
         self._emit(EventType.ROTATE, event_encoder.rotate(os.path.basename(path)))

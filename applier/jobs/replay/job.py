@@ -99,7 +99,7 @@ class _Replay:
 
     def run(self) -> ReplayResult:
         """Replay in one pass, or in several if the archive is larger than one: each has as its base what the one before
-        has made, and only what the last one makes is published."""
+        has made, and only what the last one makes is published. Without anything new, a lake gets no version."""
         options = self.options
         lake = open_lake(options.lake) if options.lake is not None else None
         base = lake.latest if lake is not None else None
@@ -125,6 +125,8 @@ class _Replay:
             with self._timed("outline"):
                 archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
                 part = outlining.next_pass(archive, base)
+            if lake is not None and base is not None and part.is_last and self._has_nothing_new(part, base):
+                return self._as_before(base)
             while not part.is_last:
                 with begin(staging.within_pass(outlining.n_passes), options.file_bytes, unsigned_bigint=bigints,
                            lasts=False) as between:
@@ -134,6 +136,18 @@ class _Replay:
                     part = outlining.next_pass(archive, made)
             self._replay(part, staging)
             return self.result
+
+    def _has_nothing_new(self, part: Pass, base: Snapshot) -> bool:
+        """Whether the next version of a lake would be the same as the latest."""
+        return part.span.end_position(part.base) == base.position and all(
+            self.options.filter.wanted(table.database, table.name) for table in base.tables)
+
+    def _as_before(self, base: Snapshot) -> ReplayResult:
+        """The result where no version is made: the lake's latest one."""
+        self._note(f"the binlogs have nothing after {base.position}: the lake stays as it is")
+        position = base.position
+        return ReplayResult(base.uri, str(position), position.gtid_set, position.timestamp, (), dict(self.seconds),
+                            tuple(self.notes), self.options.exec_mode)
 
     def _replay(self, part: Pass, staging: Staging) -> Snapshot:
         """Plan, apply and publish a pass."""

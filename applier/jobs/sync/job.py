@@ -1,0 +1,177 @@
+"""The job: a lake follows an archive that grows.
+
+    look → replay → publish → expire, every few seconds
+
+A look lists the archive; unless a file is new or has changed, nothing else happens. A replay goes on from the lake's
+latest version, at its position, with all that there is now: a round that comes late is a larger one. Formats are
+published after the version, so none is ever ahead of the lake; what a round leaves undone, the next one does. All that
+a round needs to know is in the lake and in the catalogs, so a killed job goes on where it was.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+
+from applier.binlog.archive.archive import open_archive
+from applier.errors import ApplierError, UsageError
+from applier.io.progress import Progress, Silent
+from applier.jobs.lake.expiring import Keep, expire
+from applier.jobs.on_engine import replaying
+from applier.jobs.publish.job import publish_delta, publish_iceberg
+from applier.jobs.publish.result import Published
+from applier.jobs.replay.result import ReplayResult
+from applier.jobs.sync.ending import Ending
+from applier.jobs.sync.health import Health
+from applier.jobs.sync.round import Round
+from applier.options import ReplayOptions
+from applier.snapshot import lakes, manifest
+from applier.snapshot.lake_staging import open_lake
+
+MOST_SECONDS_OFF = 60.0
+"""Between rounds that fail, at most, unless people wait longer for those that do not."""
+EXPIRES_EVERY_SECONDS = 60.0
+"""Listing a lake's files costs more than a small round."""
+
+
+@dataclass(frozen=True)
+class SyncOptions:
+    """What to follow: `replay` has the archive and the lake, `every` is how many seconds lie between looks, `keep` what
+    stays of the lake's versions, None: all. A version is published in a catalog of Iceberg, whose own files go to
+    `warehouse`, and as Delta's tables below a directory, where these are given. `health`: files (health.py)."""
+
+    replay: ReplayOptions
+    every: float = 10.0
+    keep: Keep | None = None
+    iceberg: str | None = None
+    warehouse: str | None = None
+    delta: str | None = None
+    health: tuple[str, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if not self.replay.lake:
+            raise UsageError("it takes a lake", hint="give --lake")
+        if not 0 < self.every <= 86400:
+            raise UsageError(f"--every {self.every} is not a time between rounds", hint="give 1s to 24h")
+        if self.warehouse is not None and self.iceberg is None:
+            raise UsageError("--warehouse is of a catalog of Iceberg", hint="give --iceberg, too")
+
+
+def sync(options: SyncOptions, ending: Ending, progress: Progress | None = None) -> Generator[Round]:
+    """Follow the archive until `ending` is asked for; yields each round that did something, or failed.
+
+    Raises what no later round could mend: ReplayStopped where a replica would stop, SchemaError, UsageError; and when
+    it is asked to end after a round that failed, that round's error.
+    """
+    follower, health = _Follower(options, progress or Silent()), Health(options.health)
+    failed = 0
+    while True:
+        done = follower.round()
+        health.seen(done)
+        failed = failed + 1 if done is not None and done.error is not None else 0
+        if done is not None:
+            if done.error is not None and _lasts(done.error):
+                raise done.error
+            yield done
+        if ending.wait(max(options.every, min(2.0 ** (failed - 1), MOST_SECONDS_OFF)) if failed else options.every):
+            health.ended()
+            if failed and done is not None and done.error is not None:
+                raise done.error
+            return
+
+
+def _lasts(error: ApplierError) -> bool:
+    """Whether the same round would fail in the same way: the data or the usage is at fault."""
+    return error.exit_code == 1 or isinstance(error, UsageError)
+
+
+Listing = tuple[tuple[str, int, int], ...]
+"""Each file's place, size and time of change."""
+
+
+class _Follower:
+    """Does rounds, and knows what was seen and published since the start."""
+
+    def __init__(self, options: SyncOptions, progress: Progress) -> None:
+        self._options, self._progress = options, progress
+        self._lake = str(options.replay.lake)
+        self._read: Listing | None = None
+        self._published: dict[str, int] = {}
+        self._expires_after = 0.0
+        self._stands = Round()
+
+    def round(self) -> Round | None:
+        """One round; None if there was nothing to do. What fails is in the round."""
+        began, result, errors = time.perf_counter(), None, list[ApplierError]()
+        published: list[Published] = []
+        expired = 0
+        try:
+            result = self._replay()
+        except ApplierError as error:
+            errors.append(error)
+        if self._stands.version:
+            for name, publish in self._formats():
+                if self._published.get(name) != self._stands.version:
+                    try:
+                        published.append(publish(lakes.version_uri(self._lake, self._stands.version)))
+                        self._published[name] = self._stands.version
+                    except ApplierError as error:
+                        errors.append(error)
+            try:
+                expired = self._expire()
+            except ApplierError as error:
+                errors.append(error)
+        if result is None and not published and not expired and not errors:
+            return None
+        done = replace(self._stands, published=tuple(published), expired=expired,
+                       seconds=time.perf_counter() - began, error=next(filter(_lasts, errors), errors[0])
+                       if errors else None)
+        if self._stands.timestamp is not None:
+            done = replace(done, lag=max(0.0, time.time() - self._stands.timestamp))
+        if result is None:
+            return done
+        return replace(done, changes=result.changes, notes=result.notes,
+                       files_written=sum(table.files_written for table in result.tables),
+                       files_kept=sum(table.files_carried for table in result.tables))
+
+    def _replay(self) -> ReplayResult | None:
+        """Make the next version if the archive has anything new; None if it has not."""
+        options = self._options.replay
+        listing = _listing(options.binlogs)
+        if listing == self._read:
+            return None
+        latest = open_lake(self._lake).latest
+        if latest is not None:
+            self._stand(latest)
+            options = replace(options, base=None, schema=None)
+        [result] = replaying.replay(options, self._progress)
+        self._read = listing
+        if latest is not None and result.snapshot == latest.uri:
+            return None
+        self._stand(manifest.load(result.snapshot))
+        return result
+
+    def _stand(self, version: manifest.Snapshot) -> None:
+        position = version.position
+        self._stands = Round(version=lakes.number_of(version.uri), position=str(position),
+                             gtid_set=position.gtid_set, timestamp=position.timestamp)
+
+    def _formats(self) -> Sequence[tuple[str, Callable[[str], Published]]]:
+        options, found = self._options, list[tuple[str, Callable[[str], Published]]]()
+        if (catalog := options.iceberg) is not None:
+            found.append(("iceberg", lambda uri: publish_iceberg(uri, catalog, options.warehouse)))
+        if (root := options.delta) is not None:
+            found.append(("delta", lambda uri: publish_delta(uri, root)))
+        return found
+
+    def _expire(self) -> int:
+        if self._options.keep is None or time.monotonic() < self._expires_after:
+            return 0
+        self._expires_after = time.monotonic() + EXPIRES_EVERY_SECONDS
+        return len(expire(self._lake, self._options.keep).versions)
+
+
+def _listing(binlogs: Sequence[str]) -> Listing:
+    """What the archive has now. Raises ArchiveError, and UsageError where its order is not clear."""
+    return tuple((file.uri, file.size, file.changed) for file in open_archive(binlogs, with_gap=True).files)

@@ -1,0 +1,47 @@
+"""What one round of `sync` did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from applier.errors import ApplierError
+from applier.jobs.publish.result import Published
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """One round: where the lake stands after it, at version 0 while it has none, and what was done to get there.
+
+    `timestamp` is when the last event group of the version was written, in seconds since 1970; `lag` how long after
+    that the round ended, in seconds, None without a timestamp. `files_written` are those of tables. `published` has an
+    entry for each format that was brought to this version. `expired` is how many versions went. `seconds` is the time
+    that the round took. Of a round that failed, `error` is why: what it was after is done by a later one.
+    """
+
+    version: int = 0
+    position: str = ""
+    gtid_set: str = ""
+    timestamp: int | None = None
+    changes: int = 0
+    files_written: int = 0
+    files_kept: int = 0
+    published: tuple[Published, ...] = ()
+    expired: int = 0
+    seconds: float = 0.0
+    lag: float | None = None
+    notes: tuple[str, ...] = ()
+    error: ApplierError | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The round as JSON."""
+        error = self.error
+        return {
+            "version": self.version, "position": self.position, "gtid_set": self.gtid_set, "timestamp": self.timestamp,
+            "changes": self.changes, "files_written": self.files_written, "files_kept": self.files_kept,
+            "published": [published.catalog for published in self.published], "expired": self.expired,
+            "seconds": round(self.seconds, 3), "lag": None if self.lag is None else round(self.lag, 3),
+            "notes": list(self.notes),
+            "error": None if error is None else {"message": str(error), "exit_code": error.exit_code,
+                                                 "errno": error.mysql_errno, **error.where},
+        }
