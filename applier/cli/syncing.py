@@ -96,7 +96,7 @@ def sync(
         applier sync --binlogs /backup --lake /lake/shop --every 10s
                      --iceberg sqlite:////lake/catalog.db --keep 7d
 
-    --base and --schema are for the first version of a lake.
+    --base and --schema are for the first version of a lake. -v prints the notes of each round, too.
     """
     from applier.jobs.lake.expiring import checked_keep
     from applier.jobs.sync.job import SyncOptions
@@ -157,6 +157,7 @@ def _print_document(done: Round) -> None:
 
 
 def _print_line(done: Round) -> None:
+    from applier.cli.loudness import Loudness, chosen
     from applier.cli.terminal import print_error
     from applier.io.printable import printable
 
@@ -167,7 +168,7 @@ def _print_line(done: Round) -> None:
     parts += [f"published in {published.catalog}" for published in done.published]
     parts += [f"{done.expired:,} versions expired"] if done.expired else []
     parts += [f"{done.seconds:.1f} s"] + ([] if done.lag is None else [f"lag {done.lag:.1f} s"])
-    for note in done.notes:
+    for note in done.notes if chosen() is Loudness.VERBOSE else ():
         print(printable(f"{_now()} {note}"))
     print(printable(f"{_now()} version {done.version} at {done.position}: {', '.join(parts)}"), flush=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from applier.engine import left_out
 from applier.errors import SnapshotError, UsageError, reason
 from applier.jobs.publish.result import Published
 from applier.schema.table_filter import EVERYTHING, TableFilter
@@ -17,6 +18,7 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     older program, and as iceberg.publication says.
     """
     began, snapshot = time.perf_counter(), _loaded(uri, "Iceberg")
+    left_out.open_again()  # pyiceberg needs dateutil
     try:
         from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
         from applier.jobs.publish.iceberg.needs import needed
