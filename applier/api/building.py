@@ -113,6 +113,10 @@ class Writer:
         definition = self._table(table)
         self._rows(definition, _image(definition, rows), None)
 
+    def flush(self) -> None:
+        """Have readers of the file see all that is written so far: whole groups, unless a transaction is open."""
+        self._log.flush()
+
     def rotate(self, path: PathLike) -> None:
         """End this file, and go on in the next one, in the same directory."""
         self._log = self._log.rotate(_text(path))

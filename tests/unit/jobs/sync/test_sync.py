@@ -42,6 +42,7 @@ def log(folder):
     with applier.binlog.Writer(folder / "log" / "binlog.000001") as writer:
         writer.query("CREATE DATABASE d")
         writer.query("CREATE TABLE t (id INT PRIMARY KEY)", "d")
+        writer.flush()
         yield writer
 
 
@@ -49,6 +50,7 @@ def add(log, *ids):
     def step():
         with log.transaction():
             log.insert("d.t", {"id": list(ids)})
+        log.flush()
 
     return step
 
@@ -145,6 +147,7 @@ def test_what_stops_a_replica_ends_it(folder, log):
     def damage():
         with log.transaction():
             log.delete("d.t", {"id": [77]})
+        log.flush()
 
     script = Script(add(log, 1), damage, add(log, 2))
     replay = ReplayOptions((str(folder / "log"),), "", lake=str(folder / "lake"), engine="local")
