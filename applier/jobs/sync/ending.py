@@ -6,7 +6,7 @@ from queue import Empty, SimpleQueue
 
 
 class Ending:
-    """Asked for once, it stays. A signal's handler may ask, whatever the job does at that moment: a SimpleQueue, unlike
+    """Asked for once, it stays. A signal's handler may ask, whatever the job does just then: a SimpleQueue, unlike
     an Event, may be entered again by the thread that is in it."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""`applier sync`: a lake that follows an archive, piece by piece."""
+"""`applier sync`: a lake that follows an archive that grows."""
 
 import os
 import random
