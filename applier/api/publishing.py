@@ -36,8 +36,9 @@ def publish(
     ignore_tables: all but these.
 
     A later snapshot of the same line replaces files that changed, and only these, and tables that were dropped go. In
-    Iceberg, columns and tables keep what they are under other names, and in a SQL catalog all tables change at once.
-    Tables of Delta change one after the other, and `_applier.json` beside them says whether all stand at one position.
+    Iceberg, columns and tables keep what they are under other names, and in a SQL catalog all tables change at once; in
+    a REST catalog whose server has multi-table commits, all rows. Tables of Delta change one after the other, and
+    `_applier.json` beside them says whether all stand at one position.
 
     Raises UsageError without pyiceberg or deltalake, for a catalog that cannot be opened and a type that the format
     lacks, SnapshotError for a table that somebody else made or wrote to, and where it changed meanwhile.

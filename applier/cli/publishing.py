@@ -32,8 +32,9 @@ def publish(
     """Bring the tables of a lake to where a snapshot's are, without writing a row: its own files are registered.
 
     A later snapshot of the same line replaces files that changed, and only these, and tables that were dropped go. In
-    Iceberg, columns and tables keep what they are under other names, and in a SQL catalog all tables change at once.
-    Tables of Delta change one after the other, and `_applier.json` beside them says whether all stand at one position.
+    Iceberg, columns and tables keep what they are under other names, and in a SQL catalog all tables change at once; in
+    a REST catalog whose server has multi-table commits, all rows. Tables of Delta change one after the other, and
+    `_applier.json` beside them says whether all stand at one position.
 
         applier publish /lake/now --iceberg sqlite:////lake/catalog.db
         applier publish /lake/now --delta /lake/delta
@@ -56,5 +57,6 @@ def _tell(published: Published) -> None:
                 table.bytes_added / 1e6, table.files_removed)
     console = result_console()
     grid.print(console)
-    how = "all tables at once" if published.together else "one table after the other"
+    how = "all tables at once" if published.together else "tables made, dropped or renamed first, then all rows at " \
+        "once" if published.rows_together else "one table after the other"
     console.print(words(f"{published.catalog} stands at {published.position}, {how}, {published.seconds:.1f} s"))

@@ -29,12 +29,13 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     try:
         catalog = open_catalog(where, warehouse)
         with needed(snapshot, where, filter):
-            tables, together = publish(catalog, snapshot, filter)
+            tables, at_once = publish(catalog, snapshot, filter)
     except FAILURES as error:
         raise SnapshotError(f"the catalog fails: {str(error).partition(chr(10))[0]}", file=where,
-                            hint="publish again when it works; what was published is as it was") from error
+                            hint="publish again when it works: it goes on from what is there") from error
     return Published(catalog=where, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
-                     tables=tuple(tables), together=together, seconds=time.perf_counter() - began)
+                     tables=tuple(tables), together=at_once == "everything", rows_together=at_once != "nothing",
+                     seconds=time.perf_counter() - began)
 
 
 def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING) -> Published:
@@ -53,7 +54,7 @@ def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING) -> Publ
     except OSError as error:
         raise SnapshotError(f"cannot publish there: {reason(error)}", file=root, hint="publish again") from error
     return Published(catalog=root, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
-                     tables=tuple(tables), together=False, seconds=time.perf_counter() - began)
+                     tables=tuple(tables), together=False, rows_together=False, seconds=time.perf_counter() - began)
 
 
 def _loaded(uri: str, readers: str) -> manifest.Snapshot:

@@ -24,11 +24,12 @@ class PublishedTable:
 @dataclass(frozen=True, kw_only=True)
 class Published:
     """A snapshot's tables in a catalog: at which position all stand, and whether they came there at once (`together`)
-    or one after the other."""
+    or one after the other. Where names could not change with them, but all rows came at once, `rows_together`."""
 
     catalog: str
     position: str
     gtid_set: str
     tables: tuple[PublishedTable, ...]
     together: bool
+    rows_together: bool
     seconds: float

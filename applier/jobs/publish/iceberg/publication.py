@@ -17,12 +17,13 @@ from pyiceberg.manifest import DataFile
 from pyiceberg.table import Table, Transaction
 
 from applier.errors import SnapshotError
-from applier.jobs.publish.iceberg.catalog import Change, commit, evolve, new_table, tables_of
+from applier.jobs.publish.iceberg.catalog import evolve, new_table, tables_of
 from applier.jobs.publish.iceberg.columns import iceberg_schema, sort_order
+from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
 from applier.jobs.publish.iceberg.data_files import data_files, place_of
 from applier.jobs.publish.result import PublishedTable
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.table_filter import TableFilter
+from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
@@ -40,8 +41,8 @@ class _Planned:
     result: PublishedTable
 
 
-def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[list[PublishedTable], bool]:
-    """Publish the tables of a snapshot, and say what happened to each, and whether all of it at once. Raises
+def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[list[PublishedTable], AtOnce]:
+    """Publish the tables of a snapshot, and say what happened to each, and what of it came at once. Raises
     SnapshotError for a table of the catalog that somebody else made or wrote to, for files that its readers would not
     take, and where the catalog changed meanwhile."""
     known, others = _known_tables(catalog, snapshot.lineage)
@@ -63,8 +64,9 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[
         name=".".join(name), change="dropped")) for name, table in sorted(gone.items())]
     changes = [plan.change for plan in planned if plan.change is not None]
     about = {key: value for key, value in _about(snapshot).items() if len(value) <= _LONGEST_PROPERTY}
-    together = commit(catalog, changes, dict.fromkeys(sorted(databases), about))
-    return [plan.result for plan in planned], together
+    about[COMPLETE] = "true" if filter == EVERYTHING else "false"
+    at_once = commit(catalog, changes, dict.fromkeys(sorted(databases), about))
+    return [plan.result for plan in planned], at_once
 
 
 def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[TableName]]:

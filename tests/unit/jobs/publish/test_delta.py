@@ -15,40 +15,16 @@ import applier
 from applier import cli
 from tests.support import delta_readers as readers
 from tests.support.iceberg_readers import cells
+from tests.support.published import changes
 
 
 @pytest.fixture
-def log(tmp_path):
-    """A log, and snapshots of what is in it: each has the one before as its base."""
-    with applier.binlog.Writer(tmp_path / "binlog.000001") as writer:
-        writer.query("CREATE DATABASE d")
-        writer.query("CREATE TABLE t (id INT PRIMARY KEY COMMENT 'who', v VARCHAR(9))", "d")
-        writer.query("CREATE TABLE u (id INT PRIMARY KEY)", "d")
-        with writer.transaction():
-            writer.insert("d.t", {"id": [1, 2], "v": ["a", "b"]})
-        yield writer
-
-
-@pytest.fixture
-def publish(tmp_path, log):
-    numbers = iter(range(100))
-
-    def run():
-        number = next(numbers)
-        files = [tmp_path / f"binlog.{n + 1:06}" for n in range(number + 2)]
-        log.rotate(files.pop())
-        applier.replay(files, tmp_path / f"out{number}", base=tmp_path / f"out{number - 1}" if number else None)
-        return published(tmp_path, number)
-
-    return run
+def publish(tmp_path, replayed):
+    return lambda: published(tmp_path, replayed())
 
 
 def published(folder, number, **options):
     return applier.publish(folder / f"out{number}", delta=folder / "delta", **options)
-
-
-def changes(result):
-    return {table.name: (table.change, table.files_added, table.files_removed) for table in result.tables}
 
 
 def rows(folder, name):
