@@ -1,4 +1,4 @@
-"""What it costs to publish a snapshot in a catalog of Iceberg, and an increment on top of it."""
+"""What it costs to publish a snapshot in a catalog of Iceberg and as tables of Delta, and an increment on top of it."""
 
 import os
 import shutil
@@ -29,11 +29,12 @@ def publishing(bench: Bench) -> list[Table]:
     """A table of many files: all of them registered, and after an increment those that changed replaced."""
     rows = max(20_000, int(_ROWS * min(1.0, bench.megabytes / _FULL_MEGABYTES)))
     table = Table(
-        "Publishing in Iceberg",
-        f"A table of {rows:,} rows of 190 bytes, published in a SQLite catalog; then {_CHANGED} of its rows are "
-        "updated, and the snapshot after that is published. Seconds of publishing alone, beside those of the replay "
-        "that made the snapshot, in one process; pyiceberg: its own add_files of the same files.",
-        ["what", "files", "new", "MB new", "replay, s", "publish, s", "pyiceberg, s"],
+        "Publishing in Iceberg and Delta",
+        f"A table of {rows:,} rows of 190 bytes, published in a SQLite catalog of Iceberg, and as a table of Delta on "
+        f"the same disk; then {_CHANGED} of its rows are updated, and the snapshot after that is published. Seconds of "
+        "publishing alone, beside those of the replay that made the snapshot, in one process; pyiceberg: its own "
+        "add_files of the same files.",
+        ["what", "files", "new", "MB new", "replay, s", "Iceberg, s", "Delta, s", "pyiceberg, s"],
     )
     table.rows += in_child(_measured, f"{bench.folder}/publishing", rows)
     return [table]
@@ -49,14 +50,14 @@ def _measured(folder: str, rows: int) -> list[list[str]]:
     seconds = _replay(file, base, size)
     [known] = manifest.load(base).tables
     lines.append(["all of it", f"{len(known.files)}", f"{len(known.files)}", number(known.bytes / 1e6), number(seconds),
-                  number(_best(partial(_publish, folder, [base]))), number(_best(partial(_add_files, folder, base)))])
+                  *_formats(folder, [base]), number(_best(partial(_add_files, folder, base)))])
     for what, keys in chosen.items():
         log, out = delta(f"{folder}/{what}", table, keys, done), f"{folder}/{what}/out"
         seconds = _replay(log, out, size, base)
         published = _publish(folder, [base, out])
         [result] = published.tables
         lines.append([what, f"{result.files}", f"{result.files_added}", number(result.bytes_added / 1e6),
-                      number(seconds), number(_best(partial(_publish, folder, [base, out]))), ""])
+                      number(seconds), *_formats(folder, [base, out]), ""])
     return lines
 
 
@@ -66,12 +67,27 @@ def _replay(log: str, output: str, size: int, base: str | None = None) -> float:
     return time.perf_counter() - began
 
 
+def _formats(folder: str, snapshots: list[str]) -> list[str]:
+    """The seconds that the last of some snapshots takes in Iceberg, and in Delta."""
+    return [number(_best(partial(publish, folder, snapshots))) for publish in (_publish, _publish_delta)]
+
+
 def _publish(folder: str, snapshots: list[str]) -> applier.Published:
-    """The last of some snapshots that are published in a new catalog."""
-    place = f"{folder}/lake"
+    """The last of some snapshots that are published in a new catalog of Iceberg."""
+    place = _new(f"{folder}/lake")
+    return [applier.publish(snapshot, iceberg=f"sqlite:///{place}/catalog.db") for snapshot in snapshots][-1]
+
+
+def _publish_delta(folder: str, snapshots: list[str]) -> applier.Published:
+    """The last of some snapshots that are published as new tables of Delta."""
+    place = _new(f"{folder}/delta")
+    return [applier.publish(snapshot, delta=place) for snapshot in snapshots][-1]
+
+
+def _new(place: str) -> str:
     shutil.rmtree(place, ignore_errors=True)
     os.makedirs(place)
-    return [applier.publish(snapshot, iceberg=f"sqlite:///{place}/catalog.db") for snapshot in snapshots][-1]
+    return place
 
 
 def _add_files(folder: str, snapshot: str) -> float:
