@@ -9,7 +9,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: java .venv/ready  ## replay a small real archive into a snapshot, show what is in it and how to query it
+demo: .venv/ready  ## on a small real archive: find a mistake, go back before it, undo it, publish the tables, draw pages
 	@$(BIN)/python -m tests.recorded.archives.demonstrate
 
 check: lint kernels  ## the daily round, without Java: lint, and the unit tests that are quick (ARGS as for test)

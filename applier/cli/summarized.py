@@ -11,7 +11,7 @@ from applier.cli.documents import print_json
 from applier.cli.grids import bar, new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.jobs.summary.result import Summary
-from applier.jobs.summary.words import label, length, short, span, when
+from applier.jobs.summary.words import counted, label, length, short, span, when
 
 _STEPS, _TABLES, _STATEMENTS, _CHARACTERS = 30, 25, 20, 100
 """Lines of a terminal that the parts of a summary take; characters of a statement beside a transaction."""
@@ -30,8 +30,9 @@ def print_summary(summary: Summary, *, as_json: bool) -> None:
     console, rows = result_console(), summary.rows
     console.print(assembled((span(summary.files), "bold"), f": {summary.bytes:,} bytes up to {summary.position}, "
                             f"{when(summary.first_time)} to {when(summary.last_time)}"))
-    console.print(assembled((f"{rows.rows:,} row changes", "bold"), f" in {summary.transactions:,} transactions: "
-                            f"{rows.inserts:,} inserts, {rows.updates:,} updates, {rows.deletes:,} deletes"))
+    console.print(assembled((counted(rows.rows, "row change"), "bold"),
+                            f" in {counted(summary.transactions, 'transaction')}: {counted(rows.inserts, 'insert')}, "
+                            f"{counted(rows.updates, 'update')}, {counted(rows.deletes, 'delete')}"))
     for part in (_largest, _tables, _times, _statements, _logged_as_statements, _servers, _threads):
         part(console, summary)
 

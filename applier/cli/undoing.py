@@ -125,7 +125,8 @@ def _print(found: "Undone") -> None:
     from applier.cli.terminal import assembled, words
 
     console = result_console()
-    console.print(assembled((found.output, "bold"), f" takes back {found.what}"), soft_wrap=True)
+    console.print(assembled((found.output, "bold"), f" takes back {found.what}"),
+                  soft_wrap=not console.is_terminal)
     grid = new_grid("table", "come back", "go", "change back", "as before", "changed since", "left alone")
     for table in found.tables:
         grid.add(table.name, table.inserted, table.deleted, table.updated, table.same, table.partly,
@@ -137,6 +138,7 @@ def _print(found: "Undone") -> None:
     lines = [f"left as it is: {conflict}" for conflict in found.conflicts[:_LISTED]]
     lines += [f"… and {left - _LISTED:,} more are left as they are"] if left > _LISTED else []
     lines += [*_HOW_TO_RUN[found.format], *found.proof, "Afterwards, if nothing else is written meanwhile:"]
-    lines += [f"  {expected:>12,}  {statement};" for statement, expected in found.checks]
     for line in lines:
-        console.print(words(line), soft_wrap=True)
+        console.print(words(line), soft_wrap=not console.is_terminal)
+    for statement, expected in found.checks:
+        console.print(words(f"  {expected:>12,}  {statement};"), soft_wrap=True)

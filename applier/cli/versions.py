@@ -14,7 +14,7 @@ from applier.jobs.history.job import RowHistory
 from applier.jobs.history.origins import Origin
 from applier.jobs.summary.words import short
 
-_CHARACTERS = 200
+_CHARACTERS = 100
 """Of a statement, on a terminal; a file or a pipe gets all of it."""
 Part = str | tuple[str, str]
 """A text, with its style if it has one."""

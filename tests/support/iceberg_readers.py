@@ -30,12 +30,17 @@ def with_polars(table: Table) -> pa.Table:
     return pl.scan_iceberg(table).collect().to_arrow()
 
 
-def with_duckdb(table: Table) -> pa.Table:
+def duckdb_with_iceberg() -> duckdb.DuckDBPyConnection:
+    """DuckDB with its extension for Iceberg, out of packages: it would download it."""
     connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
     for package in (duckdb_extension_avro, duckdb_extension_iceberg):
         [extension] = Path(package.__file__).parent.glob("extensions/*/*.duckdb_extension")
         connection.execute(f"LOAD '{extension}'")
-    return connection.execute(f"SELECT * FROM iceberg_scan('{table.metadata_location}')").to_arrow_table()
+    return connection
+
+
+def with_duckdb(table: Table) -> pa.Table:
+    return duckdb_with_iceberg().execute(f"SELECT * FROM iceberg_scan('{table.metadata_location}')").to_arrow_table()
 
 
 READERS = (with_pyiceberg, with_polars, with_duckdb)

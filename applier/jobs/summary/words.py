@@ -17,11 +17,15 @@ def label(time: int, seconds: int) -> str:
     return f"{datetime.fromtimestamp(time, UTC):{'%m-%d %H:%M' if seconds < 86400 else '%Y-%m-%d'}}"
 
 
+def counted(number: int, what: str) -> str:
+    """So many of something, as "1 transaction", "2,455 transactions"."""
+    return f"{number:,} {what}{'s' * (number != 1)}"
+
+
 def length(seconds: int) -> str:
     """A length of time."""
     unit, name = next(pair for pair in ((86400, "day"), (3600, "hour"), (60, "minute")) if seconds % pair[0] == 0)
-    count = seconds // unit
-    return f"{count:,} {name}{'s' * (count != 1)}"
+    return counted(seconds // unit, name)
 
 
 def short(text: str, most: int = 200) -> str:

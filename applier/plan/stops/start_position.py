@@ -61,5 +61,5 @@ def continuity(before: Outline, offset: int, base: Snapshot | None) -> list[str]
     if missing := executed.subtract(held):
         notes.append(f"transactions {missing} came before {place} and are not in the base: they are left out")
     if again := held.subtract(executed):
-        notes.append(f"transactions {again} are in the base, and come after {place}: they are replayed again")
+        notes.append(f"transactions {again} are in the base: those after {place} are replayed again")
     return notes or [f"{place} goes on where the base ends: no transaction is left out, or comes twice"]

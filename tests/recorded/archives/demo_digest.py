@@ -4,6 +4,10 @@ import hashlib
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
+
+from applier import Snapshot
+
 ARCHIVE = Path(__file__).parent / "demo"
 
 
@@ -18,17 +22,15 @@ def expected(mark: str) -> dict[str, dict[str, object]]:
 
 
 def held(snapshot: Path) -> dict[str, dict[str, object]]:
-    """The same of a snapshot, from the files that its manifest names."""
-    import pyarrow.parquet as pq
-
+    """The same of a snapshot, or of the newest in a lake, from the files that its manifest names."""
     answer = {}
-    for table in json.loads((snapshot / "_snapshot.json").read_text())["tables"]:
+    for name, table in Snapshot(snapshot).tables.items():
         rows: list[tuple] = []
-        for file in table["files"]:
-            columns = [column.to_pylist() for column in pq.read_table(snapshot / file["path"]).columns]
+        for file in table.files:
+            columns = [column.to_pylist() for column in pq.read_table(file).columns]
             rows += [tuple(map(_plain, row)) for row in zip(*columns)]
         rows.sort(key=lambda row: row[:2])
-        answer[f"{table['database']}.{table['name']}"] = {"rows": len(rows), "sha256": digest(rows)}
+        answer[name] = {"rows": len(rows), "sha256": digest(rows)}
     return answer
 
 
