@@ -42,8 +42,8 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 @dataclass(frozen=True)
 class TableTarget:
     """Where tasks write files of one table: `root` is the staged snapshot's path or uri, `folder` the table's in it. A
-    file that has reached `file_bytes` on disk is followed by another one. `unsigned_bigint` is what files have for such
-    columns."""
+    file that has reached `file_bytes` on disk is followed by another one, unless only few rows are left.
+    `unsigned_bigint` is what files have for such columns."""
 
     root: str
     folder: str
@@ -137,13 +137,18 @@ class TableWriter:
             if first > last or (self._last_key is not None and first <= self._last_key):
                 raise ValueError(f"rows of {self._place.folder} are not in the order of their key")
             self._last_key = last
+        if self._open is not None and self._open.size() >= self._place.file_bytes and not self._is_short(rows):
+            self._close_file()
         if self._open is None:
             path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}.parquet"
             self._open = _OpenFile(self._filesystem, self._root, path, self._stored, self._key, first,
                                    is_sorted=not self._key_rules)
         self._open.write(self._columns.as_stored(rows, self._place.unsigned_bigint), last)
-        if self._open.size() >= self._place.file_bytes:
-            self._close_file()
+
+    def _is_short(self, rows: pa.Table) -> bool:
+        """Whether rows are too few for a file of their own. A full file that is written again, with values a little
+        longer, would leave one of its last few rows behind itself."""
+        return bool(rows.nbytes < self._group_bytes // 4)
 
     def _keys_of_ends(self, rows: pa.Table) -> tuple[Any, Any]:
         if self._key_kind is None:

@@ -107,6 +107,15 @@ def test_files_end_at_the_target_size(tmp_path, small_groups):
     assert groups.num_row_groups > 2 and groups.row_group(0).num_rows > 500
 
 
+@pytest.mark.parametrize("more, files", [(20, [644]), (400, [624, 400])])
+def test_a_few_rows_have_no_file_of_their_own(tmp_path, small_groups, more, files):
+    """A full file that is written again with a few rows more is one file again."""
+    n = 624  # of 16 bytes: two row groups
+    table = pa.table({"id": np.arange(n + more), "noise": np.random.default_rng(1).integers(0, 2**60, n + more)})
+    written = _write(_place(tmp_path, 5_000), table, key=["id"], key_kind="int")
+    assert [file.rows for file in written] == files
+
+
 def test_one_huge_row_does_not_wait_for_others(tmp_path, small_groups):
     table = pa.table({"id": [1, 2, 3], "blob": ["x" * 20_000, "y" * 20_000, "z"]})
     files = _write(_place(tmp_path, 1), table, key=["id"], key_kind="int")
