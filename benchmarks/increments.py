@@ -61,11 +61,12 @@ def filled(folder: str, rows: int, random: np.random.Generator) -> tuple[str, Sb
     return archive.files[0], table, done
 
 
-def delta(folder: str, table: SbtestTable, keys: np.ndarray, executed: int) -> str:
-    """Write the log that follows one of so many transactions, and updates the rows with these keys; its path."""
+def delta(folder: str, table: SbtestTable, keys: np.ndarray, executed: int, number: int = 2) -> str:
+    """Write the log that follows one of so many transactions, and updates the rows with these keys; its path. The table
+    stays as it was. `number`: the file's."""
     os.makedirs(folder)
     k = table.k.copy()
-    with BinlogWriter(f"{folder}/binlog.000002", executed=executed) as log:
+    with BinlogWriter(f"{folder}/binlog.{number:06d}", executed=executed) as log:
         for part in np.array_split(keys, -(-len(keys) // 1000)):
             with log.transaction():
                 log.rows(table.update_k(part, True))
