@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from applier.api.histories import History, history
     from applier.api.lakes import expire, fsck, versions
     from applier.api.logs import explain, locate
-    from applier.api.publishing import publish
+    from applier.api.publishing import publish, published
     from applier.api.replaying import Replayed, replay
     from applier.api.rewriting import rewrite
     from applier.api.snapshots import Snapshot, SnapshotTable
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from applier.jobs.lake.checking import CheckedLake
     from applier.jobs.lake.expiring import Expired
     from applier.jobs.lake.versions import LakeVersion
-    from applier.jobs.publish.result import Published, PublishedTable
+    from applier.jobs.publish.result import Published, PublishedAsOf, PublishedTable, TableAsOf
     from applier.jobs.replay.result import ReplayResult
     from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
     from applier.jobs.summary.result import Summary
@@ -74,7 +74,7 @@ _HOMES = {
     "applier.api.histories": ("History", "history"),
     "applier.api.lakes": ("expire", "fsck", "versions"),
     "applier.api.logs": ("explain", "locate"),
-    "applier.api.publishing": ("publish",),
+    "applier.api.publishing": ("publish", "published"),
     "applier.api.replaying": ("Replayed", "replay"),
     "applier.api.rewriting": ("rewrite",),
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
@@ -92,7 +92,7 @@ _HOMES = {
     "applier.jobs.lake.checking": ("CheckedLake",),
     "applier.jobs.lake.expiring": ("Expired",),
     "applier.jobs.lake.versions": ("LakeVersion",),
-    "applier.jobs.publish.result": ("Published", "PublishedTable"),
+    "applier.jobs.publish.result": ("Published", "PublishedAsOf", "PublishedTable", "TableAsOf"),
     "applier.jobs.replay.result": ("ReplayResult",),
     "applier.jobs.rewrite.result": ("Proof", "Rewritten", "RewrittenFile"),
     "applier.jobs.summary.result": ("Summary",),
@@ -108,13 +108,13 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "ApplierError", "ArchiveError", "Archived", "BinlogPosition", "Changes", "Check", "CheckedLake", "Conflict",
     "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "Ending",
-    "Expired", "GtidSet", "History", "LakeVersion", "MissingFile", "Proof", "Published", "PublishedTable",
-    "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError",
-    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary",
-    "TableDiff", "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement",
-    "UsageError", "archive", "changes", "diff", "doctor", "expire", "explain", "export", "fsck", "history",
-    "import_dump", "locate", "publish", "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql",
-    "versions",
+    "Expired", "GtidSet", "History", "LakeVersion", "MissingFile", "Proof", "Published", "PublishedAsOf",
+    "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "Round",
+    "SchemaError", "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
+    "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent",
+    "UnsupportedStatement", "UsageError", "archive", "changes", "diff", "doctor", "expire", "explain", "export",
+    "fsck", "history", "import_dump", "locate", "publish", "published", "replay", "rewrite", "summary", "sync",
+    "undo", "verify", "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

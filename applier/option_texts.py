@@ -3,14 +3,17 @@
 import re
 
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating import place
 from applier.errors import UsageError
 from applier.io.packing import log_name
+from applier.mysql.time_zones import parse_datetime
 from applier.options import TYPE_CONVERSIONS, Place
 from applier.schema.table_filter import unquoted
 
 _DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
 _SIZE = re.compile(r"([0-9]{1,6})\s*([MG])i?B?", re.IGNORECASE)
 _POSITION = re.compile(r".+\.\d{6,}:\d+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _KEY_VALUE = re.compile(r'(?:\s*"((?:[^"]|"")*)"\s*|(?!\s*")([^,]*))(,|\Z)')
 _REWRITE = re.compile(rf"\s*({_DATABASE})\s*=\s*({_DATABASE})\s*(?:,|$)")
 
@@ -97,3 +100,25 @@ def parse_places(texts: list[str]) -> tuple[Place, ...]:
         else:
             places.append(str(GtidSet.parse(text)))
     return tuple(places)
+
+
+def parse_as_of(text: str) -> place.Place:
+    """Parse a place in a log: FILE:POS, a GTID set, or a time as --stop-datetime takes it. Raises UsageError."""
+    text = text.strip()
+    if _DATE.fullmatch(text):
+        raise UsageError(f"{text} may be a day, and a GTID of MariaDB",
+                         hint=f"write '{text} 00:00:00' for the time, or 0{text} for the GTID")
+    if _POSITION.fullmatch(text):
+        return place.Place(text, position=parse_stop_position(text))
+    try:
+        return place.Place(text, time=parse_datetime(text))
+    except UsageError:
+        try:
+            gtid_set = GtidSet.parse(text)
+        except UsageError:
+            gtid_set = GtidSet()
+    if not gtid_set:
+        raise UsageError(f"{text!r} is no place in a log",
+                         hint="write FILE:POS, a GTID set, or a time: '2026-01-31 10:29:59', with an offset or UTC "
+                              "behind it, or -1h")
+    return place.Place(text, gtid_set=gtid_set)

@@ -28,7 +28,8 @@ Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`
 _ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
 _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes",
           "history", "History", "undo", "Undone", "UndoneTable", "Conflict", "versions", "LakeVersion", "expire",
-          "Expired", "fsck", "CheckedLake", "publish", "Published", "PublishedTable", "sync", "Round", "Ending",
+          "Expired", "fsck", "CheckedLake", "publish", "Published", "PublishedTable", "published", "PublishedAsOf",
+          "TableAsOf", "sync", "Round", "Ending",
           "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "import_dump", "export",
           "verify_sql", "verify", "ServerComparison", "summary", "Summary", "doctor", "locate", "explain",
           "binlog.Writer")

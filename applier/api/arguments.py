@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating import place as places_in_logs
 from applier.errors import UsageError
 from applier.io.keys import with_keys
 from applier.io.progress import Progress, Silent
-from applier.option_texts import parse_places, parse_rewrites, parse_size
+from applier.option_texts import parse_as_of, parse_places, parse_rewrites, parse_size
 from applier.options import Keys, KeyValue
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
@@ -143,6 +144,19 @@ def stop_at(given: Place | datetime | None) -> Stop:
         return Stop(time=given.timestamp())
     found = place(given)
     return Stop(position=found) if isinstance(found, tuple) else Stop(gtid=found)
+
+
+def as_of_place(given: Place | datetime) -> places_in_logs.Place:
+    """The place as of which something is to be seen: in the log, or a time (local, if it has no zone). Raises
+    UsageError."""
+    if isinstance(given, datetime):
+        return places_in_logs.Place(given.isoformat(" "), time=given.timestamp())
+    if isinstance(given, str):
+        return parse_as_of(given)
+    found = place(given)
+    if isinstance(found, str):
+        return places_in_logs.Place(found, gtid_set=GtidSet.parse(found))
+    return places_in_logs.Place(f"{found[0]}:{found[1]}", position=found)
 
 
 def chosen_gtids(given: str | GtidSet | None) -> str | None:

@@ -1,12 +1,14 @@
-"""`publish`: a snapshot's tables in a lake."""
+"""`publish`: a snapshot's tables in a lake; `published`: what they are, or were."""
 
 from __future__ import annotations
 
-from applier.api.arguments import PathLike, Tables, path, table_filter
+from datetime import datetime
+
+from applier.api.arguments import PathLike, Place, Tables, as_of_place, path, table_filter
 from applier.api.snapshots import Snapshot
 from applier.errors import UsageError
-from applier.jobs.publish.job import publish_delta, publish_iceberg
-from applier.jobs.publish.result import Published
+from applier.jobs.publish.job import delta_as_of, iceberg_as_of, publish_delta, publish_iceberg
+from applier.jobs.publish.result import Published, PublishedAsOf
 
 
 def publish(
@@ -51,3 +53,41 @@ def publish(
         raise UsageError("a snapshot is published in a catalog of Iceberg, or as tables of Delta",
                          hint="give --iceberg, with --warehouse where it is needed, or --delta")
     return publish_iceberg(uri, iceberg, None if warehouse is None else path(warehouse), chosen)
+
+
+def published(
+    *,
+    iceberg: str | None = None,
+    delta: PathLike | None = None,
+    as_of: Place | datetime | None = None,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+) -> PublishedAsOf:
+    """What published tables were as of a place in the log: by which snapshot of Iceberg, or version of Delta, a reader
+    finds each, where all of them stood.
+
+    >>> then = applier.published(iceberg="sqlite:///lake/catalog.db", as_of=applier.Snapshot("lake/now").position)
+    >>> [(table.name, table.position) for table in then.tables][:1], then.notes
+    ([('shop.carts', 'binlog.000003:176495')], ())
+
+    iceberg: a catalog of Iceberg, as `publish` takes it; readers take a table's `id` for its snapshot, as
+        `load_table(name).scan(snapshot_id=…)` of pyiceberg.
+    delta: a directory of published tables; readers take the `id` for the version, as `DeltaTable(place, version=…)`.
+    as_of: a position, a GTID set, or a time (local, if it has no zone): the last publication that stands at or before
+        it; by default the last one of all.
+    tables: only these.
+    ignore_tables: all but these.
+
+    A table that is not in the result was not there then, by what the catalog knows; `notes` say what it has forgotten:
+    tables that were dropped, snapshots that have expired. Tables of Iceberg are found under the name that they have
+    now.
+
+    Raises SnapshotError where no table was published, and where the place comes before the oldest publication.
+    """
+    chosen, place = table_filter(tables, ignore_tables), None if as_of is None else as_of_place(as_of)
+    if (iceberg is None) == (delta is None):
+        raise UsageError("where tables were published is not said", hint="give --iceberg or --delta, one of them")
+    if delta is not None:
+        return delta_as_of(path(delta), place, chosen)
+    assert iceberg is not None
+    return iceberg_as_of(iceberg, place, chosen)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from applier.api.arguments import PathLike, Watcher, path, watcher
+from applier.api.arguments import PathLike, Place, Watcher, as_of_place, path, watcher
 from applier.errors import UsageError
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location, manifest
+from applier.snapshot.as_of import version_as_of
 from applier.snapshot.manifest import BinlogPosition
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.unsigned_bigints import choice_onto, unsigned_bigints
@@ -131,11 +133,22 @@ class Snapshot:
     >>> snapshot.sql("SELECT count(*) FROM shop.orders WHERE status = 'paid'").fetchall()
     [(596,)]
 
-    Raises SnapshotError if there is none, or it is damaged.
+    Of a lake it is the latest version, or the last one that stands at or before a place:
+
+    >>> made = applier.replay("backup", lake="lake/kept", snapshot_at=["binlog.000002:745606", "binlog.000003:176495"])
+    >>> applier.Snapshot("lake/kept", as_of="binlog.000003:4").position.file
+    'binlog.000002'
+
+    uri: a snapshot, a lake, or a version of one.
+    as_of: a position, a GTID set, or a time (local, if it has no zone); for lakes.
+
+    Raises SnapshotError if there is none, it is damaged, or a place comes before the oldest version; UsageError for a
+    place in what is no lake.
     """
 
-    def __init__(self, uri: PathLike) -> None:
-        self._manifest = manifest.load(path(uri))
+    def __init__(self, uri: PathLike, as_of: Place | datetime | None = None) -> None:
+        place = path(uri)
+        self._manifest = manifest.load(place if as_of is None else version_as_of(place, as_of_place(as_of)))
 
     @property
     def uri(self) -> str:

@@ -74,6 +74,9 @@ StopGtidOption = Annotated[str | None, typer.Option(
 StopDatetimeOption = Annotated[str | None, typer.Option(
     metavar="TIME", help="Stop before the first group of this time or later: '2026-03-14 10:30:00' (local time), "
     "with an offset ('2026-03-14T10:30:00+02:00') or UTC behind it; or so long ago (-90s, -5m, -1h, -2d, -1w).")]
+AsOfOption = Annotated[str | None, typer.Option(
+    metavar="PLACE", help="The last version that stands at or before this place in the log: a GTID set, FILE:POS, or a "
+    "time as --stop-datetime takes it.")]
 ExcludeGtidsOption = Annotated[str | None, typer.Option(
     metavar="SET", help="Leave these transactions out, as a replica does whose gtid_executed has them: UUID:1-5,..., "
     "or 0-1-5,0-1-7. What depends on them stops the replay, or is listed in idempotent mode. The snapshot says what it "

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import Engine, EngineOption, LakeOption, MasterOption, UnsignedBigint, app
+from applier.cli.application import AsOfOption, Engine, EngineOption, LakeOption, MasterOption, UnsignedBigint, app
 from applier.option_texts import parse_rewrites
 
 
@@ -83,6 +83,7 @@ class Format(StrEnum):
 def export(
     snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
     output: Annotated[str, typer.Option(metavar="DIR", help="The directory to make; must not exist yet.")],
+    as_of: AsOfOption = None,
     format: Annotated[Format, typer.Option(
         help="How they are written. "
              "sql: INSERT statements; tsv: files for LOAD DATA, with the statements for it.")] = Format.sql,
@@ -106,18 +107,20 @@ def export(
     """Write a snapshot as files that a server of its kind loads, definitions included.
 
         applier export /lake/before --output /restore
+        applier export /lake/shop --as-of '2026-03-14 10:30:00' --output /then
         sh /restore/_load.sh -h HOST -u USER -p
 
     Every file has the session settings that it needs, so after the definitions (_schema.sql) the others may be
     loaded in parallel.
     """
     from applier.api.dumping import export as write
+    from applier.api.snapshots import Snapshot
     from applier.cli.status import print_exported
     from applier.cli.terminal import progress
 
     with progress() as watcher:
-        files = write(snapshot, output, format=format.value, tables=tables, ignore_tables=ignore_tables,
-                      rewrite_db=dict(parse_rewrites(rewrite_db or [])), definitions=not data_only, rows=not no_data,
-                      if_not_exists=if_not_exists, replace=replace, where=where, engine=engine.value, master=master,
-                      progress=watcher)
+        files = write(snapshot if as_of is None else Snapshot(snapshot, as_of), output, format=format.value,
+                      tables=tables, ignore_tables=ignore_tables, rewrite_db=dict(parse_rewrites(rewrite_db or [])),
+                      definitions=not data_only, rows=not no_data, if_not_exists=if_not_exists, replace=replace,
+                      where=where, engine=engine.value, master=master, progress=watcher)
     print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

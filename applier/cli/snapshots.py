@@ -5,31 +5,73 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import app
+from applier.cli.application import AsOfOption, app
 from applier.cli.documents import Json, print_json, report_document, status_document
+from applier.errors import UsageError
 
 
 @app.command()
 def status(
-    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A snapshot that `replay` made.")],
+    snapshot: Annotated[str | None, typer.Argument(
+        metavar="[SNAPSHOT]", help="A snapshot that `replay` made, or a lake.")] = None,
+    as_of: AsOfOption = None,
+    iceberg: Annotated[str | None, typer.Option(
+        metavar="CATALOG", help="Instead of a snapshot: a catalog of Iceberg, as `publish` takes it.")] = None,
+    delta: Annotated[str | None, typer.Option(
+        metavar="DIR", help="Instead of a snapshot: a directory with tables of Delta, as `publish` takes it.")] = None,
+    tables: Annotated[list[str] | None, typer.Option(
+        metavar="DB.TABLE,...", help="Only these tables of a catalog.")] = None,
+    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
     definitions: Annotated[bool, typer.Option("--definitions", help="With the CREATE TABLE of each table.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the position of a snapshot, and what is in it.
+    """Print the position of a snapshot, and what is in it; or where published tables stand, and by which snapshot of
+    Iceberg or version of Delta a reader finds each.
 
-    Checks that its files are there and have the right size and number of rows; `verify` reads them.
+    Checks that a snapshot's files are there and have the right size and number of rows; `verify` reads them.
+
+        applier status /lake/shop --as-of '2026-03-14 10:30:00'
+        applier status --delta /lake/delta --as-of binlog.000003:1234
     """
     from applier.cli.status import print_snapshot
     from applier.snapshot import manifest
     from applier.snapshot.checks import check_footers
     from applier.snapshot.shards import columns_of
 
-    loaded = manifest.load(snapshot)
+    if snapshot is None:
+        _print_published(iceberg, delta, as_of, tables, ignore_tables, json=json)
+        return
+    if iceberg is not None or delta is not None or tables or ignore_tables:
+        raise UsageError("a snapshot was named, and something else, too",
+                         hint="name a snapshot or a lake, or give --iceberg or --delta, with --tables")
+    loaded = manifest.load(_version(snapshot, as_of))
     if json:
         print_json(status_document(loaded, definitions))
     else:
         print_snapshot(loaded, definitions)
     check_footers(loaded.root, [columns_of(files) for table in loaded.tables for files in table.lists])
+
+
+def _version(uri: str, as_of: str | None) -> str:
+    """A snapshot, or the version of a lake as of a place."""
+    from applier.option_texts import parse_as_of
+    from applier.snapshot.as_of import version_as_of
+
+    return uri if as_of is None else version_as_of(uri, parse_as_of(as_of))
+
+
+def _print_published(iceberg: str | None, delta: str | None, as_of: str | None, tables: list[str] | None,
+                     ignore_tables: list[str] | None, *, json: bool) -> None:
+    import dataclasses
+
+    from applier.api.publishing import published
+    from applier.cli.status import print_published
+
+    found = published(iceberg=iceberg, delta=delta, as_of=as_of, tables=tables, ignore_tables=ignore_tables)
+    if json:
+        print_json(dataclasses.asdict(found))
+    else:
+        print_published(found, "snapshot" if delta is None else "version")
 
 
 @app.command()
@@ -67,6 +109,7 @@ class Dialect(StrEnum):
 def views(
     place: Annotated[str, typer.Argument(
         metavar="PLACE", help="A snapshot, or the directory of `changes --format parquet` or of `history`.")],
+    as_of: AsOfOption = None,
     dialect: Annotated[Dialect, typer.Option(help="Whose SQL: DuckDB's, or Spark SQL's.")] = Dialect.duckdb,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
@@ -80,10 +123,11 @@ def views(
         applier views /lake/now | duckdb shop.duckdb
         applier views /lake/orders_history | duckdb shop.duckdb
         applier views /lake/now --dialect spark > views.sql
+        applier views /lake/shop --as-of '2026-03-14 10:30:00' | duckdb then.duckdb
     """
     from applier.jobs.views.job import views as made
     from applier.schema.table_filter import TableFilter, parse_table_list
 
     chosen = TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or []))
-    for statement in made(place, dialect.value, chosen):
+    for statement in made(_version(place, as_of), dialect.value, chosen):
         print(statement, end="")

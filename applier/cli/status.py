@@ -13,6 +13,7 @@ from applier.mysql.time_zones import shown_with_local
 from applier.snapshot.manifest import Snapshot
 
 if TYPE_CHECKING:
+    from applier.jobs.publish.result import PublishedAsOf
     from applier.jobs.verify.files import Verified
 
 def print_result(result: ReplayResult) -> None:
@@ -122,6 +123,22 @@ def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
     grid.print(console)
     for table in snapshot.tables if definitions else ():
         console.print(words(table.definition.to_sql() + ";", keep="\n"))
+
+
+def print_published(found: PublishedAsOf, what: str) -> None:
+    """Print where the tables of a catalog stand, or stood, and by which snapshot or version a reader finds each."""
+    console = result_console()
+    at = found.position
+    console.print(words(found.catalog, "bold"))
+    for name, value in (("position", str(at)), ("time", _when(at.timestamp)),
+                        ("GTID set", at.gtid_set.replace("\n", "") or "none")):
+        console.print(assembled((f"  {name:<9}", "cyan"), value))
+    grid = new_grid("table", what, "changed at", names=("table", "changed at"))
+    for table in found.tables:
+        grid.add(table.name, str(table.id), table.position)
+    grid.print(console)
+    for note in found.notes:
+        console.print(words(note, "yellow"))
 
 
 def _when(timestamp: int | None) -> str:

@@ -24,11 +24,12 @@ def with_polars(place: str) -> pa.Table:
     return pl.scan_delta(place).collect().to_arrow()
 
 
-def with_duckdb(place: str, where: str = "true") -> pa.Table:
+def with_duckdb(place: str, where: str = "true", version: int | None = None) -> pa.Table:
     connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
     [extension] = Path(duckdb_extension_delta.__file__).parent.glob("extensions/*/*.duckdb_extension")
     connection.execute(f"LOAD '{extension}'")
-    return connection.execute(f"SELECT * FROM delta_scan('{place}') WHERE {where}").to_arrow_table()
+    chosen = "" if version is None else f", version => {version}"
+    return connection.execute(f"SELECT * FROM delta_scan('{place}'{chosen}) WHERE {where}").to_arrow_table()
 
 
 READERS = (with_deltalake, with_polars, with_duckdb)

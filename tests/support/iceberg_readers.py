@@ -39,8 +39,10 @@ def duckdb_with_iceberg() -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def with_duckdb(table: Table) -> pa.Table:
-    return duckdb_with_iceberg().execute(f"SELECT * FROM iceberg_scan('{table.metadata_location}')").to_arrow_table()
+def with_duckdb(table: Table, snapshot: int | None = None) -> pa.Table:
+    chosen = "" if snapshot is None else f", snapshot_from_id => {snapshot}"
+    return duckdb_with_iceberg().execute(
+        f"SELECT * FROM iceberg_scan('{table.metadata_location}'{chosen})").to_arrow_table()
 
 
 READERS = (with_pyiceberg, with_polars, with_duckdb)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 
+from applier.binlog.locating.place import Place
 from applier.engine import left_out
 from applier.errors import SnapshotError, UsageError, reason
-from applier.jobs.publish.result import Published
+from applier.jobs.publish.result import Published, PublishedAsOf
+from applier.jobs.publish.states import as_of
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
 
@@ -24,8 +26,7 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
         from applier.jobs.publish.iceberg.needs import needed
         from applier.jobs.publish.iceberg.publication import publish
     except ImportError as error:
-        raise UsageError(f"it takes pyiceberg: {error}",
-                         hint="pip install 'mysql-binlog-applier[lake]'") from error
+        raise _lacking("pyiceberg", error) from error
     try:
         catalog = open_catalog(where, warehouse)
         with needed(snapshot, where, filter):
@@ -48,7 +49,7 @@ def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING) -> Publ
     try:
         from applier.jobs.publish.delta.publication import publish
     except ImportError as error:
-        raise UsageError(f"it takes deltalake: {error}", hint="pip install 'mysql-binlog-applier[lake]'") from error
+        raise _lacking("deltalake", error) from error
     try:
         tables = publish(root, snapshot, filter)
     except OSError as error:
@@ -63,3 +64,38 @@ def _loaded(uri: str, readers: str) -> manifest.Snapshot:
         raise SnapshotError(f"an older program wrote this snapshot, whose files readers of {readers} do not take",
                             file=uri, hint="import or replay it anew, without it as the base")
     return snapshot
+
+
+def iceberg_as_of(where: str, place: Place | None, filter: TableFilter) -> PublishedAsOf:
+    """What the tables of a catalog of Iceberg were as of a place, by default as they are. Errors: UsageError without
+    pyiceberg, or for a catalog that cannot be opened; SnapshotError as states.as_of says."""
+    left_out.open_again()
+    try:
+        from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
+        from applier.jobs.publish.iceberg.states import remembered, table_states
+    except ImportError as error:
+        raise _lacking("pyiceberg", error) from error
+    try:
+        catalog = open_catalog(where, None)
+        known = remembered(catalog)
+        return as_of(table_states(catalog, filter), known.publications, place, where, known.dropped)
+    except FAILURES as error:
+        raise SnapshotError(f"the catalog fails: {str(error).partition(chr(10))[0]}", file=where) from error
+
+
+def delta_as_of(root: str, place: Place | None, filter: TableFilter) -> PublishedAsOf:
+    """What the tables of Delta below a directory were as of a place, by default as they are. Errors: UsageError without
+    deltalake; SnapshotError as states.as_of says, and where the directory cannot be read."""
+    try:
+        from applier.jobs.publish.delta.states import table_states
+        from applier.jobs.publish.delta.storage import Storage
+    except ImportError as error:
+        raise _lacking("deltalake", error) from error
+    try:
+        return as_of(*table_states(Storage(root), filter), place, root)
+    except OSError as error:
+        raise SnapshotError(f"the tables cannot be read: {reason(error)}", file=root) from error
+
+
+def _lacking(package: str, error: ImportError) -> UsageError:
+    return UsageError(f"it takes {package}: {error}", hint="pip install 'mysql-binlog-applier[lake]'")

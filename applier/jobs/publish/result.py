@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from applier.snapshot.manifest import BinlogPosition
+
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedTable:
@@ -33,3 +35,24 @@ class Published:
     together: bool
     rows_together: bool
     seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableAsOf:
+    """A table as of a place: the id of its snapshot in Iceberg, or its version in Delta; where readers find it, its
+    metadata file or its directory; and at which position its last change up to there was published."""
+
+    name: str
+    id: int
+    place: str
+    position: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedAsOf:
+    """What the tables of a catalog were as of a place: where all of them stood, and what is not known, for people."""
+
+    catalog: str
+    position: BinlogPosition
+    tables: tuple[TableAsOf, ...]
+    notes: tuple[str, ...]

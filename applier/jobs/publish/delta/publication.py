@@ -26,7 +26,8 @@ from applier.jobs.publish.delta.storage import Storage
 from applier.jobs.publish.delta.tables import Commit, commit, known_table
 from applier.jobs.publish.footers import from_footers
 from applier.jobs.publish.result import PublishedTable
-from applier.schema.table_filter import TableFilter
+from applier.jobs.publish.states import DROPPED, about
+from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
@@ -60,7 +61,8 @@ def publish(root: str, snapshot: Snapshot, filter: TableFilter) -> list[Publishe
     gone = {folder: table for folder, table in marked.items()
             if folder not in live and not table.dropped and filter.wanted(table.database, table.name)}
     planned += [_dropped(storage, snapshot.lineage, folder, table) for folder, table in sorted(gone.items())]
-    position, at, about = snapshot.position, str(snapshot.position), _about(snapshot)
+    position, at = snapshot.position, str(snapshot.position)
+    said = about(snapshot, of_all=filter == EVERYTHING)
     after = marked | {folder: replace(table, dropped=True, position=at) for folder, table in gone.items()} | {
         folder_of(entry.database, entry.name): MarkedTable(entry.database, entry.name, _numbers(entry), at)
         for entry in entries}
@@ -74,7 +76,8 @@ def publish(root: str, snapshot: Snapshot, filter: TableFilter) -> list[Publishe
     save_marker(storage, replace(stands, complete=False, tables=after | marked))
     for plan in planned:
         if plan.commit is not None:
-            commit(storage, plan.commit, snapshot.lineage, about)
+            gone_with = {DROPPED: "true"} if plan.result.change == "dropped" else {}
+            commit(storage, plan.commit, snapshot.lineage, said | gone_with)
     save_marker(storage, stands)
     return [plan.result for plan in planned]
 
@@ -100,11 +103,11 @@ def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: di
 
 
 def _dropped(storage: Storage, lineage: str, folder: str, table: MarkedTable) -> _Planned:
-    """A table that is no more: a commit takes its files out."""
+    """A table that is no more: a commit takes its files out, and says so."""
     known = known_table(storage, folder, lineage, table.full_name)
     files = [] if known is None else list(known.files)
     result = PublishedTable(name=table.full_name, change="dropped", files_removed=len(files))
-    if known is None or not files:
+    if known is None:
         return _Planned(None, result)
     return _Planned(Commit(folder, known, known.schema, [], files, False), result)
 
@@ -134,10 +137,3 @@ def _actions(uri: str, files: Sequence[FileEntry], stored: pa.Schema) -> list[Ad
 
     return from_footers(uri, files, made)
 
-
-def _about(snapshot: Snapshot) -> dict[str, str]:
-    """What a commit says of itself."""
-    position = snapshot.position
-    stamp = {} if position.timestamp is None else {"mysql.timestamp": str(position.timestamp)}
-    return {"mysql.position": str(position), "mysql.gtid_set": position.gtid_set, "applier.lineage": snapshot.lineage,
-            **stamp}

@@ -22,6 +22,7 @@ from applier.jobs.publish.iceberg.columns import iceberg_schema, sort_order
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
 from applier.jobs.publish.iceberg.data_files import data_files, place_of
 from applier.jobs.publish.result import PublishedTable
+from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, about
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
@@ -30,9 +31,10 @@ from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.unsigned_bigints import OPTION
 
-POSITION, GTID_SET, TIMESTAMP, LINEAGE = "mysql.position", "mysql.gtid_set", "mysql.timestamp", "applier.lineage"
+DROPPED = "applier.dropped."
+"""How properties of a namespace begin that say which tables were dropped last, and where."""
 _LONGEST_PROPERTY = 1000
-"""Characters of a namespace's property in a SQL catalog."""
+"""Characters of a namespace's property in a SQL catalog. A longer one is empty, as what was there is no more true."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[
     databases = {entry.database for entry in entries} | {database.name for database in snapshot.databases}
     for database in sorted(databases):
         catalog.create_namespace_if_not_exists(database)
+    said = about(snapshot, of_all=filter == EVERYTHING)
     planned, gone = list[_Planned](), {table.name(): table for table in known if filter.wanted(*table.name())}
     for entry in entries:
         before = next((by_column[column.id] for column in entry.definition.columns if column.id in by_column), None)
@@ -59,14 +62,23 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[
                                 table=entry.full_name, hint="drop it there, or choose another catalog")
         if before is not None:
             gone.pop(before.name(), None)
-        planned.append(_planned(catalog, snapshot, entry, before))
+        planned.append(_planned(catalog, snapshot, entry, before, said))
     planned += [_Planned(Change(table, (name[0], name[1]), None), PublishedTable(
         name=".".join(name), change="dropped")) for name, table in sorted(gone.items())]
     changes = [plan.change for plan in planned if plan.change is not None]
-    about = {key: value for key, value in _about(snapshot).items() if len(value) <= _LONGEST_PROPERTY}
-    about[COMPLETE] = "true" if filter == EVERYTHING else "false"
-    at_once = commit(catalog, changes, dict.fromkeys(sorted(databases), about))
+    at_once = commit(catalog, changes, {
+        database: _of_namespace(said, [name[1] for name in gone if name[0] == database]) for database in
+        sorted(databases | {name[0] for name in gone})})
     return [plan.result for plan in planned], at_once
+
+
+def _of_namespace(said: dict[str, str], dropped: Sequence[str]) -> dict[str, str]:
+    """Properties of a namespace: where its tables stand, and where the last ones were dropped, if these were."""
+    properties = {**said, COMPLETE: "true" if said[TABLES] == "all" else "false"}
+    if dropped:
+        properties |= {f"{DROPPED}{key}": value for key, value in said.items()}
+        properties[f"{DROPPED}names"] = ", ".join(dropped)
+    return {key: value if len(value) <= _LONGEST_PROPERTY else "" for key, value in properties.items()}
 
 
 def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[TableName]]:
@@ -81,17 +93,17 @@ def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[Tabl
     return known, others
 
 
-def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None) -> _Planned:
-    """What is to be done about one table."""
-    name, about = (entry.database, entry.name), _about(snapshot)
+def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None,
+             said: dict[str, str]) -> _Planned:
+    """What is to be done about one table, by commits that say this."""
+    name = (entry.database, entry.name)
     definition = entry.definition.shown
     schema = iceberg_schema(definition, snapshot.source.options.get(OPTION, AS_DECIMAL))
     wanted = [file for file in entry.files if file.rows]
     if before is None:
-        transaction = new_table(catalog, name, schema, sort_order(entry), {"format-version": "2", **about})
+        transaction = new_table(catalog, name, schema, sort_order(entry), {"format-version": "2", **said})
         added = data_files(snapshot.root, wanted, schema)
-        if added:
-            _write(transaction, added, [], about)
+        _write(transaction, added, [], said)
         return _Planned(Change(None, name, transaction), PublishedTable(
             name=entry.full_name, change="created", files=len(wanted), files_added=len(added),
             bytes_added=sum(file.bytes for file in wanted)))
@@ -100,9 +112,9 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
     columns_changed = evolve(transaction, schema, sort_order(entry))
     if not (new or old or is_renamed or columns_changed):
         return _Planned(None, PublishedTable(name=entry.full_name, change="unchanged", files=len(wanted)))
-    transaction.set_properties(about)
+    transaction.set_properties(said)
     if new or old:
-        _write(transaction, data_files(snapshot.root, new, schema), old, about)
+        _write(transaction, data_files(snapshot.root, new, schema), old, said)
     return _Planned(Change(before, name, transaction), PublishedTable(
         name=entry.full_name, change="changed", files=len(wanted), files_added=len(new), files_removed=len(old),
         bytes_added=sum(file.bytes for file in new), columns_changed=columns_changed,
@@ -147,9 +159,3 @@ def _write(transaction: Transaction, added: Iterable[DataFile], removed: Iterabl
         for file in added:
             update.append_data_file(file)
 
-
-def _about(snapshot: Snapshot) -> dict[str, str]:
-    """What is remembered of a publication."""
-    position = snapshot.position
-    stamp = {} if position.timestamp is None else {TIMESTAMP: str(position.timestamp)}
-    return {POSITION: str(position), GTID_SET: position.gtid_set, LINEAGE: snapshot.lineage, **stamp}

@@ -1,0 +1,18 @@
+"""A place in a log, as people give it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from applier.binlog.events.gtid import GtidSet
+
+
+@dataclass(frozen=True)
+class Place:
+    """Just one of a position, a set of transactions that were executed, and a time in seconds since 1970; and the text
+    that says it."""
+
+    text: str
+    position: tuple[str, int] | None = None
+    gtid_set: GtidSet | None = None
+    time: float | None = None

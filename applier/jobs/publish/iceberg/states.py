@@ -1,0 +1,66 @@
+"""The states of a catalog's tables, as the summaries of their snapshots have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.table import Table
+from pyiceberg.table.snapshots import Snapshot, ancestors_of
+
+from applier.errors import SnapshotError
+from applier.jobs.publish.iceberg.catalog import tables_of
+from applier.jobs.publish.iceberg.commits import COMPLETE
+from applier.jobs.publish.iceberg.publication import DROPPED
+from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, Publication, State, TableStates, position_in
+from applier.schema.table_filter import TableFilter
+from applier.snapshot.manifest import BinlogPosition
+
+
+def table_states(catalog: Catalog, filter: TableFilter) -> list[TableStates]:
+    """The tables of a catalog that publications made. Raises SnapshotError for one with other snapshots."""
+    return [_states(table) for table in tables_of(catalog) if LINEAGE in table.properties
+            and filter.wanted(*table.name())]
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What namespaces say: the publications that they know, and the tables that were dropped last, with where."""
+
+    publications: tuple[Publication, ...]
+    dropped: Mapping[str, BinlogPosition]
+
+
+def remembered(catalog: Catalog) -> Remembered:
+    """What a catalog's namespaces say."""
+    dropped, publications = dict[str, BinlogPosition](), list[Publication]()
+    for namespace in catalog.list_namespaces():
+        said = catalog.load_namespace_properties(namespace)
+        of_dropped = {key.removeprefix(DROPPED): value for key, value in said.items() if key.startswith(DROPPED)}
+        for properties in (of_dropped, said):
+            if (position := position_in(properties)) is not None:
+                publications.append(Publication(position, properties.get(LINEAGE, ""),
+                                                properties.get(COMPLETE, properties.get(TABLES)) in ("true", "all")))
+                if properties is of_dropped:
+                    names = properties.get("names", "").split(", ")
+                    dropped[", ".join(".".join((*namespace, name)) for name in names)] = position
+    return Remembered(tuple(publications), dropped)
+
+
+def _states(table: Table) -> TableStates:
+    name, newest = ".".join(table.name()), table.current_snapshot()
+    chain = [] if newest is None else list(ancestors_of(newest, table.metadata))[::-1]
+    return TableStates(name, table.metadata_location, table.properties[LINEAGE],
+                       tuple(_state(snapshot, name) for snapshot in chain),
+                       bool(chain) and chain[0].sequence_number != 1)  # the first commit's
+
+
+def _state(snapshot: Snapshot, name: str) -> State:
+    said = {} if snapshot.summary is None else snapshot.summary.additional_properties
+    position = position_in(said)
+    if position is None:
+        raise SnapshotError(f"somebody else wrote snapshot {snapshot.snapshot_id} of this table of the catalog",
+                            table=name, hint=f"lead it back to a snapshot with {POSITION} in its summary, or leave it "
+                                             "out with --ignore-tables")
+    return State(snapshot.snapshot_id, position, said.get(TABLES) == "all", snapshot.timestamp_ms)

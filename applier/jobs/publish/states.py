@@ -1,0 +1,112 @@
+"""What tables of a catalog were as of a place in the log, found by what commits say of themselves.
+
+A table in which nothing changed has no commit. So the state of all tables is sought first, among the places at which
+any commit was made, and then each table's last commit up to it. What catalogs forget is told: snapshots of a table that
+have expired, tables that were dropped, and publications of only some tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from applier.binlog.locating.place import Place
+from applier.errors import SnapshotError
+from applier.io.typed_json import Mismatch, build
+from applier.jobs.publish.result import PublishedAsOf, TableAsOf
+from applier.snapshot.as_of import in_order, is_reached, last_of, told
+from applier.snapshot.manifest import BinlogPosition, Snapshot
+
+POSITION, GTID_SET, TIMESTAMP, LINEAGE = "mysql.position", "mysql.gtid_set", "mysql.timestamp", "applier.lineage"
+TABLES = "applier.tables"
+"""Which tables a publication was of: "all" or "some"."""
+
+DROPPED = "applier.dropped"
+"""In a commit that takes all rows out: whether the table was dropped."""
+
+
+@dataclass(frozen=True)
+class State:
+    """A commit: its number or id, where the table stood with it, by which tables' publication; when it was made, in
+    milliseconds; whether the table was dropped by it."""
+
+    id: int
+    position: BinlogPosition
+    of_all: bool
+    made: int
+    dropped: bool = False
+
+
+@dataclass(frozen=True)
+class TableStates:
+    """A table, where readers find it, and its commits in their order; `is_cut` if earlier ones are not known."""
+
+    name: str
+    place: str
+    lineage: str
+    states: tuple[State, ...]
+    is_cut: bool
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What a catalog says of a publication, which may have made no commit; `of_all`: whether all tables stand there."""
+
+    position: BinlogPosition
+    lineage: str
+    of_all: bool
+
+
+def about(snapshot: Snapshot, *, of_all: bool) -> dict[str, str]:
+    """What a commit says of the snapshot that it publishes."""
+    position = snapshot.position
+    stamp = {} if position.timestamp is None else {TIMESTAMP: str(position.timestamp)}
+    return {POSITION: str(position), GTID_SET: position.gtid_set, LINEAGE: snapshot.lineage,
+            TABLES: "all" if of_all else "some", **stamp}
+
+
+def position_in(said: Mapping[str, str]) -> BinlogPosition | None:
+    """Where a table stood, by what a commit says; None for a commit of somebody else. Raises SnapshotError."""
+    if POSITION not in said:
+        return None
+    file, colon, offset = said[POSITION].rpartition(":")
+    try:
+        stamp = said.get(TIMESTAMP)
+        return build(BinlogPosition, {
+            "file": file, "offset": int(offset) if colon else 0, "gtid_set": said.get(GTID_SET, ""),
+            "timestamp": None if stamp is None else int(stamp), "flavour": "unknown"})
+    except (Mismatch, ValueError) as error:
+        raise SnapshotError(f"a commit says that it stands at {said[POSITION]!r}, which is not a position") from error
+
+
+def as_of(tables: Sequence[TableStates], others: Sequence[Publication], place: Place | None, where: str,
+          dropped: Mapping[str, BinlogPosition] | None = None) -> PublishedAsOf:
+    """What the tables of a catalog were as of a place, by default the last one. Of publications, `others` are known
+    besides those that made commits, and later; `dropped`: tables that the catalog has forgotten. Raises SnapshotError
+    where no table was published, and as `last_of` does."""
+    if len(lines := {table.lineage for table in tables}) != 1:
+        if not lines:
+            raise SnapshotError("no table was published there", file=where, hint="applier publish does it")
+        raise SnapshotError(f"tables of {len(lines)} lines of snapshots are published there, which have nothing in "
+                            "common", file=where, hint="choose tables of one of them with --tables")
+    commits = sorted((state for table in tables for state in table.states), key=lambda state: state.made)
+    known = {str(state.position) for state in commits}
+    order = in_order([*(state.position for state in commits), *(
+        other.position for other in others if other.lineage in lines and str(other.position) not in known)])
+    number = len(order) - 1 if place is None else last_of(order, place, where)
+    numbers = {position: rank for rank, position in enumerate(order)}
+    found, notes = list[TableAsOf](), list[str]()
+    for table in tables:
+        states = [state for state in reversed(table.states) if numbers[state.position] <= number]
+        last = max(states, key=lambda state: numbers[state.position], default=None)
+        if last is None and table.is_cut:
+            notes.append(f"what {table.name} was there is no more known: its commits of then have expired")
+        elif last is not None and not last.dropped:
+            found.append(TableAsOf(name=table.name, id=last.id, place=table.place, position=str(last.position)))
+    notes += [f"{name} was dropped later, at {told(at)}, and the catalog does not have its rows any more"
+              for name, at in (dropped or {}).items() if not is_reached(at, order[number])]
+    at = str(order[number])
+    if not any(other.of_all for other in others if str(other.position) == at) and not (
+            at in known and all(state.of_all for state in commits if str(state.position) == at)):
+        notes.append("not all tables were published there: some may stand before it")
+    return PublishedAsOf(catalog=where, position=order[number], tables=tuple(found), notes=tuple(notes))

@@ -1,0 +1,136 @@
+"""Which of several states in the order of a log is the one as of a place: the last that stands at or before it.
+
+A place is a set of transactions, a position, or a time. What cannot be told is an error and no guess: a place before
+the first state, GTIDs or times that states lack, positions where files are numbered anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from pyarrow import fs
+
+from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.place import Place
+from applier.errors import SnapshotError, UsageError, reason
+from applier.io.typed_json import Mismatch, build, loads
+from applier.snapshot import lakes, location
+from applier.snapshot.manifest import MANIFEST, BinlogPosition
+
+_THREADS = 16
+
+
+def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
+    """The number of the last state that stands at or before a place, given all of them in the order of the log.
+
+    A time is that of a log: where its clock was set back, the states from the first one after the time on do not count.
+    Raises SnapshotError, which names the first state, where none is known to stand at or before it.
+    """
+    if place.gtid_set is not None:
+        found = [number for number, state in enumerate(states)
+                 if state.gtid_set and place.gtid_set.contains(GtidSet.parse(state.gtid_set))]
+        known, lacking = [state for state in states if state.gtid_set], "is known by GTIDs"
+    elif place.position is not None:
+        known = [state for state in states if _stem(state.file) == _stem(place.position[0])]
+        found = [number for number, state in enumerate(states) if state in known and _at(state) <= _of(place.position)]
+        lacking = f"is in a log of the name {_stem(place.position[0])!r}"
+        if [_at(state) for state in known] != sorted(map(_at, known)):
+            raise SnapshotError(f"the files of the log were numbered anew, so {place.text} may be more than one place",
+                                file=where, hint="give a GTID set or a time")
+    else:
+        found, known, lacking = [], [state for state in states if state.timestamp is not None], "has a time"
+        for number, state in enumerate(states):
+            if place.time is not None and state.timestamp is not None:
+                if state.timestamp > place.time:
+                    break
+                found.append(number)
+    if found:
+        return found[-1]
+    if not known:
+        raise SnapshotError(f"no version {lacking}, so what it was as of {place.text} is not known", file=where,
+                            hint="give a place of another kind: a GTID set, FILE:POS, or a time")
+    raise SnapshotError(f"{place.text} comes before the oldest version there is, which stands at {told(known[0])}",
+                        file=where, hint="give a later place, or replay the archive up to this one")
+
+
+def version_as_of(uri: str, place: Place) -> str:
+    """The path or uri of a lake's version as of a place. Raises UsageError where there is no lake, SnapshotError as
+    `last_of` does, and where a version cannot be read."""
+    filesystem, root = location.resolve(uri)
+    try:
+        if lakes.id_of(filesystem, root) is None:
+            raise UsageError("--as-of chooses a version of a lake, and this is none", file=uri,
+                             hint="name the folder that `applier replay --lake` made; a snapshot has one position")
+        numbers = lakes.complete(filesystem, root)
+    except OSError as error:
+        raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
+
+    def stands(number: int) -> BinlogPosition:
+        return _position_of(filesystem, f"{root}/{lakes.VERSIONS}/{lakes.version_name(number)}/{MANIFEST}")
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        states = list(pool.map(stands, numbers))
+    if not states:
+        raise SnapshotError("the lake has no version yet", file=uri, hint="applier replay --lake makes one")
+    return lakes.version_uri(uri, numbers[last_of(states, place, uri)])
+
+
+def in_order(states: Sequence[BinlogPosition]) -> list[BinlogPosition]:
+    """Different states in the order of the log, given in that of their publication, which may have gone back to an
+    earlier one: by their GTIDs, or their positions in files of one name; what these do not tell stays as it is."""
+    found, known = list[BinlogPosition](), set[BinlogPosition]()
+    for state in states:
+        if state in known:
+            continue
+        known.add(state)
+        if not found or is_reached(found[-1], state):
+            found.append(state)
+        else:
+            later = (number for number, other in enumerate(found) if is_reached(state, other))
+            found.insert(next(later, len(found)), state)
+    return found
+
+
+def is_reached(state: BinlogPosition, by: BinlogPosition) -> bool:
+    """Whether a state is known to stand at or before another one of the same log."""
+    if state.gtid_set and by.gtid_set and state.gtid_set != by.gtid_set:
+        return GtidSet.parse(by.gtid_set).contains(GtidSet.parse(state.gtid_set))
+    return _stem(state.file) == _stem(by.file) and _at(state) <= _at(by)
+
+
+def told(state: BinlogPosition) -> str:
+    """Where a state stands, with its GTIDs and its time."""
+    from applier.mysql.time_zones import shown_time
+
+    gtids = state.gtid_set.replace("\n", "")
+    return ", ".join([str(state), *([gtids] if gtids else []),
+                      *([shown_time(state.timestamp)] if state.timestamp is not None else [])])
+
+
+def _position_of(filesystem: fs.FileSystem, path: str) -> BinlogPosition:
+    """Where a manifest says that its snapshot stands; no more of it is looked at."""
+    try:
+        with filesystem.open_input_stream(path, compression=None) as stream:
+            document = loads(stream.read())
+        return build(BinlogPosition, document.get("position") if isinstance(document, dict) else None)
+    except OSError as error:
+        raise SnapshotError(f"a version of the lake cannot be read: {reason(error)}", file=path,
+                            hint="if it has just expired, do it again") from error
+    except (Mismatch, UsageError) as error:
+        what = error if isinstance(error, Mismatch) else error.message
+        raise SnapshotError(f"{MANIFEST} is damaged: {what}", file=path, hint="applier fsck says more") from error
+
+
+def _stem(file: str) -> str:
+    return file.rpartition(".")[0]
+
+
+def _at(state: BinlogPosition) -> tuple[int, int]:
+    return _of((state.file, state.offset))
+
+
+def _of(position: tuple[str, int]) -> tuple[int, int]:
+    """A place among files of one name: binlog.1000000 comes after binlog.999999."""
+    digits = position[0].rpartition(".")[2]
+    return int(digits) if digits.isascii() and digits.isdigit() else -1, position[1]
