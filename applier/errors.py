@@ -104,6 +104,10 @@ class UsageError(ApplierError):
     """The command or the options make no sense together."""
 
 
+class NotInstalled(UsageError, ImportError):
+    """A package is not installed that only some work takes; the hint says how to get it."""
+
+
 class ArchiveError(ApplierError):
     """A binlog is unreadable or corrupt, or the archive does not hold together."""
 

@@ -36,7 +36,6 @@ ROOT = Path(__file__).resolve().parents[1]
 LEVELS = ("x86-64-v3", "x86-64-v2")
 FEATURES = "+pclmul"
 EXACT = ("numba", "llvmlite")
-NOT_TO_COMPILE = ("pyspark",)
 FOR_PAGES = ("typer",)
 Settings = dict[str, str] | None
 
@@ -50,7 +49,7 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     names = [re.split(r"[^\w-]", line)[0] for line in lines if line and not line.startswith("#")]
     pins = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().split() if "==" in line)
     return needed + [f"{name}=={pins[name]}" for name in (*names, "llvmlite")
-                     if (name not in NOT_TO_COMPILE if _is_compiled() else name in FOR_PAGES)]
+                     if (_is_compiled() or name in FOR_PAGES)]
 
 
 def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: Settings = None) -> str:

@@ -9,8 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
+<<<<<<< HEAD
 from applier.api.arguments import PathLike, Place, Watcher, as_of_place, path, watcher
 from applier.errors import UsageError
+=======
+from applier.api.arguments import PathLike, Watcher, path, watcher
+from applier.errors import NotInstalled, UsageError
+>>>>>>> 00c6a71 (Installing is a page of its own)
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location, manifest
@@ -195,7 +200,7 @@ class Snapshot:
         try:
             import duckdb
         except ImportError:
-            raise UsageError("DuckDB is not installed", hint="pip install duckdb") from None
+            raise NotInstalled("DuckDB is not installed", hint="pip install duckdb") from None
         connection = duckdb.connect()
         known: dict[tuple[str, str], SnapshotTable] = {}
         for number, table in enumerate(self.tables.values()):

@@ -5,6 +5,7 @@ one or at a time, and waited for the interpreter's lock for 1 to 5 % of that. So
 What it has is that a process which dies costs a task and not the run: worth Spark's start where more would be lost.
 """
 
+import importlib.util
 from typing import NamedTuple, Protocol
 
 from applier.io.resolver import is_far
@@ -44,11 +45,22 @@ def choose(options: Places) -> Choice:
     if options.master is not None:
         return Choice("spark", f"--master is {options.master}")
     far = next(filter(is_far, options.places), None)
-    return Choice("auto") if far is None else Choice("spark", f"{far} is not on this machine")
+    return Choice("auto") if far is None else _spark_if_installed(f"{far} is not on this machine")
 
 
 def choose_by_work(core_seconds: float) -> Choice:
     """Choose by the CPU that planned work takes."""
-    engine = "spark" if core_seconds > SPARK_STARTS_SECONDS else "local"
-    return Choice(engine, f"the work takes about {max(core_seconds, 0.1):.1f} core seconds, and Spark's start "
-                          f"{SPARK_STARTS_SECONDS:.0f}")
+    why = (f"the work takes about {max(core_seconds, 0.1):.1f} core seconds, and Spark's start "
+           f"{SPARK_STARTS_SECONDS:.0f}")
+    return _spark_if_installed(why) if core_seconds > SPARK_STARTS_SECONDS else Choice("local", why)
+
+
+def spark_is_installed() -> bool:
+    """Whether Spark could be imported. It is an extra, as it is most of what an installation weighs."""
+    return importlib.util.find_spec("pyspark") is not None
+
+
+def _spark_if_installed(why: str) -> Choice:
+    if spark_is_installed():
+        return Choice("spark", why)
+    return Choice("local", f"pyspark is not installed, though {why}")

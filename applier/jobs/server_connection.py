@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from applier.errors import UsageError
+from applier.errors import NotInstalled, UsageError
 
 PASSWORD = "MYSQL_PWD"
 """The variable of the environment with the password, as the servers' own clients have it."""
@@ -66,8 +66,8 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
     try:
         import pymysql  # type: ignore[import-untyped]  # it has no types
     except ImportError:
-        raise UsageError("PyMySQL is not installed, and it is what asks a server",
-                         hint=f"pip install 'mysql-binlog-applier[server]', {instead}") from None
+        raise NotInstalled("PyMySQL is not installed, and it is what asks a server",
+                           hint=f"pip install 'mysql-binlog-applier[server]', {instead}") from None
     errors = (pymysql.err.Error, OSError, RuntimeError)
     given: dict[str, Any] = {"user": address.user, "host": address.host, "port": address.port,
                              "password": os.environ.get(PASSWORD), "read_default_file": address.defaults_file}

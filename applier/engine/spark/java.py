@@ -21,7 +21,7 @@ from typing import IO
 
 from applier.engine.spark import spark_doors
 from applier.engine.spark.scratch import Scratch
-from applier.errors import ApplierError, UsageError
+from applier.errors import ApplierError, NotInstalled, UsageError
 
 OLDEST_JAVA = 17
 START_SECONDS = 120
@@ -110,11 +110,17 @@ def find_java() -> Path:
     return java
 
 
-def plain_spark_home() -> Path | None:
-    """The home of pyspark's own Spark; None if another one is configured or its start is customised."""
+def spark_home() -> Path:
+    """The home of pyspark. Raises NotInstalled where there is none."""
     home = spark_doors.home()
     if home is None:
-        raise UsageError("pyspark is not installed", hint="pip install pyspark")
+        raise NotInstalled("pyspark is not installed", hint="pip install 'mysql-binlog-applier[spark]'")
+    return home
+
+
+def plain_spark_home() -> Path | None:
+    """The home of pyspark's own Spark; None if another one is configured or its start is customised."""
+    home = spark_home()
     configured = spark_doors.CONFIGURED & os.environ.keys() or (home / "conf").exists()
     return None if configured or not spark_doors.jars(home).is_dir() else home
 

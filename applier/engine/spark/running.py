@@ -64,6 +64,8 @@ def explain_spark_errors() -> Iterator[None]:
         yield
     except TaskOutOfResources as reason:
         raise ApplierError(str(reason), hint=reason.hint) from None
+    except ApplierError:
+        raise
     except Exception as error:
         if is_silence(error):
             raise java_is_gone() from None

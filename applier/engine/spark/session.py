@@ -5,13 +5,14 @@ import re
 import sys
 from collections.abc import Callable
 from concurrent.futures import Future
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeGuard
 
 from applier.engine import left_out
 from applier.engine.spark import forking, java, prefork, spark_doors
-from applier.errors import ApplierError
+from applier.errors import ApplierError, NotInstalled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,9 +51,10 @@ def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSess
     """The process's Spark session, started if there is none; `master` is a Spark master URL, all local cores if None,
     or sc://HOST:PORT, a Spark Connect server, on whose workers this package must be installed.
 
-    Raises ApplierError where Java is missing or too old, or where Spark does not start.
+    Raises ApplierError where pyspark or Java is missing, Java is too old, or Spark does not start.
     """
     left_out.open_again()
+    _check_installed(master)
     if _is_connect(master):
         return _connected(master, app_name)
     master = with_retries(master or "local[*]")
@@ -94,6 +96,7 @@ def boot(master: str | None = None) -> None:
     """
     global _booted
     left_out.open_again()
+    _check_installed(master)
     if _is_connect(master):
         return
     _booted = _launched(_driver_settings(with_retries(master or "local[*]")), minimal=is_local(master))
@@ -106,7 +109,11 @@ def start_in_background(master: str | None = None, *, app_name: str = "applier")
 
     Once the session is there it also runs a first small job, so that the Python workers of a local master are forked
     and have loaded what they need, and Java its classes, before the caller's first job.
+
+    Raises NotInstalled at once; other errors are the session's.
     """
+    left_out.open_again()
+    _check_installed(master)
     future: Future[SparkSession] = Future()
 
     def run() -> None:
@@ -156,13 +163,18 @@ def _is_connect(master: str | None) -> TypeGuard[str]:
     return master is not None and master.startswith("sc://")
 
 
+def _check_installed(master: str | None) -> None:
+    """Raise NotInstalled where packages are missing that a session with this master takes."""
+    if not _is_connect(master):
+        java.spark_home()
+    elif find_spec("pyspark") is None or find_spec("grpc") is None:
+        raise NotInstalled(f"--master {master} needs the packages of Spark Connect",
+                           hint="pip install 'mysql-binlog-applier[connect]'")
+
+
 def _connected(master: str, app_name: str) -> "SparkSession":
     """Start a session of a Spark Connect server; the server configures its JVM."""
-    try:
-        import grpc
-    except ImportError:
-        raise ApplierError(f"--master {master} needs the packages of Spark Connect",
-                           hint="pip install 'mysql-binlog-applier[connect]'") from None
+    import grpc
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
@@ -181,8 +193,8 @@ def _nothing(_: int) -> None:
 
 def _launched(driver: dict[str, str], *, minimal: bool = False) -> java.Gateway | None:
     """A JVM for pyspark to find; None if there is one already, or Spark is configured to start in another way."""
-    executable = java.find_java()
     home = java.plain_spark_home()
+    executable = java.find_java()
     if home is None or spark_doors.has_jvm():  # pyspark is not imported here: the JVM starts while that happens
         return None
     return java.launch(executable, home, driver, minimal=minimal)

@@ -14,10 +14,10 @@ from applier.io.progress import Progress, Silent
 from applier.jobs.doctor.contents import look_at_compression, look_at_images, look_at_searches
 from applier.jobs.doctor.log import Heads, look_at_files, look_at_log, look_at_places
 from applier.jobs.doctor.machine import (
-    look_at_java,
     look_at_kernels,
     look_at_output,
     look_at_room,
+    look_at_spark,
     look_at_stores,
 )
 from applier.jobs.doctor.plan import Cost, look_at_columns, look_at_cost, look_at_definitions, look_at_history
@@ -38,7 +38,7 @@ def diagnose(options: DoctorOptions, progress: Progress | None = None) -> Diagno
     can_list = look_at_stores(machine, options)
     cost = _look_at_log(log, options, progress) if can_list else None
     chosen = cost.chosen if cost is not None else choose(options) if options.binlogs else Choice(options.engine)
-    look_at_java(machine, chosen, options.master)
+    look_at_spark(machine, chosen, options.master)
     look_at_room(machine, cost)
     if can_list:
         look_at_output(machine, options, cost)

@@ -1,8 +1,9 @@
-"""What a replay needs of the machine: Java, kernels, memory, disks, and stores that are far."""
+"""What a replay needs of the machine: Spark, Java, kernels, memory, disks, and stores that are far."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -25,23 +26,30 @@ _PERMIT = "check the bucket's name, and give credentials that may list it: for s
           "another server"
 
 
-def look_at_java(findings: Findings, chosen: Choice, master: str | None) -> None:
+def look_at_spark(findings: Findings, chosen: Choice, master: str | None) -> None:
     """Whether Spark could start. It is a problem only if a replay would need it; nothing is started."""
+    if not (home := _is_there(findings, "Spark", java.spark_home, chosen)):
+        return
+    findings.ok("Spark", str(home))
     if chosen.engine == "spark" and master is not None and master.startswith("sc://"):
         findings.ok("Java", "not needed: Spark Connect runs elsewhere")
         return
+    if found := _is_there(findings, "Java", java.find_java, chosen):
+        number = java.version_of(found)
+        findings.ok("Java", f"{found}" + (f", version {number}" if number is not None else ""))
+
+
+def _is_there(findings: Findings, name: str, find: Callable[[], Path], chosen: Choice) -> Path | None:
+    """What is found of what Spark needs; None, and said, where it is not there."""
     try:
-        found = java.find_java()
-        java.plain_spark_home()
+        return find()
     except UsageError as error:
         if chosen.engine == "spark":
             error.hint = f"{error.hint}; or replay with --engine local"
-            findings.problem("Java", error)
+            findings.problem(name, error)
         else:
-            findings.note("Java", f"{error.message}: a replay in this process needs none", error.hint or "")
-        return
-    version = java.version_of(found)
-    findings.ok("Java", f"{found}" + (f", version {version}" if version is not None else ""))
+            findings.note(name, f"{error.message}: a replay in this process needs none", error.hint or "")
+        return None
 
 
 def look_at_kernels(findings: Findings) -> None:

@@ -6,9 +6,14 @@ import time
 
 from applier.binlog.locating.place import Place
 from applier.engine import left_out
+<<<<<<< HEAD
 from applier.errors import SnapshotError, UsageError, reason
 from applier.jobs.publish.result import Published, PublishedAsOf
 from applier.jobs.publish.states import as_of
+=======
+from applier.errors import NotInstalled, SnapshotError, reason
+from applier.jobs.publish.result import Published
+>>>>>>> 00c6a71 (Installing is a page of its own)
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
 
@@ -26,7 +31,12 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
         from applier.jobs.publish.iceberg.needs import needed
         from applier.jobs.publish.iceberg.publication import publish
     except ImportError as error:
+<<<<<<< HEAD
         raise _lacking("pyiceberg", error) from error
+=======
+        raise NotInstalled(f"it takes pyiceberg: {error}",
+                           hint="pip install 'mysql-binlog-applier[lake]'") from error
+>>>>>>> 00c6a71 (Installing is a page of its own)
     try:
         catalog = open_catalog(where, warehouse)
         with needed(snapshot, where, filter):
@@ -49,7 +59,11 @@ def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING) -> Publ
     try:
         from applier.jobs.publish.delta.publication import publish
     except ImportError as error:
+<<<<<<< HEAD
         raise _lacking("deltalake", error) from error
+=======
+        raise NotInstalled(f"it takes deltalake: {error}", hint="pip install 'mysql-binlog-applier[lake]'") from error
+>>>>>>> 00c6a71 (Installing is a page of its own)
     try:
         tables = publish(root, snapshot, filter)
     except OSError as error:
