@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-<<<<<<< HEAD
 from applier.api.arguments import PathLike, Place, Watcher, as_of_place, path, watcher
-from applier.errors import UsageError
-=======
-from applier.api.arguments import PathLike, Watcher, path, watcher
 from applier.errors import NotInstalled, UsageError
->>>>>>> 00c6a71 (Installing is a page of its own)
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location, manifest

@@ -6,14 +6,9 @@ import time
 
 from applier.binlog.locating.place import Place
 from applier.engine import left_out
-<<<<<<< HEAD
-from applier.errors import SnapshotError, UsageError, reason
+from applier.errors import NotInstalled, SnapshotError, reason
 from applier.jobs.publish.result import Published, PublishedAsOf
 from applier.jobs.publish.states import as_of
-=======
-from applier.errors import NotInstalled, SnapshotError, reason
-from applier.jobs.publish.result import Published
->>>>>>> 00c6a71 (Installing is a page of its own)
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
 
@@ -31,12 +26,7 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
         from applier.jobs.publish.iceberg.needs import needed
         from applier.jobs.publish.iceberg.publication import publish
     except ImportError as error:
-<<<<<<< HEAD
         raise _lacking("pyiceberg", error) from error
-=======
-        raise NotInstalled(f"it takes pyiceberg: {error}",
-                           hint="pip install 'mysql-binlog-applier[lake]'") from error
->>>>>>> 00c6a71 (Installing is a page of its own)
     try:
         catalog = open_catalog(where, warehouse)
         with needed(snapshot, where, filter):
@@ -59,11 +49,7 @@ def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING) -> Publ
     try:
         from applier.jobs.publish.delta.publication import publish
     except ImportError as error:
-<<<<<<< HEAD
         raise _lacking("deltalake", error) from error
-=======
-        raise NotInstalled(f"it takes deltalake: {error}", hint="pip install 'mysql-binlog-applier[lake]'") from error
->>>>>>> 00c6a71 (Installing is a page of its own)
     try:
         tables = publish(root, snapshot, filter)
     except OSError as error:
@@ -111,5 +97,5 @@ def delta_as_of(root: str, place: Place | None, filter: TableFilter) -> Publishe
         raise SnapshotError(f"the tables cannot be read: {reason(error)}", file=root) from error
 
 
-def _lacking(package: str, error: ImportError) -> UsageError:
-    return UsageError(f"it takes {package}: {error}", hint="pip install 'mysql-binlog-applier[lake]'")
+def _lacking(package: str, error: ImportError) -> NotInstalled:
+    return NotInstalled(f"it takes {package}: {error}", hint="pip install 'mysql-binlog-applier[lake]'")
