@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check cover test check-kernels torture fuzz bench lint types drawing wheel java warm kernels clean
+.PHONY: help demo check cover test check-kernels torture fuzz bench lint types docs drawing wheel java warm kernels clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,10 +46,16 @@ lint: .venv/ready types  ## ruff, types, and that imports go down and in no circ
 types: .venv/ready  ## what mypy says of the types
 	$(BIN)/mypy
 
-drawing: .venv/ready  ## make anew what docs/ have from the code: the drawing of packages, the page of the Python API, the notebook
+drawing: .venv/ready  ## make anew what docs/ have from the code: drawings, commands, the Python API, errors, figures, the notebook
 	$(BIN)/python docs/draw_packages.py
+	$(BIN)/python docs/write_commands.py
+	$(BIN)/python docs/write_errors.py
 	$(BIN)/python docs/write_python.py
+	$(BIN)/python docs/write_tables.py
 	$(BIN)/python docs/run_notebook.py
+
+docs: .venv/ready  ## a site of README and docs/ in build/docs, with search; a link that leads nowhere is an error
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: .venv/ready  ## build a wheel with compiled kernels in dist/; what is not compiled yet takes minutes
 	$(BIN)/python -m pip wheel . --no-build-isolation --no-deps --wheel-dir dist

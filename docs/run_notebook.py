@@ -25,9 +25,9 @@ def page() -> str:
 def _run(source: str, known: dict[str, Any]) -> object:
     """Run a cell; the value of its last line, if that is an expression."""
     body = ast.parse(source).body
-    last = body.pop() if isinstance(body[-1], ast.Expr) else None
-    exec(compile(ast.Module(body, []), "<cell>", "exec"), known)
-    return None if last is None else eval(compile(ast.Expression(last.value), "<cell>", "eval"), known)
+    last = body[-1].value if isinstance(body[-1], ast.Expr) else None
+    exec(compile(ast.Module(body if last is None else body[:-1], []), "<cell>", "exec"), known)
+    return None if last is None else eval(compile(ast.Expression(last), "<cell>", "eval"), known)
 
 
 if __name__ == "__main__":

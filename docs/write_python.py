@@ -19,8 +19,10 @@ _HEAD = """# Python
 What the command line does, as functions: results are objects, nothing is printed, and no Java is started unless Spark
 is asked for. This page is made from the docstrings, and the tests run their examples; `backup` is the demo's archive.
 
-    import applier
-    from datetime import UTC, datetime
+```pycon
+>>> import applier
+>>> from datetime import UTC, datetime
+```
 
 Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`, `position`, `gtid`, `table`, `key`,
 `hint` and `mysql_errno`.
@@ -30,7 +32,7 @@ _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTabl
           "history", "History", "undo", "Undone", "UndoneTable", "Conflict", "versions", "LakeVersion", "expire",
           "Expired", "fsck", "CheckedLake", "publish", "Published", "PublishedTable", "published", "PublishedAsOf",
           "TableAsOf", "sync", "Round", "Ending",
-          "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "import_dump", "export",
+          "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "export", "import_dump",
           "verify_sql", "verify", "ServerComparison", "summary", "Summary", "doctor", "locate", "explain",
           "binlog.Writer")
 

@@ -5,11 +5,12 @@ import re
 
 import pytest
 
+from docs import write_commands, write_errors, write_tables
 from tests.support.folders import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = sorted(page for folder in (ROOT, DOCS, DOCS / "adr", ROOT / "jsondiff", ROOT / "keysearch")
-               for page in folder.glob("*.md"))
+PAGES = sorted([*DOCS.rglob("*.md"), *(page for folder in (ROOT, ROOT / "jsondiff", ROOT / "keysearch")
+                                       for page in folder.glob("*.md"))])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 
@@ -38,7 +39,7 @@ def test_links_lead_somewhere(page):
             assert anchor in anchors(target), f"{name_of(page)} links to {link}"
 
 
-@pytest.mark.parametrize("folder", [DOCS, DOCS / "adr"], ids=name_of)
+@pytest.mark.parametrize("folder", sorted({page.parent for page in DOCS.rglob("*.md")}), ids=name_of)
 def test_each_page_is_in_its_index(folder):
     linked = {link.partition("#")[0] for link in links(folder / "README.md")}
     assert {page.name for page in folder.glob("*.md")} - {"README.md"} <= linked
@@ -76,6 +77,27 @@ def test_the_index_of_decisions_names_what_is_there():
         defined = {node.name for node in ast.parse(file.read_text()).body
                    if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         assert name in defined, f"{path} has no {name}"
+
+
+def test_the_pages_of_commands_are_what_the_verbs_declare():
+    found = {page.name: page.read_text() for page in write_commands.FOLDER.glob("*.md")}
+    assert found == write_commands.pages(), "run `make drawing`"
+
+
+def test_errors_are_listed_by_their_numbers():
+    text = write_errors.PAGE.read_text()
+    assert text == write_errors.page(), "run `make drawing`"
+    headings = re.findall(r"^## ([\d, ]+)$", text, re.MULTILINE)
+    assert {int(number) for heading in headings for number in heading.split(",")} >= write_errors.numbers()
+
+
+@pytest.mark.parametrize("page", write_tables.PAGES, ids=name_of)
+def test_figures_are_those_that_were_measured_last(page):
+    assert page.read_text() == write_tables.page(page.read_text()), "run `make drawing`"
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
 
 
 PUBLIC = sorted(path for top in ("applier", "jsondiff", "keysearch") for path in (ROOT / top).rglob("__init__.py"))

@@ -1,6 +1,5 @@
 """`import applier`: the verbs as functions, snapshots as objects."""
 
-import doctest
 import json
 import shutil
 import subprocess
@@ -14,20 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import applier
-from applier.api import (
-    building,
-    changes,
-    diffing,
-    doctoring,
-    dumping,
-    histories,
-    logs,
-    publishing,
-    replaying,
-    snapshots,
-    summaries,
-    undoing,
-)
 from applier.api.arguments import position, size, stop_at
 from applier.cli import main
 from applier.snapshot import manifest
@@ -43,21 +28,6 @@ def archive(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ARCHIVE, "backup")
     return tmp_path
-
-
-def test_examples_do_what_they_say(archive):
-    """In the order of the page: later ones read what earlier ones have made."""
-    known = {"applier": applier, "datetime": datetime, "UTC": UTC}
-    finder, runner = doctest.DocTestFinder(recurse=False), doctest.DocTestRunner(optionflags=doctest.FAIL_FAST)
-    ran = 0
-    for module, name in ((replaying, "replay"), (snapshots, "Snapshot"), (changes, "changes"), (histories, "history"),
-                         (undoing, "undo"), (diffing, "diff"), (diffing, "Diff"), (dumping, "export"),
-                         (dumping, "import_dump"), (summaries, "summary"), (doctoring, "doctor"), (logs, "locate"),
-                         (logs, "explain"), (building, "Writer"), (publishing, "publish")):
-        for example in finder.find(getattr(module, name), name, globs=dict(known)):
-            assert runner.run(example).failed == 0
-            ran += len(example.examples)
-    assert ran >= 12
 
 
 def test_the_page_is_what_the_docstrings_say():

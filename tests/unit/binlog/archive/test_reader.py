@@ -24,8 +24,9 @@ def run_example(code: str, directory: Path) -> str:
     return out.getvalue()
 
 
-def test_the_example_in_the_readme_runs():
-    [code] = re.findall(r"```python\n(import applier\.binlog\n.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+def test_the_example_in_the_docs_runs():
+    page = (ROOT / "docs" / "EVENTS.md").read_text()
+    [code] = re.findall(r"```python\n(import applier\.binlog\n.*?)```", page, re.DOTALL)
     lines = run_example(code, CASES / "ddl-mysql").splitlines()
     assert any(re.match(r"binlog\.00000\d:\d+ \S+ ALTER ", line) for line in lines)
     assert re.match(r"\d+ row events of \w+\.\w+", lines[-1])
