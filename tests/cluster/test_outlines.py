@@ -29,7 +29,7 @@ def elsewhere(spark, monkeypatch, request):
     monkeypatch.setattr(executor, "TASKS_A_CORE", request.param)
     session = Future()
     session.set_result(spark)
-    return OnOthersDisks(session, "local[2]")
+    return OnOthersDisks(session, "local[2]", print)
 
 
 def tasks(files):
