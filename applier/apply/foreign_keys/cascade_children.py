@@ -169,7 +169,7 @@ def remove_child(group, link, child, number):
         if old < 0:
             return Status.SCRATCH_FULL
         push_row(group, link.child, DELETE, old, -1, -1)
-    trace(state, cause(group), slot.pointer, NO_ROW)
+    trace(state, cause(group), slot.pointer, NO_ROW, slot.order, NO_ROW)
     free_column_pointers(slot.pointer, state)
     remove_slot(store, number)
     state.live -= 1
@@ -214,7 +214,7 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
     for i in range(tracked):
         if load_i64(given + 8 * i) != UNCHANGED:
             store_i64(pointers + 8 * load_i64(columns + 8 * i), child.first_derived + derived)
-    trace(state, cause(group), old_pointer, slot.pointer)
+    trace(state, cause(group), old_pointer, slot.pointer, slot.order, slot.order)
     if has_children:
         copy_bytes(group.scratch + sources, given, 8 * tracked)
         push_row(group, link.child, UPDATE, before, after, sources)

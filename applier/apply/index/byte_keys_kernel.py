@@ -2,7 +2,7 @@
 """Keys that are byte strings, as an encoding of `key_index_kernel`.
 
     entry     hash, slot (FREE: none): an open-addressed table
-    slot      where the key's bytes are in the buffer, their number, pointer (DEAD: deleted)
+    slot      where the key's bytes are in the buffer, their number, pointer (DEAD: deleted), the number of the row
 
 Here a key is (address, length, hash).
 """
@@ -27,12 +27,13 @@ from keysearch.records import offset, struct
 
 INDEX, index_at, _ = struct("byte keys", table=np.int64, mask=np.uint64, **dict.fromkeys((
     "key_room", "slots", "buffer", "buffer_room", "low", "low_length", "high", "high_length", "before_offsets",
-    "before_data", "after_offsets", "after_data", "hashes", "likely"), np.int64))
+    "before_data", "after_offsets", "after_data", "hashes", "likely", "next_row"), np.int64))
 """The table and its last entry's number, for how many keys there is room, their slots and bytes, and the bounds of the
 unit's keys (address 0: none). Of the batch at hand: key r of an image is data[offsets[r]:offsets[r + 1]]; of a block
-of changes: the hashes of both keys of each, and the slots that those of the before-images likely lead to."""
+of changes: the hashes of both keys of each, and the slots that those of the before-images likely lead to. `next_row` is
+the number of the next slot that is made: slots move when those of the dead are given back, their numbers stay."""
 ENTRY, entry_at, _ = struct("entry", hash=np.uint64, slot=np.int64)
-SLOT, _, slot_at = struct("slot", start=np.int64, length=np.int64, pointer=np.int64)
+SLOT, slot_view, slot_at = struct("slot", start=np.int64, length=np.int64, pointer=np.int64, row=np.int64)
 FREE = -1
 
 _ENTRY_BYTES, _SLOT_BYTES = ENTRY.itemsize, SLOT.itemsize
@@ -162,6 +163,12 @@ def pointer_place(index, entry):
 
 
 @inline
+def row_at(index, place):
+    """What steps have as the number of the row whose pointer is at an address."""
+    return slot_view(place - _POINTER).row
+
+
+@inline
 def put(index, entry, key, pointer, state):
     """Make a key live that was not; a new one gets a slot and a copy of its bytes."""
     number = entry_at(entry).slot
@@ -171,6 +178,8 @@ def put(index, entry, key, pointer, state):
         entry_at(entry).slot = number
         slot_at(index.slots, number).start = used
         slot_at(index.slots, number).length = key[1]
+        slot_at(index.slots, number).row = index.next_row
+        index.next_row += 1
         copy_bytes(index.buffer + used, key[0], key[1])
         state.keys = number + 1
         state.buffer_used = used + key[1]

@@ -93,6 +93,12 @@ def pointer_place(index, entry):
 
 
 @inline
+def row_at(index, place):
+    """What steps have as the number of the row whose pointer is at an address: its key."""
+    return entry_at(place - _POINTER).key
+
+
+@inline
 def put(index, entry, key, pointer, state):
     """Make a key live that was not."""
     if entry_at(entry).pointer == EMPTY:

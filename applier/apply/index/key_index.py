@@ -110,7 +110,8 @@ class ByteIndex(KeyIndex):
         n = len(keys)
         self._slots = np.empty(max(FIRST_KEYS, 2 * n), byte_keys_kernel.SLOT)
         self._slots["start"][:n], self._slots["length"][:n] = keys.offsets[:-1], np.diff(keys.offsets)
-        self._slots["pointer"][:n] = pointers
+        self._slots["pointer"][:n], self._slots["row"][:n] = pointers, np.arange(n)
+        self._describe(next_row=n)
         self._buffer = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
         self._set(keys=n, live=n, buffer_used=len(keys.data))
         self._rehash(max(2 * FIRST_KEYS, entries_for(n)))

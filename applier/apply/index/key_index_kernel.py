@@ -53,7 +53,8 @@ def changes_by(encoding: ModuleType) -> Any:
                 return status
             pointer = pointer_after_update(there, image, j, after, state)
             store_i64(place, pointer)
-            trace(state, j, there, pointer)
+            row = encoding.row_at(index, place)
+            trace(state, j, there, pointer, row, row)
         else:
             put(index, entry, key, j, after, image, state)
         state.inserted += 1
@@ -63,7 +64,7 @@ def changes_by(encoding: ModuleType) -> Any:
     def put(index, entry, key, j, after, image, state):
         pointer = pointer_after_insert(image, after, state)
         encoding.put(index, entry, key, pointer, state)
-        trace(state, j, NO_ROW, pointer)
+        trace(state, j, NO_ROW, pointer, NO_ROW, encoding.row_at(index, encoding.pointer_place(index, entry)))
         state.live += 1
 
     @always_inline
@@ -72,14 +73,14 @@ def changes_by(encoding: ModuleType) -> Any:
         pointer = live_pointer(place, j, state)
         if pointer < 0:
             return on_conflict(state, j, ROW_GONE, Status.MISSING)
-        remove(place, pointer, j, state)
+        remove(index, place, pointer, j, state)
         state.deleted += 1
         return Status.DONE
 
     @inline
-    def remove(place, pointer, j, state):
+    def remove(index, place, pointer, j, state):
         release_row(pointer, state)
-        trace(state, j, pointer, NO_ROW)
+        trace(state, j, pointer, NO_ROW, encoding.row_at(index, place), NO_ROW)
         store_i64(place, DEAD)
         state.live -= 1
 
@@ -97,11 +98,12 @@ def changes_by(encoding: ModuleType) -> Any:
         if pointer < 0:
             return on_conflict(state, j, ROW_GONE, Status.MISSING)
         if not comes:
-            remove(place, pointer, j, state)
+            remove(index, place, pointer, j, state)
         elif encoding.is_same(key, new_key):
             updated = pointer_after_update(pointer, image, j, after, state)
             store_i64(place, updated)
-            trace(state, j, pointer, updated)
+            row = encoding.row_at(index, place)
+            trace(state, j, pointer, updated, row, row)
         else:
             return change_key(index, place, pointer, new_key, j, after, image, state)
         state.updated += 1
@@ -119,7 +121,8 @@ def changes_by(encoding: ModuleType) -> Any:
             return Status.DUPLICATE
         encoding.put(index, entry, new_key, updated, state)
         store_i64(place, DEAD)
-        trace(state, j, pointer, updated)
+        trace(state, j, pointer, updated, encoding.row_at(index, place),
+              encoding.row_at(index, encoding.pointer_place(index, entry)))
         state.updated += 1
         return Status.DONE
 

@@ -39,10 +39,12 @@ _, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
 ROW_GONE = -1
 """A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
 
-TRACED, _, traced_at = struct("traced step", change=np.int64, old=np.int64, new=np.int64)
+TRACED, _, traced_at = struct("traced step", **dict.fromkeys(("change", "old", "new", "old_row", "new_row"), np.int64))
 """What a change made of a row: the pointers before and after it (NO_ROW: there was none, or there is none now). Column
 pointers stay as they were, unless whoever took the steps gives them back (`free_traced`). `change` is the number of the
-change in the batch, or below 0 where foreign keys made it."""
+change in the batch, or below 0 where foreign keys made it. `old_row` and `new_row` are numbers that only this row has
+while it is there, before the change and after it: in an index by an integer key, the key; elsewhere those of a base's
+rows are 0, 1, …"""
 NO_ROW = -1
 
 VALUE, DIFF, MADE = 1, 2, 3
@@ -72,13 +74,15 @@ def on_conflict(state, change, what, strict):
 
 
 @always_inline
-def trace(state, change, old, new):
+def trace(state, change, old, new, old_row, new_row):
     """Keep a step where steps are asked for; there has to be room."""
     if state.traced:
         step = traced_at(state.traced, state.n_traced)
         step.change = change
         step.old = old
         step.new = new
+        step.old_row = old_row
+        step.new_row = new_row
         state.n_traced += 1
 
 

@@ -57,8 +57,8 @@ def insert_row(store, change, row, image, state):
             if basis >= 0:
                 replaced = store.replaced_row_pointer
                 pointer = updated_pointer(replaced, image, state)
-            add_slot(store, pointer, size, n)
-            trace(state, change, replaced, pointer)
+            number = add_slot(store, pointer, size, n)
+            trace(state, change, replaced, pointer, store.replaced_row_order, slot_at(store, number).order)
             state.live += 1
             break
         if not state.noted:
@@ -86,7 +86,7 @@ def update_in_place(store, number, change, row, image, state):
         return False
     old = slot.pointer
     slot.pointer = updated_pointer(old, image, state)
-    trace(state, change, old, slot.pointer)
+    trace(state, change, old, slot.pointer, slot.order, slot.order)
     change_record(store, number, size, n)
     drop_replaced(store, change, state)
     return True
@@ -96,7 +96,7 @@ def update_in_place(store, number, change, row, image, state):
 def drop_replaced(store, change, state):
     """The row whose place an insert took before, if there is one, is gone."""
     if store.replaced_row_record >= 0:
-        trace(state, change, store.replaced_row_pointer, NO_ROW)
+        trace(state, change, store.replaced_row_pointer, NO_ROW, store.replaced_row_order, NO_ROW)
         free_column_pointers(store.replaced_row_pointer, state)
 
 
@@ -107,14 +107,16 @@ def take_place(store, number, change, state):
     drop_replaced(store, change, state)
     store.replaced_row_pointer = slot.pointer
     store.replaced_row_record = slot.record
+    store.replaced_row_order = slot.order
     remove_slot(store, number)
     state.live -= 1
 
 
 @inline
 def delete_row(store, number, change, state):
-    pointer = slot_at(store, number).pointer
-    trace(state, change, pointer, NO_ROW)
+    slot = slot_at(store, number)
+    pointer = slot.pointer
+    trace(state, change, pointer, NO_ROW, slot.order, NO_ROW)
     free_column_pointers(pointer, state)
     remove_slot(store, number)
     state.live -= 1
@@ -148,7 +150,7 @@ def update_row(store, number, change, row, image, state):
     if taken >= 0:
         store.detail = taken
         return Status.DUPLICATE
-    trace(state, change, slot.pointer, pointer)
+    trace(state, change, slot.pointer, pointer, slot.order, slot.order)
     slot.pointer = pointer
     change_record(store, number, size, n)
     state.updated += 1

@@ -25,7 +25,7 @@ from keysearch.records import struct
 STORE, store_at, _ = struct("store", **dict.fromkeys((
     "n_parts", "slots", "slot_room", "slots_used", "free_slot", "buffer", "buffer_used", "buffer_room", "garbage",
     "next_order", "indexes", "n_indexes", "n_unique", "rank", "before", "after", "searches", "detail",
-    "replaced_row_pointer", "replaced_row_record", "awaited", "awaited_of"), np.int64))
+    "replaced_row_pointer", "replaced_row_record", "replaced_row_order", "awaited", "awaited_of"), np.int64))
 """`before` and `after` are the inputs of a batch's images, `searches` (uint8 by row of the before-images) numbers of
 indexes, `rank` the index that has the table's order, -1 for that of arrival. `free_slot` is -1 where there is none."""
 NO_SEARCH, NO_ROW = 255, 254

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from applier.columns.table_key import IntKey, table_key
 from applier.jobs.changes.columns import as_type
-from applier.jobs.history.versions import Versions, begins_of, ends_of
+from applier.jobs.history.versions import Versions, begins_of, ends_of, stable_order
 from applier.mysql.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 from keysearch.keybytes import KeyBytes
@@ -32,10 +32,11 @@ _ALL = 1 << 62
 
 
 class Chunk:
-    """Versions that come next: how they begin and end, and, of each of the table's versions that have some of them, the
-    rows, and their order."""
+    """Versions that come next, by their words; and, of each of the table's versions that have some of them, the rows.
+    `order` says which row of all is next (None: as they come)."""
 
-    def __init__(self, words: np.ndarray, parts: Sequence[tuple[OfVersion, pa.Table]], order: np.ndarray) -> None:
+    def __init__(self, words: np.ndarray, parts: Sequence[tuple[OfVersion, pa.Table]],
+                 order: np.ndarray | None = None) -> None:
         self.begins, self.ends, self._parts, self._order = begins_of(words), ends_of(words), parts, order
 
     def column(self, field: pa.Field) -> pa.Array:
@@ -46,39 +47,52 @@ class Chunk:
             arrays += [pa.nulls(rows.num_rows, field.type)] if own is None else \
                 [as_type(as_nulls(chunk), field.type) for chunk in rows.column(own).chunks]
         joined = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
-        return joined if len(self._parts) == 1 else joined.take(pa.array(self._order))
+        return joined if self._order is None else joined.take(pa.array(self._order))
 
 
 def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
     """The versions by key, and of a row in the order of their beginning. Without a key, or where keys of the table's
     versions do not compare, those of one version of the table after the other, as they began."""
+    if len(parts) == 1:
+        yield from _in_key_order(parts[0])
+        return
     order, starts = _order(parts), np.cumsum([0, *(len(part.rows) for part in parts)])
-    words = parts[0].rows.words if len(parts) == 1 else np.concatenate([part.rows.words for part in parts])
     sources = []
     for number, part in enumerate(parts):
-        places = np.arange(len(order)) if len(parts) == 1 else \
-            np.flatnonzero((order >= starts[number]) & (order < starts[number + 1]))
-        sources.append(_Source(part, order[places] - starts[number] if number else order[places], places))
+        places = np.flatnonzero((order >= starts[number]) & (order < starts[number + 1]))
+        sources.append(_Source(part, order[places] - starts[number], places))
     done = 0
     while done < len(order):
         for source in sources:
             source.fill()
         end = min(len(order), *(source.end for source in sources))
         taken = [(source.part, *source.take(end)) for source in sources if source.has_before(end)]
-        places = np.concatenate([places for *_, places in taken]) - done
         inverse = np.empty(end - done, np.int64)
-        inverse[places] = np.arange(end - done)
-        yield Chunk(words.take(order[done:end], axis=0), [(part, rows) for part, rows, _ in taken], inverse)
+        inverse[np.concatenate([places for *_, places in taken]) - done] = np.arange(end - done)
+        words = np.concatenate([words for _, words, *_ in taken])[inverse]
+        yield Chunk(words, [(part, rows) for part, _, rows, _ in taken], inverse)
         done = end
+
+
+def _in_key_order(part: OfVersion) -> Iterator[Chunk]:
+    """The same of one version of the table."""
+    versions, done = part.rows if part.rows.by_key else part.rows.part(_order([part])), 0
+    for rows in versions.rows(_columns(part)):
+        yield Chunk(versions.words_of(slice(done, done + rows.num_rows)), [(part, rows)])
+        done += rows.num_rows
+
+
+def _columns(part: OfVersion) -> list[str]:
+    """What is read of rows: one column at least, as they are counted."""
+    return [*part.names] or [part.definition.stored_columns[0].name]
 
 
 class _Source:
     """The rows of one version of the table, in this order; they are wanted at ascending `places`."""
 
     def __init__(self, part: OfVersion, order: np.ndarray, places: np.ndarray) -> None:
-        self.part, self._places, self._done = part, places, 0
-        columns = [*part.names] or [part.definition.stored_columns[0].name]  # one at least: its rows are counted
-        self._chunks, self._rows = part.rows.rows(columns, order), pa.table({})
+        self.part, self._versions, self._places, self._done = part, part.rows.part(order), places, 0
+        self._chunks, self._rows = self._versions.rows(_columns(part)), pa.table({})
 
     def fill(self) -> None:
         """Have rows at hand, if there are any left."""
@@ -94,12 +108,12 @@ class _Source:
     def has_before(self, end: int) -> bool:
         return self._done < len(self._places) and bool(self._places[self._done] < end)
 
-    def take(self, end: int) -> tuple[pa.Table, np.ndarray]:
-        """The rows before a place, and their places."""
+    def take(self, end: int) -> tuple[np.ndarray, pa.Table, np.ndarray]:
+        """The words of the versions before a place, their rows, and their places."""
         last = int(np.searchsorted(self._places, end))
-        n, places = last - self._done, self._places[self._done:last]
+        n, taken = last - self._done, slice(self._done, last)
         rows, self._rows, self._done = self._rows.slice(0, n), self._rows.slice(n), last
-        return rows, places
+        return self._versions.words_of(taken), rows, self._places[taken]
 
 
 def _order(parts: Sequence[OfVersion]) -> np.ndarray:
@@ -109,27 +123,14 @@ def _order(parts: Sequence[OfVersion]) -> np.ndarray:
     known = [key for key in keys if key is not None]
     if len(known) < len(parts) or len({(key.form, key.rules, key.bias if isinstance(key, IntKey) else 0)
                                        for key in known}) > 1:
-        return np.arange(n)
+        starts = np.cumsum([0, *(len(part.rows) for part in parts)])
+        return np.concatenate([start + np.argsort(part.rows.numbers)
+                               for start, part in zip(starts.tolist(), parts, strict=False)])
     found = [key.of_rows(rows, part.definition.full_name) for key, part in zip(known, parts, strict=True)
              for rows in part.rows.rows(key.names)]
     if all(isinstance(keys, np.ndarray) for keys in found):
-        return _stable_order(np.concatenate([np.empty(0, np.int64), *found]))
+        return stable_order(np.concatenate([np.empty(0, np.int64), *found]))
     texts = pa.chunked_array([keys.to_arrow() for keys in found if isinstance(keys, KeyBytes)], pa.large_binary())
     rows = pa.table({"key": texts, "place": np.arange(n)})
     order: np.ndarray = pc.sort_indices(rows, [(name, "ascending") for name in rows.column_names]).to_numpy()
     return order.astype(np.int64)
-
-
-def _stable_order(keys: np.ndarray) -> np.ndarray:
-    """The order of keys (int64[n]), of the same ones as they come. Where a key and its place go into one number, these
-    numbers are sorted, which takes a tenth of the time."""
-    n = len(keys)
-    least, bits = int(keys.min(initial=0)), n.bit_length()
-    if (int(keys.max(initial=0)) - least).bit_length() + bits > 63:
-        return np.argsort(keys, kind="stable")
-    order = keys - least
-    order <<= bits
-    order |= np.arange(n)
-    order.sort()
-    order &= (1 << bits) - 1
-    return order

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from applier.apply.output.row_steps import Causes
+from applier.apply.spec import IntRange
 from applier.apply.tables.traced_rows import TracedRows
 from applier.apply.tables.unit import UnitApplier
 from applier.binlog.rows.changes import ChangeBatch
@@ -26,7 +27,7 @@ NOTHING = k.NO_STEP
 
 NOWHERE = k.NO_STEP
 _FILE_BITS = 40
-_FIRST_ROOM = 1 << 13
+_FIRST_ROOM, _MOST_GROWTH = 1 << 15, 64
 _NO_KINDS, _NO_PLACES = np.empty(0, np.uint8), np.empty(0, np.int64)
 
 
@@ -73,23 +74,29 @@ class Edges:
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions of rows in the order of their beginning, those that were there at first before the others: their `words`
-    (int64[n, 3], or 5 with places: see versions_kernel.POINTER), and the rows that the pointers lead to."""
+    """Versions of rows: the `words` of a unit's steps (int64[steps, 3], or 5 with places: see versions_kernel.POINTER),
+    and the `numbers` of those that begin versions, in the order of their keys, or, unless they are `by_key`, as they
+    began; the rows that the pointers lead to."""
 
     words: np.ndarray
+    numbers: np.ndarray
+    by_key: bool
     values: TracedRows
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.numbers)
 
     def part(self, which: np.ndarray) -> Versions:
-        """Some of them, by their numbers, ascending."""
-        return Versions(self.words.take(which, axis=0), self.values)
+        """Some of them, by their places here."""
+        return replace(self, numbers=self.numbers.take(which))
 
-    def rows(self, columns: Sequence[str], order: np.ndarray | None = None) -> Iterator[pa.Table]:
-        """Some columns of the rows, in the order of the versions or in this one, some thousand at a time."""
-        pointers = self.words[:, k.POINTER]
-        return self.values.at(np.ascontiguousarray(pointers) if order is None else pointers[order], columns)
+    def words_of(self, places: slice) -> np.ndarray:
+        """The words of some, by their places here."""
+        return self.words.take(self.numbers[places], axis=0)
+
+    def rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """Some columns of the rows, in the order of the versions, some thousand at a time."""
+        return self.values.at(self.words[:, k.POINTER].take(self.numbers), columns)
 
 
 def begins_of(words: np.ndarray) -> Edges:
@@ -108,53 +115,72 @@ class UnitSteps:
     def __init__(self, unit: UnitApplier[Any], commits: Commits, *, places: bool) -> None:
         self.unit, self._commits = unit, commits
         self._state = np.zeros((), k.STATE)
-        self._state["words"] = 1 + (k.ENDED_AT if places else k.ENDS)
-        self._words, self._table = np.empty((0, 0), np.int64), np.empty(0, np.int64)
+        self._state["n_words"] = 1 + (k.ENDED_AT if places else k.ENDS)
+        self._words = np.empty((0, 0), np.int64)
 
-    def take(self, batch: ChangeBatch | None, causes: Causes, file: int, groups: FileGroups) -> None:
-        """Take the steps of a batch; `groups` are those of its file."""
+    def take(self, batch: ChangeBatch | None, causes: Causes, file: int, groups: FileGroups, share: float) -> None:
+        """Take the steps of a batch; `groups` are those of its file, and this `share` of the log has been read."""
         steps = self.unit.take_steps()
         if not len(steps):
             return
-        self._make_room(len(steps))
+        self._make_room(2 * len(steps), share)
         kinds, places = (_NO_KINDS, _NO_PLACES) if batch is None else (batch.kinds, batch.places)
-        taken = k.take_steps(address_of(steps), len(steps), kinds, places, causes.places, groups.all_starts,
-                             self._commits.first_of(groups), place_of(file, 0), address_of(self._state))
-        assert taken == len(steps), "an end without a begin"
+        k.take_steps(address_of(steps), len(steps), kinds, places, causes.places, groups.all_starts,
+                     self._commits.first_of(groups), place_of(file, 0), address_of(self._state))
 
     def versions(self, first: Edge, last: Edge) -> Versions:
         """All versions. Those that were there before the first change begin at `first`, those that are there after the
         last one end at `last`."""
-        self._make_room(0)
-        words = self._words[:self._n]
-        at_first = words[:int(self._state["at_first"])]
-        at_first[:, k.BEGINS] = first.step
-        at_last = slice(0) if last.step == k.NO_STEP else np.flatnonzero(words[:, k.ENDS] == k.NO_STEP)
-        words[at_last, k.ENDS] = last.step
-        if self._state["words"] > k.ENDED_AT:
-            at_first[:, k.BEGUN_AT], words[at_last, k.ENDED_AT] = first.place, last.place
-        self._table = self._table[:0]
-        return Versions(words, self.unit.traced_rows())
+        self._make_room(0, 1)
+        words, values = self._words[:self._n], self.unit.traced_rows()
+        words[:values.at_first, k.BEGINS] = first.step
+        if words.shape[1] > k.BEGUN_AT:
+            words[:values.at_first, k.BEGUN_AT] = first.place
+        order = stable_order(words[:, k.ENDS])
+        n = int(k.end_versions(order, address_of(self._state), last.step, last.place))
+        assert n >= 0, "an end without a begin"
+        numbers, by_key = order[:n], isinstance(self.unit.spec.search, IntRange)
+        if not by_key:
+            numbers.sort()
+        self._words = self._words[:0]
+        return Versions(words, numbers, by_key, values)
 
     @property
     def _n(self) -> int:
         return int(self._state["n"])
 
-    def _make_room(self, more: int) -> None:
-        """Have room for so many more versions; at first, begin with the rows that are there."""
-        width = int(self._state["words"])
-        if not len(self._table):
-            at_first = self.unit.traced_rows().at_first
-            self._words = np.full((at_first + _FIRST_ROOM, width), k.NO_STEP)
-            self._words[:at_first, k.POINTER] = np.arange(at_first)
-            self._state["n"] = self._state["at_first"] = at_first
-        if self._n + more > len(self._words):
-            words = np.empty((self._n + max(more, self._n), width), np.int64)
+    def _make_room(self, more: int, share: float) -> None:
+        """Have room for so many more steps, and, if there is none, for as many as the whole log may have: memory that
+        is not touched is free. At first, begin with the rows that are there."""
+        if not len(self._words):
+            self._begin()
+        least = self._n + more
+        if least > len(self._words):
+            words = np.empty((int(least * min(1.1 / share, _MOST_GROWTH)), self._words.shape[1]), np.int64)
             words[:self._n] = self._words[:self._n]
             self._words = words
-        self._state["versions"] = address_of(self._words)
-        made = self._n + more - int(self._state["at_first"])
-        if 4 * made > 3 * len(self._table):
-            self._table = np.zeros(max(_FIRST_ROOM, 1 << int(2 * made - 1).bit_length()), np.int64)
-            self._state["table"], self._state["mask"] = address_of(self._table), len(self._table) - 1
-            k.index_versions(address_of(self._state))
+        self._state["words"] = address_of(self._words)
+
+    def _begin(self) -> None:
+        unit, at_first = self.unit, self.unit.traced_rows().at_first
+        self._words = np.empty((at_first + _FIRST_ROOM, int(self._state["n_words"])), np.int64)
+        self._state["n"] = at_first
+        self._words[:at_first, k.POINTER] = self._words[:at_first, k.ENDS] = np.arange(at_first)
+        if isinstance(unit.spec.search, IntRange):
+            key, table = unit.spec.search.key, unit.spec.definition.full_name
+            self._words[:at_first, k.ENDS] = key.of_rows(unit.rows_at_first, table)
+
+
+def stable_order(keys: np.ndarray) -> np.ndarray:
+    """The order of keys (int64[n]), of the same ones as they come. Where a key and its place go into one number, these
+    numbers are sorted, which takes a tenth of the time."""
+    n = len(keys)
+    least, bits = int(keys.min(initial=0)), n.bit_length()
+    if (int(keys.max(initial=0)) - least).bit_length() + bits > 63:
+        return np.argsort(keys, kind="stable")
+    order = keys - least
+    order <<= bits
+    order |= np.arange(n)
+    order.sort()
+    order &= (1 << bits) - 1
+    return order

@@ -19,7 +19,7 @@ import pyarrow as pa
 from applier.apply.output.row_steps import Causes
 from applier.apply.routes.task import steps, table_walks
 from applier.apply.tables.unit import UnitApplier
-from applier.apply.tasks import ApplyTask
+from applier.apply.tasks import ApplyTask, LogSegment
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.jobs.changes.log import FeedLog, ReadLog
@@ -78,7 +78,8 @@ class HistoryWalk:
         self._units = {version: [UnitSteps(unit, self._commits, places=places) for unit in self._walks[version].units]
                        for version in sorted(log.versions.keys() & self._walks.keys())}
         self._found: dict[int, list[Versions]] = {}
-        self._file = 0
+        self._segment: LogSegment | None = None
+        self._bytes, self._passed = sum(segment.end - segment.start for segment in task.segments), 0
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All versions. Those of units with the same ranges come in the order of their keys, whichever version of the
@@ -109,14 +110,19 @@ class HistoryWalk:
             for segment in steps(self._task, self._walks, outlined):
                 check(self._walks)
                 self._finish((segment.file, segment.start))
-                self._file = segment.file
+                if self._segment is not None and segment is not self._segment:
+                    self._passed += self._segment.end - self._segment.start
+                self._segment = segment
         check(self._walks)
         self._finish(None)
 
     def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
               causes: Causes) -> None:
+        assert self._segment is not None, "changes come within a segment"
+        places, file = causes.places if batch is None else batch.places, self._segment.file
+        read = self._passed + (int(places[-1]) - self._segment.start if len(places) else 0)
         for unit in units:
-            unit.take(batch, causes, self._file, self._read.groups(self._file))
+            unit.take(batch, causes, file, self._read.groups(file), max(read, 1) / self._bytes)
 
     def _finish(self, position: Position | None) -> None:
         """Versions of the table that end by a position (None: all) have had all their changes."""

@@ -17,7 +17,8 @@ class Unit:
     """Pointers are numbers of rows, which have so many bytes each; a chunk of several rows has CHUNK at most."""
 
     def __init__(self, sizes, steps):
-        self.sizes, self.steps, self.given_back = np.array(sizes, np.int64), np.array(steps, TRACED), []
+        self.sizes, self.given_back = np.array(sizes, np.int64), []
+        self.steps = np.array([(*step, NO_ROW, NO_ROW) for step in steps], TRACED)
 
     def take_steps(self):
         steps, self.steps = self.steps, self.steps[:0]
