@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from applier.jobs.changes.groups import FileGroups, version_at
 from applier.jobs.history import commits_kernel as k
+from applier.jobs.history.commits_kernel import KIND_BITS as KIND_BITS
 from applier.mysql.byte_columns import value_bytes
 from keysearch.addresses import address_of
 
@@ -19,7 +20,8 @@ _TIME = pa.timestamp("us", tz="UTC")
 
 @dataclass(frozen=True)
 class _Joined:
-    """All commits (commits_kernel.COMMIT), the bytes of their GTIDs, and how long the longest of these is."""
+    """All commits (commits_kernel.COMMIT) and one more, the bytes of their GTIDs, and how long the longest of these
+    is."""
 
     commits: np.ndarray
     gtids: np.ndarray
@@ -59,25 +61,27 @@ class Commits:
         self._parts.append((times, sequence, gtids))
         return first
 
-    def columns(self, numbers: np.ndarray) -> list[pa.Array]:
-        """Times, sequence numbers and GTIDs of commits; null for NEVER."""
+    def columns(self, words: np.ndarray, which: int) -> list[pa.Array]:
+        """Times, sequence numbers, GTIDs and kinds of the steps (commits_kernel.KIND_BITS) in words[:, which]: null for
+        no commit, and for no kind."""
         if self._joined is None:
             self._joined = _joined(self._parts)
-        n, known = len(numbers), self._joined
+        (n, width), known = words.shape, self._joined
         times, sequence, offsets = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.int32)
-        data = np.empty(n * known.longest + 2 * k.GUARD, np.uint8)
-        bitmaps = [np.zeros((n + 7) // 8, np.uint8) for _ in range(3)]
-        k.fill_columns(np.ascontiguousarray(numbers), address_of(known.commits), address_of(known.gtids), times,
-                       sequence, offsets, address_of(data), *bitmaps)
-        are_there, have_time, have_gtid = map(pa.py_buffer, bitmaps)
+        data, kinds = np.empty(n * known.longest + 2 * k.GUARD, np.uint8), np.empty(n, np.int8)
+        bitmaps = [np.zeros((n + 7) // 8, np.uint8) for _ in range(4)]
+        k.fill_columns(n, address_of(words) + 8 * which, 8 * width, address_of(known.commits), address_of(known.gtids),
+                       times, sequence, offsets, address_of(data), kinds, *bitmaps)
+        are_there, have_time, have_gtid, have_kind = map(pa.py_buffer, bitmaps)
         return [pa.Array.from_buffers(_TIME, n, [have_time, pa.py_buffer(times)]),
                 pa.Array.from_buffers(pa.int64(), n, [are_there, pa.py_buffer(sequence)]),
                 pa.Array.from_buffers(pa.string(), n, [have_gtid, pa.py_buffer(offsets),
-                                                       pa.py_buffer(data[:int(offsets[-1])])])]
+                                                       pa.py_buffer(data[:int(offsets[-1])])]),
+                pa.Array.from_buffers(pa.int8(), n, [have_kind, pa.py_buffer(kinds)])]
 
 
 def _joined(parts: list[tuple[pa.Array, pa.Array, pa.Array]]) -> _Joined:
-    commits = np.zeros(sum(len(sequence) for _, sequence, _ in parts), k.COMMIT)
+    commits = np.zeros(1 + sum(len(sequence) for _, sequence, _ in parts), k.COMMIT)
     texts, first, at = [np.zeros(0, np.uint8)], 0, 0
     for times, sequence, gtids in parts:
         own, (offsets, data) = commits[first:first + len(sequence)], value_bytes(gtids)

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from keysearch.memory import copy32, copy_bytes, kernel, prefetch
+from keysearch.memory import copy32, copy_bytes, kernel, load_i64, prefetch
 from keysearch.records import struct
 
 COMMIT, _, commit_at = struct("commit", time=np.int64, sequence=np.int64, gtid=np.int64, gtid_bytes=np.int32,
@@ -13,25 +13,36 @@ COMMIT, _, commit_at = struct("commit", time=np.int64, sequence=np.int64, gtid=n
 GUARD = 32
 """Bytes that those of GTIDs have beyond the last one, on both sides of a copy, as copies are rounded up."""
 
+KIND_BITS = 8
+"""A *step* is a commit's number and, in so many bits below it, what it does (an int8; both -1: there is none)."""
+
 _AHEAD, _COMMIT_BYTES = 16, COMMIT.itemsize
 
 
 @kernel
-def fill_columns(numbers, commits, gtids, times, sequence, offsets, data, are_there, have_time, have_gtid):
-    """Fill the columns of commits by their numbers (int64[n], below 0: none), given the addresses of COMMITs and of
-    their GTIDs: int64[n] times and sequence numbers, int32[n + 1] offsets of GTIDs and the address of their bytes; and
-    three bitmaps of zeros, whether there is a commit, a time, a GTID."""
+def fill_columns(n, steps, stride, commits, gtids, times, sequence, offsets, data, kinds, are_there, have_time,
+                 have_gtid, have_kind):
+    """Fill the columns of n steps, int64 so many bytes apart, given the addresses of COMMITs, one more than there are,
+    and of their GTIDs: int64[n] times and sequence numbers, int32[n + 1] offsets of GTIDs and the address of their
+    bytes, int8[n] kinds; and four bitmaps of zeros, whether there is a commit, a time, a GTID, a kind."""
     at = 0
     offsets[0] = 0
-    for row in range(len(numbers)):
-        if row + _AHEAD < len(numbers):
-            prefetch(commits + _COMMIT_BYTES * numbers[row + _AHEAD])
-        number = numbers[row]
+    for row in range(n):
+        if row + _AHEAD < n:
+            prefetch(commits + _COMMIT_BYTES * (load_i64(steps + stride * (row + _AHEAD)) >> KIND_BITS))
+            near = load_i64(steps + stride * (row + _AHEAD // 2)) >> KIND_BITS
+            gtid = gtids + commit_at(commits, max(near, 0)).gtid
+            prefetch(gtid)
+            prefetch(gtid + GUARD)
+        step, bit = load_i64(steps + stride * row), np.uint8(1 << (row & 7))
+        number, kinds[row] = step >> KIND_BITS, np.int8(step)
+        if kinds[row] >= 0:
+            have_kind[row >> 3] |= bit
         if number < 0:
             times[row] = 0
             sequence[row] = 0
         else:
-            commit, bit = commit_at(commits, number), np.uint8(1 << (row & 7))
+            commit = commit_at(commits, number)
             times[row] = commit.time
             sequence[row] = commit.sequence
             are_there[row >> 3] |= bit

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from applier.columns.table_key import IntKey, table_key
 from applier.jobs.changes.columns import as_type
-from applier.jobs.history.versions import Versions, begins_of, ends_of, stable_order
+from applier.jobs.history.versions import Versions, stable_order
 from applier.mysql.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 from keysearch.keybytes import KeyBytes
@@ -37,7 +37,7 @@ class Chunk:
 
     def __init__(self, words: np.ndarray, parts: Sequence[tuple[OfVersion, pa.Table]],
                  order: np.ndarray | None = None) -> None:
-        self.begins, self.ends, self._parts, self._order = begins_of(words), ends_of(words), parts, order
+        self.words, self._parts, self._order = words, parts, order
 
     def column(self, field: pa.Field) -> pa.Array:
         """A column of the table in the history; null where a version of the table lacks it."""

@@ -16,7 +16,7 @@ from applier.apply.tables.unit import UnitApplier
 from applier.binlog.rows.changes import ChangeBatch
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.history import versions_kernel as k
-from applier.jobs.history.commits import Commits
+from applier.jobs.history.commits import KIND_BITS, Commits
 from keysearch.addresses import address_of
 
 KINDS = ("insert", "update", "delete", "truncate", "alter", "base")
@@ -52,24 +52,8 @@ class Edge:
 
     @property
     def step(self) -> int:
-        """The commit and what happened, as versions_kernel has it."""
-        return self.commit << k.KIND_BITS | self.kind
-
-
-@dataclass(frozen=True)
-class Edges:
-    """The begins or the ends of versions: commits (NEVER: it has not ended), what happened (NOTHING), and places
-    (NOWHERE), where these are wanted."""
-
-    commits: np.ndarray
-    kinds: np.ndarray
-    places: np.ndarray | None
-
-    @classmethod
-    def of(cls, words: np.ndarray, step: int, place: int) -> Edges:
-        """Those in some words of versions."""
-        steps = words[:, step]
-        return cls(steps >> k.KIND_BITS, steps.astype(np.int8), words[:, place] if place < words.shape[1] else None)
+        """The commit and what happened as one number."""
+        return self.commit << KIND_BITS | self.kind
 
 
 @dataclass(frozen=True)
@@ -97,16 +81,6 @@ class Versions:
     def rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Some columns of the rows, in the order of the versions, some thousand at a time."""
         return self.values.at(self.words[:, k.POINTER].take(self.numbers), columns)
-
-
-def begins_of(words: np.ndarray) -> Edges:
-    """The begins of versions, by their words."""
-    return Edges.of(words, k.BEGINS, k.BEGUN_AT)
-
-
-def ends_of(words: np.ndarray) -> Edges:
-    """The ends of versions, by their words."""
-    return Edges.of(words, k.ENDS, k.ENDED_AT)
 
 
 class UnitSteps:

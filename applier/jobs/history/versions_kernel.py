@@ -8,6 +8,7 @@ import numpy as np
 from applier.apply.index.pointer_kernel import NO_ROW, traced_at
 from applier.binlog.rows.change_records import UPDATE
 from applier.jobs.changes.groups_kernel import group_at
+from applier.jobs.history.commits_kernel import KIND_BITS
 from keysearch.memory import always_inline, kernel, load_i64, prefetch, store_i64
 from keysearch.records import struct
 
@@ -17,10 +18,9 @@ NO_STEP = -1
 """In place of a step: none has ended the version."""
 
 POINTER, BEGINS, ENDS, BEGUN_AT, ENDED_AT = range(5)
-"""The words of a step, and of the version that it begins: the pointer to the row (NO_ROW: it begins none), the step,
-the one that ended the version (until that is known, the row's number), and, where they are wanted, the places of both.
-A step is a commit and, in KIND_BITS below it, what it does."""
-KIND_BITS = 8
+"""The words of a step, and of the version that it begins: the pointer to the row (NO_ROW: it begins none), the step
+(commits_kernel.KIND_BITS), the one that ended the version (until that is known, the row's number), and, where they are
+wanted, the places of both."""
 
 STATE, state_at, _ = struct("steps of a unit", **dict.fromkeys(("words", "n_words", "n"), np.int64))
 """The address of the words of steps, how many each has, and how many steps there are."""

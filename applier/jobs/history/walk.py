@@ -39,10 +39,11 @@ from applier.jobs.history.versions import (
     files_and_offsets,
     place_of,
 )
+from applier.jobs.history.versions_kernel import BEGINS, BEGUN_AT, ENDED_AT, ENDS
 from applier.schema.history.table_versions import Position, TableVersion
 from applier.snapshot.manifest import BinlogPosition
 
-_KIND = pa.dictionary(pa.int8(), pa.string())
+_KIND, _KINDS = pa.dictionary(pa.int8(), pa.string()), pa.array(KINDS)
 OF_VERSIONS = pa.schema([
     pa.field("_valid_from", pa.timestamp("us", tz="UTC")),
     pa.field("_valid_to", pa.timestamp("us", tz="UTC")),
@@ -163,14 +164,14 @@ class HistoryWalk:
                      if name in self._log.columns}
             parts.append(OfVersion(definition, names, versions))
         for chunk in in_key_order(parts):
-            begins, ends = chunk.begins, chunk.ends
-            begun, ended = self._commits.columns(begins.commits), self._commits.columns(ends.commits)
+            begun, ended = (self._commits.columns(chunk.words, step) for step in (BEGINS, ENDS))
             arrays = [chunk.column(field) for field in self._schema
                       if field.name not in OF_VERSIONS.names and field.name not in OF_PLACES.names]
-            arrays += [begun[0], ended[0], begun[1], ended[1], _kinds(begins.kinds), _kinds(ends.kinds),
+            arrays += [begun[0], ended[0], begun[1], ended[1],
+                       *(pa.DictionaryArray.from_arrays(kinds, _KINDS) for kinds in (begun[3], ended[3])),
                        begun[2], ended[2]]
-            if begins.places is not None and ends.places is not None:
-                arrays += [*self._places(begins.places), *self._places(ends.places)]
+            if OF_PLACES.names[0] in self._schema.names:
+                arrays += [*self._places(chunk.words[:, BEGUN_AT]), *self._places(chunk.words[:, ENDED_AT])]
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _places(self, places: np.ndarray) -> tuple[pa.Array, pa.Array]:
@@ -189,9 +190,3 @@ class HistoryWalk:
             return versions
         found = [chosen.of_table(rows) for rows in versions.rows(chosen.key.names)]
         return versions.part(np.flatnonzero(np.concatenate([np.empty(0, np.bool_), *found])))
-
-
-def _kinds(numbers: np.ndarray) -> pa.Array:
-    there = pa.py_buffer(np.packbits(numbers != NOTHING, bitorder="little"))
-    kinds = pa.Array.from_buffers(pa.int8(), len(numbers), [there, pa.py_buffer(np.ascontiguousarray(numbers))])
-    return pa.DictionaryArray.from_arrays(kinds, pa.array(KINDS))

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from applier.errors import UndoRefused
 from applier.jobs.exporting.cells import texts_of
+from applier.jobs.history.commits import KIND_BITS
 from applier.jobs.undo.chains import Chains
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.traced_table import TracedTable
@@ -57,7 +58,7 @@ def conflicts(rows: RowsToUndo, key: tuple[str, ...]) -> list[Conflict]:
     table, found = rows.table, np.flatnonzero(~rows.undone)[:MOST_LISTED]
     if not len(found):
         return []
-    times, _, gtids = table.commits.columns(rows.by[found])
+    times, _, gtids, _ = table.commits.columns(rows.by[found][:, None] << KIND_BITS, 0)
     shown = key or tuple(column.name for column in table.definition.stored_columns[:_COLUMNS_SHOWN])
     return [Conflict(table.definition.full_name, row, rows.reasons[why], gtid.as_py(),
                      None if time.value is None else _EPOCH + timedelta(microseconds=time.value))
