@@ -1,4 +1,5 @@
-"""Who reads published tables of Delta: deltalake, DuckDB and Polars, each as a table of Arrow."""
+"""Who reads published tables of Delta, the latest version or another one: deltalake, DuckDB and Polars, each as a
+table of Arrow."""
 
 from pathlib import Path
 
@@ -16,20 +17,25 @@ def place(root: Path, database: str, table: str) -> str:
     return f"{root}/{folder_of(database, table)}"
 
 
-def with_deltalake(place: str) -> pa.Table:
-    return pa.table(DeltaTable(place).to_pyarrow_table())
+def version(place: str) -> int:
+    """The latest version of the table in a directory."""
+    return DeltaTable(place).version()
 
 
-def with_polars(place: str) -> pa.Table:
-    return pl.scan_delta(place).collect().to_arrow()
+def with_deltalake(place: str, version: int | None = None) -> pa.Table:
+    return pa.table(DeltaTable(place, version=version).to_pyarrow_table())
 
 
-def with_duckdb(place: str, where: str = "true", version: int | None = None) -> pa.Table:
+def with_polars(place: str, version: int | None = None) -> pa.Table:
+    return pl.scan_delta(place, version=version).collect().to_arrow()
+
+
+def with_duckdb(place: str, version: int | None = None, where: str = "true") -> pa.Table:
     connection = duckdb.connect(config={"allow_unsigned_extensions": "true"})
     [extension] = Path(duckdb_extension_delta.__file__).parent.glob("extensions/*/*.duckdb_extension")
     connection.execute(f"LOAD '{extension}'")
-    chosen = "" if version is None else f", version => {version}"
-    return connection.execute(f"SELECT * FROM delta_scan('{place}'{chosen}) WHERE {where}").to_arrow_table()
+    at = "" if version is None else f", version := {version}"
+    return connection.execute(f"SELECT * FROM delta_scan('{place}'{at}) WHERE {where}").to_arrow_table()
 
 
 READERS = (with_deltalake, with_polars, with_duckdb)

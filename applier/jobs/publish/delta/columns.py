@@ -13,6 +13,8 @@ from applier.schema.definition import Column, TableDefinition, table_schema
 from applier.snapshot.stored_columns import StoredColumns
 
 _TIME = "TIME in microseconds"
+_ORDINAL = "mysql.ordinal"
+"""A column's place, from 1: deltalake takes columns that only changed places for the same schema."""
 
 
 def stored_schema(definition: TableDefinition, unsigned_bigint: str) -> pa.Schema:
@@ -28,8 +30,9 @@ def delta_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
     """The columns as Delta has them. Raises UsageError for a type that it lacks."""
     plain = Schema.from_arrow(pa.schema([pa.field(field.name, field.type)
                                          for field in stored_schema(definition, unsigned_bigint)]))
-    return Schema([Field(field.name, field.type, nullable=True, metadata=_metadata(column))
-                   for field, column in zip(plain.fields, definition.stored_columns, strict=True)])
+    columns = zip(plain.fields, definition.stored_columns, strict=True)
+    return Schema([Field(field.name, field.type, nullable=True, metadata=_metadata(column) | {_ORDINAL: place})
+                   for place, (field, column) in enumerate(columns, 1)])
 
 
 def same_columns(one: Schema, other: Schema) -> bool:
@@ -42,7 +45,7 @@ def has_local_times(schema: Schema) -> bool:
     return any(getattr(field.type, "type", "") == "timestamp_ntz" for field in schema.fields)
 
 
-def _metadata(column: Column) -> dict[str, str]:
+def _metadata(column: Column) -> dict[str, str | int]:
     parts = [column.comment, _TIME if column.type.base == "time" else ""]
     comment = "; ".join(part for part in parts if part)
     return {"comment": comment} if comment else {}

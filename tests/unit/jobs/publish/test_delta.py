@@ -80,11 +80,23 @@ def test_columns_change_by_one_commit(tmp_path, log, publish):
     assert rows(tmp_path, "t") == ["(None, 1, 'a')", "(None, 2, 'b')"] and table(tmp_path, "t").version() == 1
     fields = table(tmp_path, "t").schema().fields
     assert [(field.name, field.type.type, field.metadata) for field in fields] == [
-        ("n", "long", {"comment": "TIME in microseconds"}), ("id", "long", {"comment": "who"}), ("w", "string", {})]
+        ("n", "long", {"comment": "TIME in microseconds", "mysql.ordinal": 1}),
+        ("id", "long", {"comment": "who", "mysql.ordinal": 2}), ("w", "string", {"mysql.ordinal": 3})]
     log.query("ALTER TABLE t DROP COLUMN w, ADD COLUMN w DATETIME DEFAULT '2024-02-29 01:02:03'", "d")
     publish()
     assert rows(tmp_path, "t") == [f"(None, {n}, datetime.datetime(2024, 2, 29, 1, 2, 3))" for n in (1, 2)]
     assert changes(published(tmp_path, 2)) == {"d.t": ("unchanged", 0, 0), "d.u": ("unchanged", 0, 0)}
+
+
+def test_a_column_that_only_moves(tmp_path, log, publish):
+    """It moves by one commit, and later publications find nothing to do."""
+    publish()
+    log.query("ALTER TABLE t MODIFY v VARCHAR(9) FIRST", "d")
+    publish()
+    assert rows(tmp_path, "t") == ["('a', 1)", "('b', 2)"]
+    with log.transaction():
+        log.insert("d.u", {"id": [7]})
+    assert changes(publish()) == {"d.t": ("unchanged", 0, 0), "d.u": ("changed", 1, 0)}
 
 
 def test_renamed_dropped_and_made_anew(tmp_path, log, publish):
@@ -173,7 +185,7 @@ def test_readers_pass_over_no_row(tmp_path, log, publish):
     publish()
     place = readers.place(tmp_path / "delta", "d", "k")
     for where in (f"a = {2**64 - 1}", "a > 1", f"b = '{'é' * 40}'", "c > '9999-12-30'", f"d = {2**63 - 1}"):
-        assert readers.with_duckdb(place, where).num_rows == 1, where
+        assert readers.with_duckdb(place, where=where).num_rows == 1, where
     [action] = pa.table(DeltaTable(place).get_add_actions(flatten=True)).to_pylist()
     assert action["num_records"] == 2 and action["null_count.a"] == 0 and str(action["max.c"]) == "9999-12-31"
 
