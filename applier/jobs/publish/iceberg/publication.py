@@ -9,18 +9,19 @@ change was published.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.manifest import DataFile
-from pyiceberg.table import Table, Transaction
+from pyiceberg.table import Table
 
 from applier.errors import SnapshotError
 from applier.jobs.publish.iceberg.catalog import evolve, new_table, tables_of
 from applier.jobs.publish.iceberg.columns import iceberg_schema, sort_order
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
 from applier.jobs.publish.iceberg.data_files import data_files, place_of
+from applier.jobs.publish.iceberg.file_changes import change_files
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, about
 from applier.schema.ddl.schema_changes import TableName
@@ -103,7 +104,7 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
     if before is None:
         transaction = new_table(catalog, name, schema, sort_order(entry), {"format-version": "2", **said})
         added = data_files(snapshot.root, wanted, schema)
-        _write(transaction, added, [], said)
+        change_files(transaction, added, [], said)
         return _Planned(Change(None, name, transaction), PublishedTable(
             name=entry.full_name, change="created", files=len(wanted), files_added=len(added),
             bytes_added=sum(file.bytes for file in wanted)))
@@ -114,7 +115,7 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
         return _Planned(None, PublishedTable(name=entry.full_name, change="unchanged", files=len(wanted)))
     transaction.set_properties(said)
     if new or old:
-        _write(transaction, data_files(snapshot.root, new, schema), old, said)
+        change_files(transaction, data_files(snapshot.root, new, schema), old, said)
     return _Planned(Change(before, name, transaction), PublishedTable(
         name=entry.full_name, change="changed", files=len(wanted), files_added=len(new), files_removed=len(old),
         bytes_added=sum(file.bytes for file in new), columns_changed=columns_changed,
@@ -149,13 +150,3 @@ def _differing(table: Table, current: dict[str, DataFile], wanted: Sequence[File
         else:
             new.append(file)
     return new, [file for name, file in current.items() if name not in names]
-
-
-def _write(transaction: Transaction, added: Iterable[DataFile], removed: Iterable[DataFile],
-           about: dict[str, str]) -> None:
-    with transaction.update_snapshot(snapshot_properties=about).overwrite() as update:
-        for file in removed:
-            update.delete_data_file(file)
-        for file in added:
-            update.append_data_file(file)
-
