@@ -8,7 +8,7 @@ import duckdb_extension_iceberg
 import polars as pl
 import pyarrow as pa
 from pyiceberg.catalog import load_catalog
-from pyiceberg.table import Table
+from pyiceberg.table import StaticTable, Table
 
 
 def catalog(folder: Path):
@@ -20,6 +20,11 @@ def names(folder: Path) -> set[str]:
     """The tables of the catalog in a folder."""
     found = catalog(folder)
     return {".".join(name) for namespace in found.list_namespaces() for name in found.list_tables(namespace)}
+
+
+def table_at(metadata_location: str) -> Table:
+    """A table as one of its metadata files has it."""
+    return StaticTable.from_metadata(metadata_location)
 
 
 def with_pyiceberg(table: Table) -> pa.Table:

@@ -123,6 +123,15 @@ def differences_of(snapshot: Path, wanted: Wanted, looked_at: Container[str] | N
     return found
 
 
+def read_differences(table: pa.Table, columns: list[list[str]], rows: Counter) -> list[str]:
+    """The same of one table as a reader of a published format has it: readers have types of their own for the same
+    values."""
+    if table.column_names != [name for name, _ in columns]:
+        return [f"columns {table.column_names}, and not {columns}"]
+    types = [pa.field(name, arrow_type(sql)) for name, sql in columns]
+    return _table_differences([table.cast(pa.schema(types))], columns, rows)
+
+
 def _table_differences(tables: list[pa.Table], columns: list[list[str]], rows: Counter) -> list[str]:
     shape = [(name, arrow_type(sql)) for name, sql in columns]
     for table in tables:

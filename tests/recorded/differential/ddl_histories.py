@@ -59,7 +59,7 @@ class Recorder:
             for _ in range(STEPS // self._steps):
                 did = {history.database: [] for history in self.histories}
                 for history in self.histories * self._steps:
-                    did[history.database] += self._step(cursor, history)
+                    did[history.database] += self.step(cursor, history)
                 position = server.run("SHOW BINARY LOGS")[-1][1]
                 file.write(json.dumps({"position": int(position), "did": did, **self._changed()}) + "\n")
         work.close()
@@ -73,7 +73,7 @@ class Recorder:
             for database in (history.database, history.database + "b"):
                 self._server.run(f"DROP DATABASE IF EXISTS {database}")
 
-    def _step(self, cursor: object, history: History) -> list[str]:
+    def step(self, cursor: object, history: History) -> list[str]:
         """The statements that the server took, of the first step of which it takes any that shows."""
         import pymysql
 
@@ -91,7 +91,7 @@ class Recorder:
                     continue
             if any(not statement.startswith(("SET", "BEGIN", "COMMIT")) for statement in done):
                 break
-        self._look(history)
+        self.look(history)
         for table in list(history.tables):
             if self._has_zero_dates(history, table):  # null in a snapshot: what is made of them is not followed
                 history.left.add(table)
@@ -107,7 +107,7 @@ class Recorder:
         where = " OR ".join(f"CAST({quoted(name)} AS CHAR) LIKE '%-00%'" for name in dates)
         return bool(dates and self._server.run(f"SELECT 1 FROM {_name(history.database, table)} WHERE {where} LIMIT 1"))
 
-    def _look(self, history: History) -> None:
+    def look(self, history: History) -> None:
         run, where = self._server.run, f"WHERE c.table_schema = '{history.database}'"
         history.tables, history.keys, history.parted = {}, {}, {}
         for table, name, kind, generated in run(
@@ -137,19 +137,19 @@ class Recorder:
         held: dict[tuple[str, str], list] = {}
         for history in self.histories:
             for table in [*history.tables, *history.left]:
-                held["tables", f"{history.database}.{table}"] = self._held(history.database, table)
+                held["tables", f"{history.database}.{table}"] = self.held(history.database, table)
             for table in history.versioned:
-                held["past", f"{history.database}.{table}"] = self._held(history.database, table, past=True)
+                held["past", f"{history.database}.{table}"] = self.held(history.database, table, past=True)
             beside = history.database + "b"
             for table, in self._server.run("SELECT table_name FROM information_schema.tables WHERE table_schema = "
                                            f"'{beside}' AND table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"):
-                held["tables", f"{beside}.{table}"] = self._held(beside, table)
+                held["tables", f"{beside}.{table}"] = self.held(beside, table)
         changed = {name: what for name, what in held.items() if self._seen.get(name) != what}
         changed |= {name: None for name in self._seen if name not in held}
         self._seen = held
         return {kind: {name: what for (of, name), what in changed.items() if of == kind} for kind in ("tables", "past")}
 
-    def _held(self, database: str, table: str, *, past: bool = False) -> list:
+    def held(self, database: str, table: str, *, past: bool = False) -> list:
         columns = [[name, kind] for name, kind in self._server.run(
             f"SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = '{database}' AND "
             f"table_name = {_string(table)} AND extra NOT LIKE '%VIRTUAL%' ORDER BY ordinal_position")]
@@ -157,7 +157,8 @@ class Recorder:
                                          f"'ROW START' AND table_schema = '{database}' AND table_name = "
                                          f"{_string(table)}"):
             columns += [["row_start", "timestamp(6)"], ["row_end", "timestamp(6)"]]
-        shown = [quoted(name) + " + 0e0" * kind.startswith(("float", "double")) for name, kind in columns] or ["'no'"]
+        shown = [f"VECTOR_TO_STRING({quoted(name)})" if kind.startswith("vector") else
+                 quoted(name) + " + 0e0" * kind.startswith(("float", "double")) for name, kind in columns] or ["'no'"]
         rows = self._server.run(f"SELECT {', '.join(shown)} FROM {_name(database, table)}"
                                 f"{' FOR SYSTEM_TIME ALL' * past}")
         return [columns, sorted(([cell(kind, value) for (_, kind), value in zip(columns, row, strict=bool(columns))]

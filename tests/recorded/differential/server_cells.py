@@ -8,12 +8,15 @@ import re
 
 
 def cell(kind: str, value: str | bytes | None) -> object:
-    """A value of a column type that the server shows; what is zero in a date is null."""
+    """A value of a column type that the server shows, of a VECTOR as VECTOR_TO_STRING does; what is zero in a date is
+    null."""
     if value is None:
         return None
     base = re.match(r"\w+", kind)[0]
     if base == "bit":
         return int.from_bytes(value, "big")
+    if base == "vector":
+        return [repr(float(number)) for number in json.loads(value)]
     if isinstance(value, bytes):
         return value.hex()
     if base.endswith("int") or base == "year":
