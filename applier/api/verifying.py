@@ -124,7 +124,7 @@ def verify(
         lead = None if archive is None else partial(_lead, archive, folder, watch)
         found = compare_live(loaded, asked, lead, filter, hash, rows, watch)
     return found if archive is None else replace(found, different=tuple(
-        _with_last_changes(archive, loaded.uri, table) for table in found.different))
+        _with_last_changes(archive, loaded.uri, table, found.server_position) for table in found.different))
 
 
 def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, snapshot: manifest.Snapshot,
@@ -156,16 +156,17 @@ def _as_it_was_made(snapshot: manifest.Snapshot) -> dict[str, Any]:
     return options
 
 
-def _with_last_changes(binlogs: tuple[str, ...], base: str, table: DifferentTable) -> DifferentTable:
-    """The table's rows with the transactions that changed them; without these where the log does not tell."""
+def _with_last_changes(binlogs: tuple[str, ...], base: str, table: DifferentTable, stop: str | None) -> DifferentTable:
+    """The table's rows with the last transactions that changed them up to where the server stands; without these where
+    the log does not tell."""
     from applier.jobs.verify.touched import FEED, keys_of, with_last_changes
 
     if not table.table.key or not table.rows:
         return table
     names = [table.columns[number].name for number in table.table.key]
     try:
-        feed = changes(binlogs, table.full_name, columns=names, base=base, key=keys_of(table),
-                       ignore_foreign_keys=True).to_arrow()
+        feed = changes(binlogs, table.full_name, columns=names, base=base, stop=stop,
+                       key=keys_of(table), ignore_foreign_keys=True).to_arrow()
     except ApplierError:
         return table
     return with_last_changes(table, feed.select([*names, *FEED]))

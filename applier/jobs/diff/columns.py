@@ -7,7 +7,7 @@ INT to BIGINT.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow as pa
 from applier.jobs.exporting.cells import texts_of, vector_bytes
 from applier.mysql.type_registry import Family
 from applier.mysql.types import arrow_type
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import Column, Default, TableDefinition
 
 BEFORE, AFTER = 0, 1
 """The two sides, as indexes of pairs."""
@@ -45,7 +45,7 @@ class SharedColumn:
             return f"{self.name} was added"
         if after is None:
             return f"{self.name} was dropped"
-        if before == after:
+        if in_full(before) == in_full(after):
             return ""
         types = before.type.sql("mysql"), after.type.sql("mysql")
         return f"{self.name} is {types[1]}, and was {types[0]}" if types[0] != types[1] else f"{self.name} was altered"
@@ -78,6 +78,13 @@ class SharedColumns:
     def notes(self) -> tuple[str, ...]:
         """What is different between the definitions of columns, for people."""
         return tuple(column.note for column in self.columns if column.note)
+
+
+def in_full(column: Column) -> Column:
+    """The column with DEFAULT NULL where it has none and may be NULL, as servers show it and dumps have it."""
+    if column.default is not None or not column.nullable or column.generated is not None:
+        return column
+    return replace(column, default=Default("null"))
 
 
 def exact(values: pa.Array) -> pa.Array:

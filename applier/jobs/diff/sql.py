@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from applier import __version__
-from applier.jobs.diff.columns import AFTER
+from applier.jobs.diff.columns import AFTER, in_full
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.diff.table_statements import TableStatements
 from applier.jobs.exporting.statements import session
@@ -62,9 +62,15 @@ def _definition_after(table: TableDiff) -> TableDefinition:
 
 
 def _is_kept(table: TableDiff) -> bool:
-    """Whether the table has one definition, but for its next AUTO_INCREMENT."""
-    before, after = (side and replace(side, first_number=1) for side in table.definitions)
-    return before is not None and before == after
+    """Whether the table has one definition, but for its next AUTO_INCREMENT: as a CREATE TABLE has it, or as a server
+    that was asked, which names the engine and each DEFAULT NULL."""
+    before, after = table.definitions
+    if before is None or after is None:
+        return False
+    engine = before.engine if after.engine is None else after.engine
+    sides = [replace(side, first_number=1, columns=tuple(map(in_full, side.columns)), engine=side.engine or engine)
+             for side in (before, after)]
+    return sides[0] == sides[1]
 
 
 def _definition_statements(table: TableDiff) -> str:
@@ -72,7 +78,7 @@ def _definition_statements(table: TableDiff) -> str:
     name = f"{quote_name(table.database)}.{quote_name(table.name)}"
     if _is_kept(table):
         assert before is not None and after is not None
-        if before.first_number == after.first_number:
+        if after.first_number in (before.first_number, 1):  # without one, a server goes on from its largest number
             return ""
         return f"ALTER TABLE {name} AUTO_INCREMENT = {after.first_number};\n"
     drop = f"DROP TABLE {name};\n" if before is not None else ""

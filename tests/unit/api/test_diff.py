@@ -52,6 +52,18 @@ def test_a_snapshot_and_what_was_carried_over_from_it(tmp_path, opened, monkeypa
     assert diff.same and not opened and diff.before == diff.after == before.position
 
 
+def test_a_table_is_one_table_as_it_was_written_and_as_a_server_shows_it(tmp_path):
+    """A dump names the engine and DEFAULT NULL, the log has what people wrote: the table is not made anew."""
+    shown = NUMBERED.replace("(20)", "(20) DEFAULT NULL")[:-1] + ") ENGINE=InnoDB AUTO_INCREMENT=7"
+    before = snapshot_of(tmp_path / "before", shown, [(1, "a"), (2, None)])
+    after = snapshot_of(tmp_path / "after", NUMBERED, [(1, "b"), (2, None)])
+    for sides in ((before, after), (after, before)):
+        diff = applier.diff(*sides)
+        assert diff.tables["d.t"].notes == () and b"CREATE TABLE" not in b"".join(diff.sql())
+    other = snapshot_of(tmp_path / "other", NUMBERED.replace("(20)", "(20) NOT NULL"), [(1, "a")])
+    assert b"CREATE TABLE" in b"".join(applier.diff(before, other).sql())
+
+
 def test_a_damaged_file_is_named(tmp_path):
     before, after = (snapshot_of(tmp_path / name, NUMBERED, [(1, name)]) for name in ("before", "after"))
     [file] = after.tables["d.t"].files
