@@ -28,6 +28,8 @@ class ApplierError(Exception):
     """
 
     exit_code: ClassVar[int] = 2
+    listed: tuple[str, ...] = ()
+    """What it is about, one by one: each is a line below the error."""
 
     def __init__(
         self,
@@ -68,6 +70,11 @@ class ApplierError(Exception):
         return {name: value for name, value in parts.items() if value is not None}
 
     def __str__(self) -> str:
+        return "\n  ".join([self.headline, *self.listed])
+
+    @property
+    def headline(self) -> str:
+        """The error without what it lists."""
         text = self.message.rstrip(".")
         if place := self._place():
             text += f" (at {place})" if self.file is not None else f" ({place})"

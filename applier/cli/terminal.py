@@ -201,16 +201,18 @@ def progress() -> TerminalProgress | LogProgress | NoProgress:
 
 
 def print_error(error: ApplierError) -> None:
-    """Print an error to stderr; on a terminal its hint has a line of its own. With -v, its place in the code first."""
+    """Print an error to stderr; on a terminal its hint has a line of its own. What it lists comes below. With -v, its
+    place in the code comes first."""
     console = _stderr()
     if chosen() is Loudness.VERBOSE:
         console.file.writelines(printable(line, "\n") for line in traceback.format_tb(error.__traceback__))
-    message, separator, hint = str(error).partition(" hint: ")
+    message, separator, hint = error.headline.partition(" hint: ")
     if console.is_terminal and separator:
         console.print(assembled(("error: ", "bold red"), message))
         console.print(assembled(("hint: ", "bold cyan"), hint))
     else:
-        console.file.write(f"applier: error: {printable(str(error))}\n")
+        console.file.write(f"applier: error: {printable(error.headline)}\n")
+    console.file.writelines(f"  {printable(line)}\n" for line in error.listed)
 
 
 def print_note(text: str) -> None:

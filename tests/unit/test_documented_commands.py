@@ -1,19 +1,15 @@
 """The commands in README and docs do what the pages show, and none has an option that there is not."""
 
 import re
-import shutil
 import time
-from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 import typer
 
-import applier.binlog
 from applier.cli import application
-from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.support import documented
 from tests.support.folders import ROOT
+from tests.support.page_beginnings import beginning
 
 GROUP = typer.main.get_command(application.app)
 VERBS = GROUP.commands
@@ -21,30 +17,6 @@ VERBS = GROUP.commands
 
 def name_of(page):
     return str(page.relative_to(ROOT))
-
-
-def demo():
-    shutil.copytree(ARCHIVE, "backup", ignore=shutil.ignore_patterns("*.json"))
-
-
-def partitioned_orders():
-    """A table, and statements that empty and drop partitions."""
-    Path("orders").mkdir()
-    with applier.binlog.Writer("orders/orders.000001", time=datetime(2026, 3, 14, 12, tzinfo=UTC)) as log:
-        log.query("CREATE DATABASE shop")
-        log.query("CREATE TABLE orders (id INT NOT NULL, year INT NOT NULL, PRIMARY KEY (id, year)) PARTITION BY RANGE "
-                  "(year) (PARTITION p24 VALUES LESS THAN (2025), PARTITION p25 VALUES LESS THAN (2026), PARTITION p26 "
-                  "VALUES LESS THAN MAXVALUE)", "shop")
-        with log.transaction():
-            log.insert("shop.orders", {"id": [1, 2, 3, 4], "year": [2024, 2025, 2025, 2026]})
-        log.query("ALTER TABLE orders TRUNCATE PARTITION p25", "shop")
-        with log.transaction():
-            log.insert("shop.orders", {"id": [5], "year": [2025]})
-        log.query("ALTER TABLE orders DROP PARTITION p24", "shop")
-
-
-ARCHIVES = {"backup": demo, "orders": partitioned_orders}
-"""What the pages' commands find in the working directory."""
 
 
 @pytest.fixture
@@ -61,10 +33,7 @@ def reader(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in documented.PAGES if list(documented.runnable(page))], ids=name_of)
 def test_what_runs_prints_what_the_page_shows(page, reader):
-    text = page.read_text()
-    for name, make in ARCHIVES.items():
-        if re.search(rf"\b{name}\b", text):
-            make()
+    beginning(page)
     known = {}
     for part in documented.runnable(page):
         if isinstance(part, str):

@@ -43,13 +43,13 @@ def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int]) -> UndoRefu
     """The error for these conflicts, and how many each table has."""
     total = sum(counts.values())
     by_table = ", ".join(f"{count:,} in {name}" for name, count in counts.items())
-    lines = [f"  {conflict}" for conflict in conflicts[:_SHOWN]]
+    lines = [str(conflict) for conflict in conflicts[:_SHOWN]]
     if total > len(lines):
-        lines.append(f"  … and {total - len(lines):,} more")
+        lines.append(f"… and {total - len(lines):,} more")
     found = UndoRefused(f"others have changed rows since, or have their keys: {total:,} rows, {by_table}; nothing is "
-                        "written\n" + "\n".join(lines),
+                        "written",
                         hint="undo those transactions, too, or leave these rows as they are with --on-conflict skip")
-    found.conflicts = conflicts
+    found.conflicts, found.listed = conflicts, tuple(lines)
     return found
 
 

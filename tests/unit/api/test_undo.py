@@ -100,7 +100,7 @@ def test_rows_that_others_have_changed_are_named(tmp_path):
         log.undo(2)
     [conflict] = refused.value.conflicts
     assert str(conflict) == f"d.t id=2: changed since by {log.gtid(3)} at 2026-03-14 12:03:00Z"
-    assert refused.value.exit_code == 1 and str(conflict) in refused.value.message
+    assert refused.value.exit_code == 1 and str(conflict) in str(refused.value)
     assert not (tmp_path / "undo.000001").exists()
     found = log.undo(2, on_conflict="skip")
     assert (found.tables[0].in_conflict, found.tables[0].updated, len(found.conflicts)) == (1, 1, 1)
@@ -171,7 +171,7 @@ def test_rows_that_others_refer_to_by_now_do_not_go(tmp_path):
     log.transaction(("delete", "p", {"id": [1]}))
     with pytest.raises(applier.UndoRefused, match=r"d.p id=2: rows of d.t refer to it now by \S+:7 at"):
         log.undo(2)
-    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: its row of d.p is gone\."):
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: its row of d.p is gone$"):
         log.undo(3)
     assert log.undo(2, on_conflict="skip").tables[0].deleted == 1
     assert sum(table.rows for table in log.undo(3, 5, name="both").tables) == 2

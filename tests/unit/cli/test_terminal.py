@@ -94,6 +94,15 @@ def test_a_phase_that_failed_is_not_called_done():
     assert "done" not in console.file.getvalue()
 
 
+def test_what_an_error_lists_are_lines_below_it(capsys):
+    """Of text from outside a line feed is none."""
+    error = ReplayStopped("2 rows", hint="look there")
+    error.listed = ("id=1", "name=x\napplier: error: another")
+    terminal.print_error(error)
+    assert capsys.readouterr().err == ("applier: error: 2 rows. hint: look there\n  id=1\n"
+                                       "  name=x\\x0aapplier: error: another\n")
+
+
 def test_errors_are_one_line_in_a_log(capsys):
     terminal.print_error(ReplayStopped("row not found", table="a.b", hint="look there"))
     assert capsys.readouterr().err == "applier: error: row not found (table a.b). hint: look there\n"

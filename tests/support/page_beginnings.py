@@ -1,0 +1,52 @@
+"""What the folder of a page's reader has before its first command: `beginning(page)`."""
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import applier.binlog
+from tests.recorded.archives.demo_digest import ARCHIVE
+from tests.support.folders import ROOT
+
+RECORDED = ROOT / "tests" / "recorded" / "cookbook"
+
+
+def beginning(page: Path) -> None:
+    """Make it, in the working directory: what a page of the cookbook says, or the demo's archive as `backup`."""
+    if page.stem in _BEGINNINGS:
+        _BEGINNINGS[page.stem]()
+    elif "backup" in page.read_text():
+        _demo()
+
+
+def _demo() -> None:
+    shutil.copytree(ARCHIVE, "backup", ignore=shutil.ignore_patterns("*.json"))
+
+
+def _next_morning() -> None:
+    """The demo's archive goes on: somebody deletes all customers."""
+    _demo()
+    shutil.copy(RECORDED / "binlog.000004", "backup")
+
+
+def _partitioned_orders() -> None:
+    """A table, and statements that empty and drop partitions."""
+    Path("backup").mkdir()
+    with applier.binlog.Writer("backup/binlog.000001", time=datetime(2026, 3, 14, 12, tzinfo=UTC)) as log:
+        log.query("CREATE DATABASE shop")
+        log.query("CREATE TABLE orders (id INT NOT NULL, year INT NOT NULL, PRIMARY KEY (id, year)) PARTITION BY RANGE "
+                  "(year) (PARTITION p24 VALUES LESS THAN (2025), PARTITION p25 VALUES LESS THAN (2026), PARTITION p26 "
+                  "VALUES LESS THAN MAXVALUE)", "shop")
+        with log.transaction():
+            log.insert("shop.orders", {"id": [1, 2, 3, 4], "year": [2024, 2025, 2025, 2026]})
+        log.query("ALTER TABLE orders TRUNCATE PARTITION p25", "shop")
+        with log.transaction():
+            log.insert("shop.orders", {"id": [5], "year": [2025]})
+        log.query("ALTER TABLE orders DROP PARTITION p24", "shop")
+
+
+_BEGINNINGS: dict[str, Callable[[], None]] = {
+    "delete-without-where": _next_morning,
+    "emptied-partition": _partitioned_orders,
+}
