@@ -30,11 +30,12 @@ _WORD = re.compile(r"""#.*|[();<>|&]+|(?:[^\s"'();<>|&\\]|\\.|"(?:[^"\\]|\\.)*"|
 
 @dataclass(frozen=True)
 class Shown:
-    """A command of a page, and the lines that stand below it: parts of what it prints, in this order. `…` is what the
-    page leaves out."""
+    """A command of a page, the lines that stand below it, and the exit code: 0, if no `echo $?` follows. Lines are
+    parts of what is printed, in this order; `…` is what the page leaves out."""
 
     command: str
     lines: list[str]
+    exit_code: int = 0
 
 
 def runnable(page: Path) -> Iterator[list[Shown] | str]:
@@ -44,8 +45,13 @@ def runnable(page: Path) -> Iterator[list[Shown] | str]:
             yield text
         elif kind == "console":
             parts = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
-            lines = [part.replace("\\\n", " ").splitlines() for part in parts]
-            yield [Shown(command, shown) for command, *shown in lines]
+            yield list(_shown([part.replace("\\\n", " ").splitlines() for part in parts]))
+
+
+def _shown(parts: list[list[str]]) -> Iterator[Shown]:
+    for (command, *lines), after in zip(parts, [*parts[1:], [""]], strict=True):
+        if command != "echo $?":
+            yield Shown(command, lines, int(after[1]) if after[0] == "echo $?" else 0)
 
 
 def command_lines(page: Path, verbs: set[str]) -> Iterator[list[str]]:
@@ -93,10 +99,9 @@ def targets(page: Path) -> set[str]:
 
 
 def run(shown: Shown) -> None:
-    """Run a command, and find its lines in what it prints. One that shows an error has to fail."""
+    """Run a command, and find its lines in what it prints."""
     code, printed = _run(shown.command)
-    fails = any(line.startswith("applier: error: ") for line in shown.lines)
-    assert bool(code) == fails, f"$ {shown.command}\n{printed}"
+    assert code == shown.exit_code, f"$ {shown.command}\n{printed}"
     rest = _plain(printed)
     for part in (_plain(part) for line in shown.lines for part in line.split("…")):
         assert part in rest, f"$ {shown.command}\nprints no (further) {part!r}, but\n{printed}"
@@ -114,12 +119,13 @@ def _run(command: str) -> tuple[int, str]:
     end = next((word for word in words if _is_operator(word[0])), None)
     if words[0][0] != "applier" or (end and end[0] not in ("|", ">")):
         return _in_shell(command, b"")
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) if end else out
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = cli.main(shlex.split(command[:end.start()] if end else command)[1:])
     printed = out.buffer.getvalue()
     if not end or code:
-        return code, (printed + err.buffer.getvalue()).decode()
+        return code, (printed if err is out else printed + err.buffer.getvalue()).decode()
     return _in_shell(command[end.end():] if end[0] == "|" else f"cat {command[end.start():]}", printed)
 
 
