@@ -5,7 +5,7 @@ URL is as in real_replicas, of a server on this machine whose data is nobody's: 
 
 Several connections write: random DDL (made_ddl), families of tables (made_families), traffic on large tables
 (made_traffic). `applier archive` and `applier sync`, with both formats, run beside the server as programs of their own;
-at times one of them is killed, asked to end, or loses its connection, and begins again. At random moments the writers
+at times one of them is killed, asked to end, or loses its connection, and begins again. At random times the writers
 wait until the lake has a version at just the server's GTID set, and all rows are kept; while they go on, that version
 is compared, as pyiceberg, DuckDB, Polars, deltalake and Spark read it, and as its files are.
 
@@ -118,9 +118,9 @@ class TrafficWriter(Writer):
 
 
 @dataclass(frozen=True)
-class Moment:
+class ServerState:
     """What the server held at a GTID set, and how the version is read that stands there: locations of Iceberg's
-    metadata, and versions of Delta's tables. Those that readers `read` at the moment before are as they were."""
+    metadata, and versions of Delta's tables. Those that readers `read` at the state before are as they were."""
 
     version: int
     wanted: Wanted
@@ -250,7 +250,7 @@ class Run:
         self._numbers = 0
         self._pool = ProcessPoolExecutor(1, get_context("spawn"))
         self._pending: Future[list[str]] | None = None
-        self._moment: Moment | None = None
+        self._state: ServerState | None = None
 
     def run(self, seconds: float) -> None:
         """So many seconds of writing. Raises AssertionError where it cannot go on."""
@@ -314,12 +314,12 @@ class Run:
             catalog = iceberg_readers.catalog(self.folder)
             metadata = {name: catalog.load_table(tuple(name.split(".", 1))).metadata_location
                         for name in iceberg_readers.names(self.folder)}
-            delta, before = self._delta(wanted), self._moment
+            delta, before = self._delta(wanted), self._state
             read = set() if before is None else {name for name in wanted if (metadata.get(name), delta[name]) == (
                 before.metadata.get(name), before.delta.get(name))}
-            moment = Moment(version, wanted, metadata, delta, read, self.counts["versions"] % 8 == 0)
-            self._moment = moment
-        self._pending = self._pool.submit(compare, self.folder, moment)
+            state = ServerState(version, wanted, metadata, delta, read, self.counts["versions"] % 8 == 0)
+            self._state = state
+        self._pending = self._pool.submit(compare, self.folder, state)
         return True
 
     def _refused(self) -> None:
@@ -370,28 +370,28 @@ class Run:
             print(f"{self.server.flavour}, seed {self.seed}: {line[:2000]}", flush=True)
 
 
-def compare(folder: Path, moment: Moment) -> list[str]:
+def compare(folder: Path, state: ServerState) -> list[str]:
     """What readers find in a version that the server did not hold, or the other way round."""
-    about, lake = f"version {moment.version}", folder / "lake/_versions" / f"{moment.version:010}"
-    found = [f"{about}: {line}" for line in differences_of(lake, moment.wanted)]
-    if names := moment.metadata.keys() ^ moment.wanted.keys():
+    about, lake = f"version {state.version}", folder / "lake/_versions" / f"{state.version:010}"
+    found = [f"{about}: {line}" for line in differences_of(lake, state.wanted)]
+    if names := state.metadata.keys() ^ state.wanted.keys():
         found.append(f"{about}: the catalog has, or has not, {sorted(names)}")
     snapshot = manifest.load(str(lake))
     for table in snapshot.tables:
         name = f"{table.database}.{table.name}"
-        if name not in moment.wanted or name not in moment.metadata or name in moment.read:
+        if name not in state.wanted or name not in state.metadata or name in state.read:
             continue
         place = delta_readers.place(folder / "delta", table.database, table.name)
-        readers = {f"Iceberg, {read.__name__}": partial(_of_iceberg, read, moment.metadata[name])
+        readers = {f"Iceberg, {read.__name__}": partial(_of_iceberg, read, state.metadata[name])
                    for read in iceberg_readers.READERS}
-        readers |= {f"Delta, {read.__name__}": partial(read, place, moment.delta[name])
+        readers |= {f"Delta, {read.__name__}": partial(read, place, state.delta[name])
                     for read in delta_readers.READERS}
-        if moment.with_spark:
+        if state.with_spark:
             readers["files, with_spark"] = partial(
                 _with_spark, [f"{snapshot.root}/{file.path}" for file in table.files])
         for reader, read in readers.items():
             try:
-                lines = read_differences(read(), *moment.wanted[name])
+                lines = read_differences(read(), *state.wanted[name])
             except Exception as error:
                 lines = [f"it fails: {error!r}"]
             found += [f"{about}: {name}: {reader}: {line}" for line in lines]
