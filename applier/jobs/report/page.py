@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from applier.jobs.pages.bars import bars
+from applier.jobs.pages.document import Cell, card, document, facts_list, grid, tiles, warnings
+from applier.jobs.pages.escaping import escape
+from applier.jobs.pages.parts import KINDS, ONE, Part
 from applier.jobs.replay.result import ACCESS_PATHS, TableResult
-from applier.jobs.report.bars import bars, escape
-from applier.jobs.report.document import document, facts_list, grid, warnings
 from applier.jobs.report.loading import Report
 from applier.mysql.time_zones import shown_with_local
 
 _TABLES_PLOTTED = 25
+_FOUND_BY = (Part("primary key", "primary"), Part("unique key", "unique"), Part("other key", "other-key"),
+             Part("scan of the table", "scan"))
+"""In the order of ACCESS_PATHS."""
+_CONFLICTS = Part("duplicate key", "duplicate"), Part("row not found", "missing")
 _EXPLAINED = {
     "duplicate key": "a key of the change was taken: an insert replaced the row in its way, an update was skipped",
     "row not found": "the row of an update or delete was not there: the change was skipped",
 }
+_STOPS = {"stop_position": "--stop-position", "stop_gtid": "--stop-gtid", "stop_datetime": "--stop-datetime"}
 
 
 def html_page(report: Report) -> str:
     """The whole page."""
-    title = f"Replay of {report.result.snapshot}"
-    sections = [_summary(report), _warnings(report), _stages(report), _tables(report), _conflicts(report)]
-    return document(title, sections)
+    result = report.result
+    lead = f"All tables at {result.position}, {_when(result.timestamp)}"
+    return document("Report of a replay", result.snapshot, lead, [
+        _tiles(report), _warnings(report), _way(report), _tables(report), _found_by(report), _stages(report),
+        _conflicts(report), _facts(report),
+    ], f"Made by {report.snapshot.created_by}. Times are UTC.")
 
 
-def _summary(report: Report) -> str:
-    result, snapshot = report.result, report.snapshot
-    suppressed = f"{result.conflicts:,}" if result.exec_mode == "idempotent" else \
-        "none: strict mode stops at the first one"
-    facts = [
-        ("stands at", result.position), ("time there", _when(result.timestamp)),
-        ("GTID set", result.gtid_set or "none"), ("server", snapshot.position.flavour),
-        ("started from", snapshot.source.base or "nothing: the first binlog"),
-        ("binlogs", _span(snapshot.source.binlogs)),
-        ("options", ", ".join(f"{name} = {value}" for name, value in snapshot.source.options.items()) or "defaults"),
-        ("row changes", f"{result.changes:,} in {sum(result.seconds.values()):,.1f} s"),
-        ("exec mode", result.exec_mode), ("conflicts", suppressed),
-        ("zero dates", f"{result.zero_dates:,} became null"), ("made by", snapshot.created_by),
-    ]
-    return facts_list(facts)
+def _tiles(report: Report) -> str:
+    result, tables = report.result, report.result.tables
+    kinds = [sum(counts) for counts in zip(*((table.inserts, table.updates, table.deletes) for table in tables),
+                                           strict=True)] or [0] * len(KINDS)
+    conflicts = [("conflicts", f"{result.conflicts:,}", "")] if result.exec_mode == "idempotent" else []
+    return tiles([("row changes", f"{result.changes:,}", ""),
+                  *((part.name, f"{count:,}", part.colour) for part, count in zip(KINDS, kinds, strict=True)),
+                  *conflicts, ("tables", f"{len(tables):,}", ""),
+                  ("rows now", f"{sum(table.rows for table in tables):,}", ""),
+                  ("took", f"{sum(result.seconds.values()):,.1f} s", "")])
 
 
 def _warnings(report: Report) -> str:
@@ -45,41 +52,78 @@ def _warnings(report: Report) -> str:
     return warnings(lines)
 
 
+def _way(report: Report) -> str:
+    """From where to where the replay went, and why it stopped there."""
+    source, result = report.snapshot.source, report.result
+    start = source.options.get("start_position")
+    base = source.base or "nothing: the first binlog"
+    from_where = base if start is None else f"{base}, from {start} on"
+    stops = [f"{option} {_stop(name, source.options[name])}" for name, option in _STOPS.items()
+             if name in source.options]
+    why = f"Stopped there by {stops[0]}: what came later is not in this snapshot." if stops else \
+        "It went to the end of the log: no stop was asked for."
+    mode = "" if result.exec_mode == "idempotent" else \
+        "Strict mode: every row that was updated or deleted was found, and every key was free."
+    return card(
+        "From where to where",
+        f'<div class="way"><div class="from"><span class="meta">started from</span><b>{escape(from_where)}</b></div>'
+        f'<div class="track"><span>&nbsp;{escape(_span(source.binlogs))}&nbsp;</span></div>'
+        f'<div class="to"><span class="meta">stands at</span><b>{escape(result.position)}</b>'
+        f'<span class="meta">{escape(_when(result.timestamp))}</span></div></div>',
+        f'<p class="stop">{escape(why)}</p>', f'<p class="meta">{mode}</p>' if mode else "")
+
+
+def _stop(name: str, value: object) -> str:
+    return shown_with_local(value) if name == "stop_datetime" and isinstance(value, int | float) else str(value)
+
+
 def _stages(report: Report) -> str:
-    rows = [(name, (seconds,)) for name, seconds in report.result.seconds.items()]
+    result = report.result
+    rows = [(name, (seconds,)) for name, seconds in result.seconds.items()]
     units = ""
-    if report.result.units:
-        units = f"<p>The work was {report.result.units:,} units, on the “{report.result.route}” route.</p>"
-    return f"<h2>Time</h2>\n{bars('Seconds by stage', rows, ('',), '{:,.2f}'.format)}\n{units}"
+    if result.units:
+        units = f"<p>The work was {result.units:,} units, on the “{escape(result.route)}” route.</p>"
+    return card("Time", bars("Seconds by stage", rows, ONE, "{:,.2f}".format), units, is_half=True)
+
+
+def _changed(report: Report) -> list[TableResult]:
+    """Tables in which something happened, those with most changes first."""
+    return sorted((table for table in report.result.tables
+                   if table.changes or table.conflicts or table.by_foreign_keys),
+                  key=lambda table: (-table.changes, table.full_name))
 
 
 def _tables(report: Report) -> str:
     tables = sorted(report.result.tables, key=lambda table: (-table.changes, table.full_name))
-    changed = [table for table in tables if table.changes or table.conflicts or table.by_foreign_keys]
+    changed = _changed(report)
     shown = changed[:_TABLES_PLOTTED]
-    plots = []
-    if shown:
-        plots.append(bars("Row changes by table",
-                          [(table.full_name, (table.inserts, table.updates, table.deletes)) for table in shown],
-                          ("inserted", "updated", "deleted")))
-        plots.append(bars("How updated and deleted rows were found",
-                          [(table.full_name, [table.found.get(way, 0) for way in ACCESS_PATHS]) for table in shown],
-                          ("primary key", "unique key", "other key", "scan of the table")))
-    if len(changed) > len(shown):
-        plots.append(f"<p>The plots show the {len(shown)} tables with most changes of {len(changed):,}.</p>")
+    plot = bars("Row changes by table", [(table.full_name, (table.inserts, table.updates, table.deletes))
+                                         for table in shown], KINDS) if shown else ""
+    more = f"<p>The plots show the {len(shown)} tables with most changes of {len(changed):,}.</p>" \
+        if len(changed) > len(shown) else ""
     cascades = report.result.by_foreign_keys > 0
-    rows: list[list[str | int]] = [
+    rows: list[Sequence[Cell]] = [
         [table.full_name, table.rows, table.inserts, table.updates, table.deletes,
          *([table.by_foreign_keys] if cascades else []), table.found_by,
-         sum(table.conflicts.values()), _units(table), f"{table.seconds:,.2f}"] for table in tables]
+         sum(table.conflicts.values()), table.seconds, _units(table)] for table in tables]
     names = ["table", "rows now", "inserted", "updated", "deleted",
-             *(["made by foreign keys"] if cascades else []), "found by", "conflicts", "units", "seconds"]
-    return "\n".join(["<h2>Tables</h2>", *plots, grid(names, rows)])
+             *(["made by foreign keys"] if cascades else []), "found by", "conflicts", "seconds", "units"]
+    return card("Tables", plot, more, grid("Tables", names, rows))
 
 
-def _units(table: TableResult) -> str:
+def _found_by(report: Report) -> str:
+    found = [table for table in _changed(report) if table.found][:_TABLES_PLOTTED]
+    if not found:
+        return ""
+    return card("How rows were found", bars(
+        "Updated and deleted rows, by what found them",
+        [(table.full_name, [table.found.get(way, 0) for way in ACCESS_PATHS]) for table in found], _FOUND_BY),
+        is_half=True)
+
+
+def _units(table: TableResult) -> Cell:
     if table.ranges <= table.units:
-        return f"{table.units:,}"
+        return table.units
     return f"{table.units:,} instead of {table.ranges:,}: {table.tied}"
 
 
@@ -87,26 +131,36 @@ def _conflicts(report: Report) -> str:
     result = report.result
     if not result.conflicts:
         return ""
-    kinds = list(_EXPLAINED)
     tables = sorted((table for table in result.tables if table.conflicts),
                     key=lambda table: -sum(table.conflicts.values()))
-    plot = bars("Conflicts by table", [(table.full_name, [table.conflicts.get(kind, 0) for kind in kinds])
-                                       for table in tables[:_TABLES_PLOTTED]], kinds)
-    meaning = "".join(f"<li><b>{escape(kind)}</b>: {escape(text)}</li>" for kind, text in _EXPLAINED.items())
-    shown: list[list[str | int]] = [
+    plot = bars("Conflicts by table", [(table.full_name, [table.conflicts.get(part.name, 0) for part in _CONFLICTS])
+                                       for table in tables[:_TABLES_PLOTTED]], _CONFLICTS)
+    meaning = "".join(f'<p><i class="{part.colour}"></i><b>{part.name}</b>: {_EXPLAINED[part.name]}</p>'
+                      for part in _CONFLICTS)
+    shown: list[Sequence[Cell]] = [
         [f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"], row["conflict"],
          f"{row['key']} = {row['values']}" if row["key"] else row["values"], row["gtid"] or ""]
         for row in report.conflicts]
-    return "\n".join([
-        "<h2>Conflicts</h2>",
-        f"<p>The replay found {result.conflicts:,} conflicting changes, and went on:</p>",
-        f"<ul>{meaning}</ul>", plot,
+    return card(
+        "Conflicts", f"<p>The replay found {result.conflicts:,} conflicting changes, and went on:</p>", meaning, plot,
         f"<p>The first {len(shown):,}, in the order of the log; all are in <code>{escape(report.listing)}</code>.</p>",
-        grid(["rows event", "row", "table", "change", "conflict", "key or row", "GTID"], shown)])
+        grid("Conflicts", ["rows event", "row", "table", "change", "conflict", "key or row", "GTID"], shown))
+
+
+def _facts(report: Report) -> str:
+    result, snapshot = report.result, report.snapshot
+    suppressed = f"{result.conflicts:,}" if result.exec_mode == "idempotent" else \
+        "none: strict mode stops at the first one"
+    options = [f"{name} = {_stop(name, value)}" for name, value in snapshot.source.options.items()]
+    return card("The run", facts_list([
+        ("row changes", f"{result.changes:,} in {sum(result.seconds.values()):,.1f} s"),
+        ("binlogs", _span(snapshot.source.binlogs)), ("server", snapshot.position.flavour),
+        ("options", ", ".join(options) or "defaults"), ("exec mode", result.exec_mode), ("conflicts", suppressed),
+        ("zero dates", f"{result.zero_dates:,} became null"), ("GTID set", result.gtid_set or "none")]))
 
 
 def _when(timestamp: int | None) -> str:
-    return "not known" if timestamp is None else shown_with_local(timestamp)
+    return "time not known" if timestamp is None else shown_with_local(timestamp)
 
 
 def _span(names: tuple[str, ...]) -> str:

@@ -5,110 +5,152 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from applier.jobs.report.bars import COLOURS, bars
-from applier.jobs.report.document import document, facts_list, grid, warnings
-from applier.jobs.report.timeline import timeline
-from applier.jobs.summary.words import label, length, short, span, when
+import applier
+from applier.jobs.pages.bars import bar, bars
+from applier.jobs.pages.document import Cell, card, document, facts_list, grid, statement, tiles, warnings
+from applier.jobs.pages.escaping import escape
+from applier.jobs.pages.parts import KINDS
+from applier.jobs.pages.timeline import Mark, Steps, small_timeline, timeline
+from applier.jobs.summary.words import counted, label, length, short, span, when
 
 if TYPE_CHECKING:
-    from applier.jobs.summary.result import Summary
+    from applier.jobs.summary.result import LargeTransaction, Summary, SummaryStatement
 
-_KINDS = ("inserted", "updated", "deleted")
+_NAMES = tuple(part.name for part in KINDS)
 _TABLES_PLOTTED, _STEPS_PLOTTED = 25, 240
+_SMALL_PLOTS, _STEPS_OF_SMALL = 12, 96
 
 
 def html_page(summary: Summary) -> str:
     """The whole page."""
-    title = f"What {span(summary.files)} did"
-    return document(title, [_facts(summary), warnings(summary.notes), _largest(summary), _times(summary),
-                            _tables(summary), _statements(summary), _servers(summary), _threads(summary)])
+    lead = f"{when(summary.first_time)} to {when(summary.last_time)}"
+    return document("Summary of binlogs", f"What {span(summary.files)} did", lead, [
+        _tiles(summary), warnings(summary.notes), _times(summary), _by_table(summary), _largest(summary),
+        _tables(summary), _statements(summary), _who(summary), _facts(summary),
+    ], f"Made by mysql-binlog-applier {applier.__version__}. Times are UTC.")
 
 
-def _facts(summary: Summary) -> str:
-    return facts_list([
-        ("binlogs", span(summary.files)), ("read", f"{summary.bytes:,} bytes, up to {summary.position}"),
-        ("from", when(summary.first_time)), ("to", when(summary.last_time)),
-        ("transactions", f"{summary.transactions:,}, of {summary.groups:,} event groups"),
-        ("row changes", f"{summary.rows.rows:,}: {summary.rows.inserts:,} inserts, {summary.rows.updates:,} updates, "
-                        f"{summary.rows.deletes:,} deletes"),
-        ("server", summary.server), ("GTID set", summary.gtids or "none")])
-
-
-def _largest(summary: Summary) -> str:
-    if not summary.largest:
-        return ""
-    plotted = [(f"{number}. {when(one.time)[11:19]} {one.tables[0].table}",
-                [sum(table.kinds[kind] for table in one.tables) for kind in range(len(_KINDS))])
-               for number, one in enumerate(summary.largest[:_TABLES_PLOTTED], 1)]
-    rows: list[Sequence[str | int]] = [
-        [number, one.rows, one.words + (" (in part rolled back)" if one.rolled_back else ""), when(one.time),
-         one.gtid or "", f"{one.file}:{one.start}", one.bytes, str(one.server_id),
-         "" if one.thread_id is None else str(one.thread_id), short(one.statement or "")]
-        for number, one in enumerate(summary.largest, 1)]
-    return "\n".join([
-        "<h2>Largest transactions</h2>", bars("Rows of the largest transactions", plotted, _KINDS),
-        grid(["", "rows", "changes", "when", "GTID", "starts at", "bytes", "server", "thread", "statement"], rows)])
+def _tiles(summary: Summary) -> str:
+    kinds = [(part.name, f"{count:,}", part.colour) for part, count in zip(KINDS, summary.rows.kinds, strict=True)]
+    return tiles([("row changes", f"{summary.rows.rows:,}", ""), *kinds,
+                  ("transactions", f"{summary.transactions:,}", ""), ("tables", f"{len(summary.tables):,}", "")])
 
 
 def _times(summary: Summary) -> str:
     seconds, steps = summary.in_steps(_STEPS_PLOTTED)
     if not steps:
         return ""
-    plots = [timeline(f"Row changes by time, {length(seconds)} each",
-                      [(label(step.time, seconds), step.kinds) for step in steps], _KINDS)]
-    tables = [table.table for table in summary.tables[:len(COLOURS)]]
-    if len(summary.tables) > 1:
-        sums = {step.time: [0] * len(tables) for step in steps}
-        for one in summary.by_time:
-            if one.table in tables:
-                sums[one.time - one.time % seconds][tables.index(one.table)] += one.rows
-        plots.append(timeline(f"Row changes of the {len(tables)} tables with most of them, {length(seconds)} each",
-                              [(label(time, seconds), values) for time, values in sums.items()], tables))
-    return "\n".join(["<h2>Time</h2>", *plots])
+    marks = [Mark(one.time, str(number), f"{number}: {one.words} at {when(one.time)}", _anchor(number))
+             for number, one in enumerate(summary.largest, 1)]
+    events = [Mark(one.time, "", f"{when(one.time)}: {short(one.sql)}") for one in summary.statements]
+    plot = timeline(f"Row changes, {length(seconds)} each", Steps(steps[0].time, seconds, len(steps)),
+                    [(label(step.time, seconds), step.kinds) for step in steps], KINDS, marks, events)
+    key = ('<p class="key">Numbers are the largest transactions, below.'
+           + (' <span><span class="event"></span>DDL.</span>' if events else "") + "</p>")
+    return card("Changes over time", plot, key)
+
+
+def _by_table(summary: Summary) -> str:
+    """Small plots of the tables with most changes, over the same time."""
+    seconds, steps = summary.in_steps(_STEPS_OF_SMALL)
+    shown = [table.table for table in summary.tables[:_SMALL_PLOTS]]
+    if len(summary.tables) < 2 or not steps:
+        return ""
+    first = steps[0].time
+    counts = {table: [[0] * len(KINDS) for _ in steps] for table in shown}
+    for one in summary.by_time:
+        if one.table in counts:
+            step = counts[one.table][(one.time - first) // seconds]
+            for kind, rows in enumerate(one.kinds):
+                step[kind] += rows
+    plots = [small_timeline(table, Steps(first, seconds, len(steps)),
+                            [(label(step.time, seconds), kinds) for step, kinds in zip(steps, counts[table],
+                                                                                       strict=True)], KINDS)
+             for table in shown]
+    which = f"The {len(shown)} tables with most changes of {len(summary.tables):,}" \
+        if len(summary.tables) > len(shown) else "All tables"
+    return card("Changes over time by table",
+                f'<p class="meta">{which}, {length(seconds)} each, over the same time. Each plot has a scale of its '
+                "own, up to the number at its right.</p>",
+                f'<div class="multiples">{"".join(plots)}</div>')
+
+
+def _largest(summary: Summary) -> str:
+    if not summary.largest:
+        return ""
+    most = summary.largest[0].rows
+    items = "\n".join(_transaction(number, one, most) for number, one in enumerate(summary.largest, 1))
+    return card("Largest transactions", f'<ol class="list">\n{items}\n</ol>')
+
+
+def _transaction(number: int, one: LargeTransaction, most: int) -> str:
+    kinds = [sum(table.kinds[kind] for table in one.tables) for kind in range(len(KINDS))]
+    words = one.words + " (in part rolled back)" * one.rolled_back
+    thread = "" if one.thread_id is None else f"thread {one.thread_id}"
+    meta = " · ".join(filter(None, (one.gtid, f"{one.file}:{one.start}", f"{one.bytes:,} bytes",
+                                    f"server {one.server_id}", thread)))
+    return (f'<li id="{_anchor(number)}"><span class="number">{number}</span><div class="body">'
+            f'<div class="head"><span>{escape(words)}</span><span>{escape(when(one.time))}</span></div>'
+            f'{bar(words, kinds, KINDS, most)}<p class="meta">{escape(meta)}</p>'
+            f"{statement(short(one.statement or ''))}</div></li>")
+
+
+def _anchor(number: int) -> str:
+    return f"transaction-{number}"
 
 
 def _tables(summary: Summary) -> str:
     shown = summary.tables[:_TABLES_PLOTTED]
     if not shown:
         return ""
-    plot = bars("Row changes by table", [(table.table, table.kinds) for table in shown], _KINDS)
-    rows: list[Sequence[str | int]] = [
+    plot = bars("Row changes by table", [(table.table, table.kinds) for table in shown], KINDS)
+    rows: list[Sequence[Cell]] = [
         [table.table, table.rows, *table.kinds, table.transactions, table.bytes] for table in summary.tables]
     more = f"<p>The plot shows the {len(shown)} tables with most changes of {len(rows):,}.</p>" \
         if len(rows) > len(shown) else ""
-    return "\n".join(["<h2>Tables</h2>", plot, more, grid(
-        ["table", "rows changed", *_KINDS, "transactions", "bytes of rows"], rows)])
+    return card("Tables", plot, more, grid(
+        "Tables", ["table", "rows changed", *_NAMES, "transactions", "bytes of rows"], rows))
 
 
 def _statements(summary: Summary) -> str:
     parts = []
     if summary.statements:
-        parts += ["<h2>DDL</h2>", grid(
-            ["when", "at", "server", "thread", "user", "database", "statement"],
-            [[when(one.time), f"{one.file}:{one.position}", str(one.server_id),
-              "" if one.thread_id is None else str(one.thread_id), one.user or "", one.database, short(one.sql)]
-             for one in summary.statements])]
-    if summary.n_statements > len(summary.statements):
-        parts.append(f"<p>These are the first {len(summary.statements):,} of {summary.n_statements:,}.</p>")
+        more = f"<p>These are the first {len(summary.statements):,} of {summary.n_statements:,}.</p>" \
+            if summary.n_statements > len(summary.statements) else ""
+        items = "\n".join(map(_statement, summary.statements))
+        parts.append(card("DDL", f'<ol class="list plain">\n{items}\n</ol>', more))
     if summary.logged_as_statements:
-        parts += ["<h2>Changes that are logged as statements</h2>", grid(
-            ["table", "kind", "statements"],
-            [[one.table or "not known", one.kind, one.statements] for one in summary.logged_as_statements])]
+        parts.append(card("Changes that are logged as statements", grid(
+            "Changes that are logged as statements", ["table", "kind", "statements"],
+            [[one.table or "not known", one.kind, one.statements] for one in summary.logged_as_statements])))
     return "\n".join(parts)
 
 
-def _servers(summary: Summary) -> str:
-    if not summary.servers:
-        return ""
-    return "\n".join(["<h2>Servers</h2>", grid(
-        ["server", "rows changed", *_KINDS, "transactions"],
-        [[str(one.server_id), one.rows, *one.kinds, one.transactions] for one in summary.servers])])
+def _statement(one: SummaryStatement) -> str:
+    thread = "" if one.thread_id is None else f"thread {one.thread_id}"
+    meta = " · ".join(filter(None, (when(one.time), f"{one.file}:{one.position}", one.gtid,
+                                    f"server {one.server_id}", thread, one.user, one.database)))
+    return f'<li>{statement(short(one.sql))}<p class="meta">{escape(meta)}</p></li>'
 
 
-def _threads(summary: Summary) -> str:
-    if not summary.threads:
-        return ""
-    return "\n".join(["<h2>Threads with most changes</h2>", grid(
-        ["thread", "server", "rows changed", *_KINDS, "transactions"],
-        [[str(one.thread_id), str(one.server_id), one.rows, *one.kinds, one.transactions]
-         for one in summary.threads])])
+def _who(summary: Summary) -> str:
+    """Servers and threads, where there are several."""
+    parts = []
+    if len(summary.servers) > 1:
+        parts.append(card("Servers", grid(
+            "Servers", ["server", "rows changed", *_NAMES, "transactions"],
+            [[str(one.server_id), one.rows, *one.kinds, one.transactions] for one in summary.servers])))
+    if len(summary.threads) > 1:
+        parts.append(card("Threads with most changes", grid(
+            "Threads", ["thread", "server", "rows changed", *_NAMES, "transactions"],
+            [[str(one.thread_id), str(one.server_id), one.rows, *one.kinds, one.transactions]
+             for one in summary.threads])))
+    return "\n".join(parts)
+
+
+def _facts(summary: Summary) -> str:
+    return card("The log", facts_list([
+        ("binlogs", span(summary.files)), ("read", f"{summary.bytes:,} bytes, up to {summary.position}"),
+        ("transactions", f"{summary.transactions:,}, of {counted(summary.groups, 'event group')}"),
+        ("server", ", ".join([summary.server, *(f"id {one.server_id}" for one in summary.servers[:8])])),
+        ("GTID set", summary.gtids or "none")]))
