@@ -5,6 +5,8 @@ x86-64 (keysearch.processor), where keysearch.kernel_cache looks first, and asks
 made it. `--config-settings levels=x86-64-v3` names the levels, if not all; this machine must have them, as kernels are
 compiled by being called. Kernels that are in the cache of who builds it are taken from there.
 
+A commit with the tag of a version makes that version only: what is built there has to say so (check_version).
+
 On other machines than x86-64 the wheel is for all of them: kernels are compiled where it is installed.
 """
 
@@ -26,7 +28,6 @@ from pathlib import Path
 from setuptools import build_meta
 from setuptools.build_meta import (  # noqa: F401
     build_editable,
-    build_sdist,
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
     prepare_metadata_for_build_editable,
@@ -59,8 +60,15 @@ def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: S
     return name
 
 
+def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
+    check_version(ROOT)
+    name: str = build_meta.build_sdist(sdist_directory, config_settings)
+    return name
+
+
 def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
     """Make setuptools' wheel, put pages and kernels in, and say what it is for."""
+    check_version(ROOT)
     shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # setuptools would add modules that are gone
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / build_meta.build_wheel(folder, config_settings, metadata_directory)
@@ -83,6 +91,24 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
     return name
 
 
+def check_version(root: Path) -> None:
+    """Exit if a checkout stands at the tag vX.Y.Z, and its code or its changelog is of another version.
+
+    Without a tag, and outside a checkout, every version is right.
+    """
+    if not (root / ".git").exists() or not shutil.which("git"):
+        return
+    listed = subprocess.run(["git", "tag", "--points-at", "HEAD", "--list", "v[0-9]*"], cwd=root, capture_output=True,
+                            text=True, check=True)
+    tags = listed.stdout.split()
+    found = re.search(r'^__version__ = "(.+)"$', (root / "applier" / "__init__.py").read_text(), re.MULTILINE)
+    version = found[1] if found else ""
+    if tags and tags != [f"v{version}"]:
+        sys.exit(f"the commit has the tag {', '.join(tags)}, and applier.__version__ is {version}")
+    if tags and f"\n## [{version}] - " not in (root / "CHANGELOG.md").read_text():
+        sys.exit(f"the commit has the tag v{version}, and CHANGELOG.md has no section of that version")
+
+
 def _is_compiled() -> bool:
     return platform.machine() == "x86_64"
 
@@ -90,7 +116,7 @@ def _is_compiled() -> bool:
 def write_pages(content: Path, share: Path) -> None:
     """Write the manual pages and completions of an unpacked wheel's command line below a folder."""
     subprocess.run([sys.executable, "-m", "applier.cli.installed_pages", str(share)], cwd=content, check=True,
-                   env=os.environ | {"PYTHONPATH": str(content), "PYTHONDONTWRITEBYTECODE": "1"})
+                   env=os.environ | _finding(content))
 
 
 def _compile(content: Path, levels: list[str]) -> None:
@@ -99,10 +125,15 @@ def _compile(content: Path, levels: list[str]) -> None:
     for level in levels:
         print(f"kernels for {level}", flush=True)
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "APPLIER_"))}
-        environment |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": FEATURES, "PYTHONPATH": str(content),
-                        "PYTHONDONTWRITEBYTECODE": "1"}
+        environment |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": FEATURES} | _finding(content)
         place = content / "keysearch" / "compiled"
         subprocess.run([sys.executable, "-c", program, str(place)], cwd=content, env=environment, check=True)
+
+
+def _finding(content: Path) -> dict[str, str]:
+    """The variables with which a program finds an unpacked wheel first, and what pip has installed to build it with."""
+    path = os.pathsep.join(filter(None, (str(content), os.environ.get("PYTHONPATH"))))
+    return {"PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 def _tag() -> str:

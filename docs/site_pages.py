@@ -13,6 +13,7 @@ ELSEWHERE = {
     "../benchmarks/RESULTS.md": "RESULTS.md",
     "../CHANGELOG.md": "CHANGELOG.md",
     "../CONTRIBUTING.md": "CONTRIBUTING.md",
+    "../examples/README.md": "EXAMPLES.md",
     "../jsondiff/README.md": "jsondiff.md",
     "../keysearch/README.md": "keysearch.md",
 }

@@ -19,7 +19,7 @@ from typing import Any
 from applier import cli
 from tests.support.folders import ROOT
 
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "examples" / "README.md", *(ROOT / "docs").rglob("*.md")])
 _FENCED = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```$", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"(?:^(?: {4}.*)\n)+", re.MULTILINE)
 _INLINE = re.compile(r"`([^`\n]+)`")

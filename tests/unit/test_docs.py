@@ -9,8 +9,8 @@ from docs import write_commands, write_errors, write_tables
 from tests.support.folders import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = sorted([*DOCS.rglob("*.md"), *(page for folder in (ROOT, ROOT / "jsondiff", ROOT / "keysearch")
-                                       for page in folder.glob("*.md"))])
+PAGES = sorted([*DOCS.rglob("*.md"), *(page for name in (".", "examples", "jsondiff", "keysearch")
+                                       for page in (ROOT / name).glob("*.md"))])
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 
