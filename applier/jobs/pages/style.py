@@ -26,11 +26,12 @@ main { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1re
 section, .tiles > div { background: var(--card); border: 1px solid var(--line); border-radius: 12px;
   box-shadow: var(--shadow); }
 section { padding: 1.2rem 1.4rem 1.3rem; min-width: 0; }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.4rem, 1fr)); gap: .9rem; margin: 0; }
-.tiles > div { padding: .8rem 1.1rem .75rem; display: flex; flex-direction: column-reverse; justify-content: flex-end; }
+.tiles { display: flex; flex-wrap: wrap; gap: .9rem; margin: 0; }
+.tiles > div { flex: 1 1 7.4rem; padding: .8rem 1.1rem .75rem; display: flex;
+  flex-direction: column-reverse; justify-content: flex-end; }
 .tiles dt { color: var(--muted); font-size: .85rem; } .tiles dt i { vertical-align: -.02em; }
 .tiles dd { margin: 0; font-size: 1.55rem; line-height: 1.25; font-weight: 650; letter-spacing: -.02em;
-  font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
+  font-variant-numeric: tabular-nums; white-space: nowrap; }
 i { display: inline-block; width: .72em; height: .72em; border-radius: 3px; margin-right: .4em; }
 figure { margin: 0; min-width: 0; } figure + figure, figure + .scroll, p + figure, figure + p, ul + figure
   { margin-top: 1.3rem; }
@@ -45,8 +46,8 @@ svg { display: block; width: 100%; }
 .scan { fill: var(--scan); background: var(--scan); } .duplicate { fill: var(--duplicate);
   background: var(--duplicate); } .missing { fill: var(--missing); background: var(--missing); }
 ul.bars { list-style: none; margin: 0; padding: 0; display: grid; gap: .5rem 0; font-size: .9rem; }
-ul.bars li { display: grid; grid-template-columns: minmax(6rem, 15rem) 1fr 6.5rem; gap: .8rem; align-items: center; }
-.half ul.bars li { grid-template-columns: minmax(5rem, 9.5rem) 1fr 4.8rem; }
+ul.bars li { display: grid; grid-template-columns: minmax(6rem, 15rem) 1fr 7.6rem; gap: .8rem; align-items: center; }
+.half ul.bars li { grid-template-columns: minmax(5rem, 9.5rem) 1fr 6.4rem; }
 .label { overflow-wrap: anywhere; line-height: 1.25; }
 .value { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 svg.bar { height: 15px; background: var(--soft); border-radius: 4px; overflow: hidden; }
@@ -62,7 +63,7 @@ svg.bar { height: 15px; background: var(--soft); border-radius: 4px; overflow: h
 .tick::before { content: ""; position: absolute; left: 50%; top: -.5rem; height: .35rem;
   border-left: 1px solid var(--muted); }
 .tick.end { transform: translateX(-100%); text-align: right; } .tick.end::before { left: 100%; }
-.marks { position: relative; height: 1.75rem; } .marks.narrow { display: none; }
+.marks { position: relative; height: 1.75rem; } .plot > .narrow { display: none; }
 .marks a { position: absolute; transform: translateX(-50%); background: var(--text); color: var(--card);
   font-size: .76rem; line-height: 1.25rem; min-width: 1.25rem; padding: 0 .35rem; border-radius: .65rem;
   text-align: center; text-decoration: none; font-weight: 600; white-space: nowrap; }
@@ -115,15 +116,14 @@ td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space:
 .way .track::after { content: ""; position: absolute; right: -2px; top: -8.5px; border: 7px solid transparent;
   border-left: 10px solid var(--accent); border-right: 0; }
 .way .track span { position: relative; top: -1.9rem; color: var(--muted); font-size: .85rem; }
-.stop { border-left: 4px solid var(--deleted); padding: .1rem 0 .1rem .8rem; margin: 1rem 0 0;
+.stop { border-left: 4px solid var(--accent); padding: .1rem 0 .1rem .8rem; margin: 1rem 0 0;
   overflow-wrap: anywhere; }
 footer { color: var(--muted); font-size: .85rem; margin-top: 1.6rem; }
 @media (max-width: 44rem) { body { padding: 1.3rem .9rem 2rem; } main { gap: .8rem; }
   section { padding: 1rem; border-radius: 10px; } .half { grid-column: 1 / -1; }
-  .tiles { grid-template-columns: repeat(auto-fit, minmax(6.8rem, 1fr)); gap: .6rem; }
-  .tiles > div { padding: .6rem .8rem; }
-  .tiles dd { font-size: 1.25rem; } .plot { padding-left: 2.4rem; } .tick.other, .marks.wide { display: none; }
-  .marks.narrow { display: block; }
+  .tiles { gap: .6rem; } .tiles > div { flex-basis: 6.8rem; padding: .6rem .8rem; }
+  .tiles dd { font-size: 1.25rem; } .plot { padding-left: 2.4rem; } .plot > .wide { display: none; }
+  .plot > .narrow { display: block; }
   ul.bars li, .half ul.bars li { grid-template-columns: 1fr max-content; gap: .1rem .8rem; }
   ul.bars .bar { grid-row: 2; grid-column: 1 / -1; } .multiples { grid-template-columns: 1fr; }
   ol.list > li { grid-template-columns: 1.7rem 1fr; } .facts { grid-template-columns: 1fr; gap: 0; }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-_MOST_TICKS = 7
 _WIDTHS = (60, 300, 600, 900, 1800, 3600, 2 * 3600, 3 * 3600, 6 * 3600, 12 * 3600, 86400, 2 * 86400, 7 * 86400,
            14 * 86400)
 """Seconds between ticks."""
@@ -28,18 +27,21 @@ def short_number(value: float) -> str:
     return f"{value:g}"
 
 
-def of_times(first: int, last: int) -> list[int]:
-    """Round times in [first, last], epoch seconds: seven at most, by UTC."""
-    width = next((width for width in _WIDTHS if (last - first) / width < _MOST_TICKS), None)
+def of_times(first: int, last: int, most: int) -> list[int]:
+    """Round times in [first, last], epoch seconds: so many at most, by UTC."""
+    width = next((width for width in _WIDTHS if (last - first) / width < most), None)
     if width is None:
         width = _WIDTHS[-1]
-        while (last - first) / width >= _MOST_TICKS:
+        while (last - first) / width >= most:
             width *= 2
     return list(range(first + -first % width, last + 1, width))
 
 
 def time_label(time: int, before: int | None) -> tuple[str, str]:
-    """What stands at a tick: the time of the day, and the date where it is another one than at the tick before."""
+    """What stands at a tick: the time of the day; and the date where it is another one than at the tick before, with
+    the year where that is another one."""
     here = datetime.fromtimestamp(time, UTC)
-    is_new = before is None or datetime.fromtimestamp(before, UTC).date() != here.date()
-    return f"{here:%H:%M}", f"{here:%Y-%m-%d}" * is_new
+    there = None if before is None else datetime.fromtimestamp(before, UTC)
+    if there is None or there.year != here.year:
+        return f"{here:%H:%M}", f"{here:%Y-%m-%d}"
+    return f"{here:%H:%M}", f"{here:%m-%d}" * (there.date() != here.date())

@@ -11,8 +11,9 @@ from applier.jobs.pages.parts import Part, described, legend
 
 _LEAST_STEPS = 12
 """A plot of fewer has room at its sides, so that columns do not look like bars."""
-_NEAR = {"wide": 5.0, "narrow": 13.0}
-"""Percent of the width within which marks are one, so that they do not cover each other, on wide and narrow screens."""
+_SCREENS = {"wide": (5.0, 7), "narrow": (13.0, 4)}
+"""Percent of the width within which marks are one, and the most times on the axis: so that they do not cover each other
+on wide and narrow screens."""
 _NEAR_EVENTS = 2.5
 _END = 94
 """Percent of the width from which on a time stands left of its tick, so that it does not leave the page."""
@@ -65,11 +66,13 @@ def timeline(title: str, steps: Steps, values: Sequence[tuple[str, Sequence[int]
                     f"<b>{ticks.short_number(number)}</b></span>" for number in numbers)
     return "\n".join([
         '<figure class="timeline">', f"<figcaption>{escape(title)}{legend(parts)}</figcaption>", '<div class="plot">',
-        *(f'<div class="marks {screen}">{_marks(steps, marks, near)}</div>' for screen, near in _NEAR.items()),
+        *(f'<div class="marks {screen}">{_marks(steps, marks, near)}</div>' for screen, (near, _) in _SCREENS.items()),
         f'<div class="area">{lines}',
         f'<svg role="img" aria-label="{said}" viewBox="0 0 {steps.columns} 100" preserveAspectRatio="none">',
         _paths(steps, [counts for _, counts in values], parts, numbers[-1]), hover, "</svg>",
-        f"{_events(steps, events)}</div>", f'<div class="times">{_times(steps)}</div>', "</div>", "</figure>"])
+        f"{_events(steps, events)}</div>",
+        *(f'<div class="times {screen}">{_times(steps, most)}</div>' for screen, (_, most) in _SCREENS.items()),
+        "</div>", "</figure>"])
 
 
 def small_timeline(title: str, steps: Steps, values: Sequence[tuple[str, Sequence[int]]], parts: Sequence[Part]) -> str:
@@ -83,7 +86,7 @@ def small_timeline(title: str, steps: Steps, values: Sequence[tuple[str, Sequenc
         f'<svg role="img" viewBox="0 0 {steps.columns} 100" preserveAspectRatio="none">',
         f"<title>{escape(f'{title}: {total:,} row changes. {_peak(values, parts)}')}</title>",
         _paths(steps, [counts for _, counts in values], parts, highest), "</svg>",
-        f'<span class="top">{ticks.short_number(highest)}</span></div>', "</figure>"])
+        f'<span class="top">{highest:,}</span></div>', "</figure>"])
 
 
 def _paths(steps: Steps, values: Sequence[Sequence[int]], parts: Sequence[Part], highest: float) -> str:
@@ -106,12 +109,12 @@ def _peak(values: Sequence[tuple[str, Sequence[int]]], parts: Sequence[Part]) ->
     return f"Most at {described(label, parts, [f'{count:,}' for count in counts])}" if counts else ""
 
 
-def _times(steps: Steps) -> str:
+def _times(steps: Steps, most: int) -> str:
     drawn, before = [], None
-    for number, time in enumerate(ticks.of_times(steps.first, steps.first + steps.seconds * steps.count)):
+    for time in ticks.of_times(steps.first, steps.first + steps.seconds * steps.count, most):
         clock, date = ticks.time_label(time, before)
         place = steps.percent(time)
-        kind = "tick" + " other" * (number % 2) + " end" * (place > _END)
+        kind = "tick end" if place > _END else "tick"
         drawn.append(f'<span class="{kind}" style="left:{place:.2f}%">{clock}<br>{date}</span>')
         before = time
     return "".join(drawn)

@@ -7,6 +7,7 @@ import pytest
 import applier
 from applier.binlog import Writer
 from applier.engine.executor import ThisProcess
+from applier.jobs.pages.document import document, tiles
 from applier.jobs.replay.job import replay_with
 from applier.jobs.report.loading import load_report
 from applier.jobs.report.page import html_page
@@ -43,25 +44,23 @@ COLOURS = """['.kind', 'h1', '.lead', '.tiles dt', 'figcaption', '.value', '.met
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Both pages of a log of two days with 14 tables, one with a name that means something to HTML, an accident, DDL,
-    and changes that conflict."""
+    """Both pages of a log of three whole days with 14 tables, one with a name that means something to HTML, an
+    accident, DDL, and changes that conflict."""
     folder = tmp_path_factory.mktemp("pages")
     tables = ["orders", HOSTILE, "inventory_movements_of_all_warehouses_since_2024", *(f"t{n}" for n in range(11))]
     with Writer(folder / "binlog.000001", time=MIDNIGHT) as log:
         log.query("CREATE DATABASE shop")
         for number, table in enumerate(tables):
             log.query(f"CREATE TABLE shop.`{table}` (id INT PRIMARY KEY, v VARCHAR(9))")
-            for hour in range(0, 48, 1 + number):
+            for hour in range(0, 72, 1 + number):
                 ids = [100 * hour + row for row in range(2 + number)]
                 with log.transaction(MIDNIGHT + timedelta(hours=hour)):
                     log.insert(f"shop.{table}", {"id": ids, "v": ["x"] * len(ids)})
                     log.update(f"shop.{table}", {"id": ids[:2]}, {"v": ["y"] * 2})
         log.query(f"ALTER TABLE shop.orders COMMENT '{HOSTILE}'")
         for table, ids in ((HOSTILE, [1, 2]), ("orders", list(range(1000)))):
-            with log.transaction(MIDNIGHT + timedelta(hours=47, minutes=59)):
+            with log.transaction(MIDNIGHT + timedelta(hours=71, minutes=59)):
                 log.delete(f"shop.{table}", {"id": ids})
-        with log.transaction(MIDNIGHT + timedelta(hours=48)):
-            log.insert("shop.t1", {"id": [0], "v": ["z"]})
     (folder / "summary.html").write_text(applier.summary(folder).to_html())
     replay_with(ThisProcess(), ReplayOptions((str(folder),), str(folder / "out"), exec_mode="idempotent"))
     (folder / "report.html").write_text(html_page(load_report(str(folder / "out"))))
@@ -95,6 +94,16 @@ def test_a_page_fits_and_has_its_plots_at_each_width_in_each_theme(folder, tab, 
         backgrounds.add(tab.ask("getComputedStyle(document.body).backgroundColor"))
         assert HOSTILE in tab.ask("document.body.textContent")
     assert len(backgrounds) == len(THEMES)
+
+
+def test_no_width_breaks_a_number(folder, tab):
+    page = folder / "tiles.html"
+    page.write_text(document("", "", "", [tiles([("row changes", "123,456,789,012", "")] * 8)], ""))
+    for width in (1280, 720, 400):
+        tab.look(page, width, "light")
+        assert tab.ask("document.documentElement.scrollWidth") <= width
+        assert tab.ask("""[...document.querySelectorAll('dd')].every(one =>
+            one.clientHeight < 2 * parseFloat(getComputedStyle(one).fontSize) && one.scrollWidth <= one.clientWidth)""")
 
 
 def contrast(one: str, other: str) -> float:

@@ -95,10 +95,13 @@ def test_axes_have_up_to_five_round_numbers(highest):
         numbers
 
 
+@pytest.mark.parametrize("most", [4, 7])
 @pytest.mark.parametrize("seconds", [0, 59, HOUR, 5 * HOUR, 86400, 40 * 86400, 3650 * 86400])
-def test_axes_have_up_to_seven_times_with_each_date_once(seconds):
-    times = ticks.of_times(NOON, NOON + seconds)
-    assert 1 <= len(times) <= 7 and NOON <= times[0] and times[-1] <= NOON + seconds
+def test_axes_have_so_many_times_at_most_with_each_date_once(seconds, most):
+    times = ticks.of_times(NOON, NOON + seconds, most)
+    assert 1 <= len(times) <= most and NOON <= times[0] and times[-1] <= NOON + seconds
     dates = [date for time, before in zip(times, [None, *times], strict=False)
              if (date := ticks.time_label(time, before)[1])]
-    assert dates == sorted({f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d}" for time in times})
+    days = sorted({f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d}" for time in times})
+    assert dates == [day if day[:4] not in (before[:4] for before in days[:place]) else day[5:]
+                     for place, day in enumerate(days)]
