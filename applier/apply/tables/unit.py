@@ -123,6 +123,8 @@ class UnitApplier(ABC, Generic[Taken]):
     def _after_batch(self, changes: Taken, search: UnitSearch[Taken],
                      refused: RefusedChange | LeavesUnit | None) -> None:
         """Record the result of a batch."""
+        if self.is_stopped:  # a statement before it was refused, so the rows were not known
+            return
         self._memory.remember_times(changes.batch)
         if refused is not None:
             self._stop = self._stopped_by(changes.batch, refused)

@@ -1,12 +1,14 @@
 """A change that a replica refuses (1032, 1062) is named by its row's key, on either route, whatever its images hold."""
 
 import itertools
+from datetime import timedelta
 
 import pyarrow as pa
 import pytest
 
+from applier.binlog import Writer
 from applier.engine.executor import ThisProcess
-from applier.errors import ApplierError, ReplayStopped
+from applier.errors import ApplierError, ReplayStopped, SchemaError
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
@@ -94,3 +96,26 @@ def of_table(name, number):
     """An insert of one row."""
     [created] = parse_statement(f"CREATE TABLE d.{name} (id INT PRIMARY KEY, n INT)", flavour="mariadb")
     return RowChanges(created.definition, after={"id": pa.array([number], pa.int32()), "n": pa.array([1], pa.int32())})
+
+
+@pytest.mark.parametrize("mode", ["strict", "idempotent"])
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+@pytest.mark.parametrize("keys", ["PRIMARY KEY (id)", "PRIMARY KEY (k)", "PRIMARY KEY (id), UNIQUE KEY u (k)",
+                                  "PRIMARY KEY (id), UNIQUE KEY (id, k), FOREIGN KEY (n, m) REFERENCES p (n, m) ON "
+                                  "DELETE CASCADE"])
+def test_a_statement_that_is_refused_comes_before_changes_that_follow(keys, route, mode, tmp_path):
+    """What it made of the rows is not known, so whether a later change finds its row is not, either."""
+    path = tmp_path / "b.000001"
+    with Writer(path, flavour="mariadb") as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE p (n INT NOT NULL, m INT NOT NULL, PRIMARY KEY (n, m))", "d")
+        log.query(f"CREATE TABLE t (id INT NOT NULL, k VARCHAR(9) NOT NULL, n INT, m INT, v TEXT, {keys})", "d")
+        with log.transaction():
+            log.insert("d.p", {"n": [1], "m": [1]})
+            log.insert("d.t", {"id": [1, 2], "k": ["a", "b"], "n": [1, 1], "m": [1, 1], "v": ["10:11", "1e2"]})
+        log.query("ALTER TABLE t CHANGE v w TIME", "d")
+        with log.transaction():
+            log.delete("d.t", {"id": [1], "k": ["a"], "n": [1], "m": [1], "w": [timedelta(hours=10, minutes=11)]})
+            log.delete("d.p", {"n": [1], "m": [1]})
+    with pytest.raises(SchemaError, match=r"becomes time: '1e2' as TIME"):
+        replay_with(ThisProcess(1), ReplayOptions((str(path),), str(tmp_path / "out"), route=route, exec_mode=mode))
