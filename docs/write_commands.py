@@ -11,8 +11,8 @@ from typing import Any
 import typer
 
 from applier.cli.application import app
-from applier.cli.groups import OPTIONS, VERBS, grouped
-from applier.cli.help_pages import COMMON, arguments_of, full_text, names_of, options_of, paragraphs_of, usage
+from applier.cli.groups import VERBS
+from applier.cli.help_pages import COMMON, paragraphs_of, sections, usage
 
 FOLDER = Path(__file__).with_name("commands")
 _HEAD = """# Commands
@@ -48,13 +48,9 @@ def _verb(name: str, verb: Any) -> Iterator[str]:
     yield from (_escaped(first), "", "```text", f"applier {name} {' '.join(usage(verb))}", "```", "")
     for paragraph in others:
         yield from ((f"```sh\n{_example(paragraph)}\n```" if paragraph.startswith("  ") else _escaped(paragraph)), "")
-    options = {names_of(param)[0]: param for param in options_of(verb)}
-    arguments = [(param.metavar or param.name.upper(), param.help or "") for param in arguments_of(verb)]
-    for group in grouped(list(options)) or OPTIONS[:1]:
-        yield from (f"## {group.title}", "", *(f"- `{argument}`: {_escaped(text)}" for argument, text in arguments))
-        arguments = []
-        for option in (option for option in group.names if option in options):
-            yield f"- `{' '.join(filter(None, names_of(options[option])))}`: {_escaped(full_text(options[option]))}"
+    for title, entries in sections(verb):
+        yield from (f"## {title}", "")
+        yield from (f"- `{' '.join(filter(None, (option, value)))}`: {_escaped(text)}" for option, value, text in entries)
         yield ""
     yield f"Besides, [what all verbs take](README.md#everywhere): {', '.join(f'`{names}`' for names in COMMON)}."
 

@@ -85,8 +85,9 @@ OPTIONS = (
 """The options by what they ask; one that is not here is advanced."""
 
 
-def grouped(names: list[str]) -> list[OptionGroup]:
-    """The groups that have some of these options, with only these."""
+def grouped(names: list[str], *, has_arguments: bool = False) -> list[OptionGroup]:
+    """The groups that have some of these options, with only these. Arguments say what to read: with them, this group
+    comes first, even if it has no option."""
     known = {name for group in OPTIONS for name in group.names}
     rest = tuple(name for name in names if name not in known)
     groups = []
@@ -94,4 +95,4 @@ def grouped(names: list[str]) -> list[OptionGroup]:
         more = group.more + (rest if group is OPTIONS[-1] else ())
         groups.append(OptionGroup(group.title, tuple(name for name in group.first if name in names),
                                   tuple(name for name in more if name in names)))
-    return [group for group in groups if group.names]
+    return [group for group in groups if group.names or (has_arguments and group is groups[0])]

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any
 
-from applier.cli.groups import OPTIONS, VERBS, grouped
+from applier.cli.groups import VERBS, OptionGroup, grouped
 
 LINES = 25
 """Of a first screen."""
@@ -59,7 +59,7 @@ def first_screen(verb: Any, columns: int) -> str:
     head = [*_usage(verb, columns), "", *textwrap.wrap(paragraphs_of(verb)[0], columns), ""]
     tail = ["", *textwrap.wrap("--help-all tells of all options, with examples. -q says less, -v more.", columns)]
     room = LINES - len(head) - len(tail)
-    groups = grouped([names_of(param)[0] for param in options_of(verb)])
+    groups = groups_of(verb)
     lines = list(_groups(verb, columns, [name for group in groups for name in group.names]))
     told = [name for group in groups for name in group.first]
     while len(lines) > room:
@@ -75,20 +75,30 @@ def whole(verb: Any, columns: int) -> str:
     lines = [*_usage(verb, columns), ""]
     for paragraph in paragraphs_of(verb):
         lines += [*(paragraph.splitlines() if paragraph.startswith("  ") else textwrap.wrap(paragraph, columns)), ""]
-    options = {names_of(param)[0]: param for param in options_of(verb)}
-    groups = grouped(list(options))
-    for number, group in enumerate([*groups] if groups else [OPTIONS[0]]):
-        lines.append(f"{group.title}:")
-        if not number:
-            for param in arguments_of(verb):
-                lines += _entry(param.metavar or param.name.upper(), param.help or "", columns)
-        for name in group.names if groups else ():
-            lines += _entry(" ".join(filter(None, names_of(options[name]))), full_text(options[name]), columns)
+    for title, entries in sections(verb):
+        lines.append(f"{title}:")
+        for name, value, text in entries:
+            lines += _entry(" ".join(filter(None, (name, value))), text, columns)
         lines.append("")
     lines.append("Everywhere:")
     for names, text in COMMON.items():
         lines += _entry(names, text, columns)
     return "\n".join([*lines, ""])
+
+
+def sections(verb: Any) -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
+    """All that a verb takes, by groups: titles, and of each argument and option the option's name, or "", what a value
+    looks like, and the whole text."""
+    options = {names_of(param)[0]: param for param in options_of(verb)}
+    entries = [("", param.metavar or param.name.upper(), param.help or "") for param in arguments_of(verb)]
+    for group in groups_of(verb):
+        yield group.title, entries + [(*names_of(options[name]), full_text(options[name])) for name in group.names]
+        entries = []
+
+
+def groups_of(verb: Any) -> list[OptionGroup]:
+    """The groups of a verb's options; its arguments are in the first one."""
+    return grouped([names_of(param)[0] for param in options_of(verb)], has_arguments=bool(arguments_of(verb)))
 
 
 def names_of(param: Any) -> tuple[str, str]:
@@ -120,13 +130,8 @@ def _example(verb: Any, room: int) -> list[str]:
 def _groups(verb: Any, columns: int, told: list[str]) -> Iterator[str]:
     """The groups of a verb's options, with what `told` ones do, and the names of the others."""
     options = {names_of(param)[0]: param for param in options_of(verb)}
-    groups = grouped(list(options))
     arguments = [(param.metavar or param.name.upper(), param.help or "") for param in arguments_of(verb)]
-    if arguments and (not groups or groups[0].title != OPTIONS[0].title):
-        yield f"{OPTIONS[0].title}:"
-        yield from _entries(arguments, columns)
-        arguments = []
-    for group in groups:
+    for group in groups_of(verb):
         rest = [name for name in group.names if name not in told]
         if len(rest) == len(group.names) and not arguments:
             yield from textwrap.wrap(f"{group.title}: {', '.join(rest)}", columns, subsequent_indent="    ",

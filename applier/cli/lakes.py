@@ -61,15 +61,16 @@ def expire(
 
     from applier.cli.terminal import print_note
     from applier.jobs.lake import expiring
+    from applier.jobs.summary.words import counted
 
     done = expiring.expire(lake, expiring.checked_keep(keep), dry_run=dry_run)
     if json:
         print_json(dataclasses.asdict(done))
         return
     would = "would go" if dry_run else "went"
-    print(f"{len(done.versions):,} versions {would}, {len(done.kept):,} stay; "
-          f"{done.files:,} files with {done.bytes / 1e6:,.1f} MB {would}, "
-          f"and {done.strays:,} strays with {done.stray_bytes / 1e6:,.1f} MB")
+    print(f"{counted(len(done.versions), 'version')} {would}, {len(done.kept):,} kept; "
+          f"{counted(done.files, 'file')} with {done.bytes / 1e6:,.1f} MB {would}, "
+          f"and {counted(done.strays, 'stray')} with {done.stray_bytes / 1e6:,.1f} MB")
     if done.waits:
         print_note("a run is at work there: files that no version names are left for the next time")
 
@@ -99,13 +100,15 @@ def fsck(
     else:
         from applier.cli.grids import result_console
         from applier.cli.terminal import words
+        from applier.jobs.summary.words import counted
 
         console = result_console()
         for line in (*found.damaged, *(f"{path}: a stray, which no version names" for path in found.strays)):
             console.print(words(line))
-        state = f"{len(found.damaged):,} things are wrong" if found.damaged else "nothing is wrong"
-        console.print(words(f"{found.versions:,} versions, {found.files:,} files, {found.bytes / 1e6:,.1f} MB: {state};"
-                            f" {len(found.strays):,} strays, {found.stray_bytes / 1e6:,.1f} MB"))
+        state = f"{counted(len(found.damaged), 'file')} damaged" if found.damaged else "nothing is wrong"
+        console.print(words(f"{counted(found.versions, 'version')}, {counted(found.files, 'file')}, "
+                            f"{found.bytes / 1e6:,.1f} MB: {state}; {counted(len(found.strays), 'stray')}, "
+                            f"{found.stray_bytes / 1e6:,.1f} MB"))
     if found.damaged:
         raise typer.Exit(1)
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from applier import __version__
-from applier.cli.groups import OPTIONS, VERBS, grouped
-from applier.cli.help_pages import COMMON, arguments_of, full_text, names_of, options_of, paragraphs_of, usage
+from applier.cli.groups import VERBS
+from applier.cli.help_pages import COMMON, paragraphs_of, sections, usage
 
 
 def manual(group: Any) -> dict[str, str]:
@@ -42,16 +42,11 @@ def _verb(name: str, verb: Any, exit_codes: str) -> Iterator[str]:
         else:
             yield _roff(paragraph.replace("\n", " "))
     yield ".SH OPTIONS"
-    options = {names_of(param)[0]: param for param in options_of(verb)}
-    arguments = [(param.metavar or param.name.upper(), param.help or "") for param in arguments_of(verb)]
-    for group in grouped(list(options)) or OPTIONS[:1]:
-        yield f".SS {group.title}"
-        for argument, text in arguments:
-            yield from (".TP", f".I {_roff(argument)}", _roff(text))
-        arguments = []
-        for option in (name for name in group.names if name in options):
-            yield from (".TP", f".BI {_roff(option)} \" {_roff(names_of(options[option])[1])}\"",
-                        _roff(full_text(options[option])))
+    for title, entries in sections(verb):
+        yield f".SS {title}"
+        for option, value, text in entries:
+            names = f".BI {_roff(option)} \" {_roff(value)}\"" if option else f".I {_roff(value)}"
+            yield from (".TP", names, _roff(text))
     yield from (".SS Everywhere", *_everywhere(), *_exit_status(exit_codes), ".SH SEE ALSO", ".BR applier (1)")
 
 

@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -13,7 +14,7 @@ from tests.recorded.archives.demo_digest import ARCHIVE
 
 WIDTHS = (80, 200)
 FOLDER = Path(__file__).parent / "tables"
-BEFORE, NOW = "before", "now"
+BEFORE, NOW, LAKE = "before", "now", "lake"
 COMMANDS = (
     ["status", NOW],
     ["report", NOW],
@@ -21,6 +22,10 @@ COMMANDS = (
     ["explain", "--binlogs", str(ARCHIVE), "--tables", "shop.orders,shop.stock"],
     ["summary", "--binlogs", str(ARCHIVE), "--top", "3"],
     ["history", "--binlogs", str(ARCHIVE), "--tables", "shop.products", "--key", "AU00042"],
+    ["versions", LAKE],
+    ["fsck", LAKE],
+    ["expire", LAKE, "--keep", "1", "--dry-run"],
+    ["publish", LAKE, "--delta", "delta"],
 )
 
 
@@ -41,18 +46,22 @@ def printed(columns: int, words: list[str]) -> str:
 
 
 def make_snapshots() -> None:
-    """Make the two snapshots, in the current directory."""
+    """Make the two snapshots, and a lake with two versions, in the current directory."""
+    assert cli.main(["-q", "replay", "--binlogs", str(ARCHIVE), "--lake", LAKE, "--engine", "local",
+                     *("--snapshot-at", "binlog.000002:745606", "--snapshot-at", "binlog.000003:176495")]) == 0
     for name, *more in ((BEFORE, "--stop-datetime", "2026-03-14 10:30:00 UTC"), (NOW,)):
         assert cli.main(["-q", "replay", "--binlogs", str(ARCHIVE), "--output", name, "--engine", "local", *more]) == 0
 
 
 def recorded(columns: int) -> str:
-    """All tables in this width; the seconds that a replay took are 0."""
+    """All tables in this width; the seconds that something took are 0."""
     texts = []
     for words in COMMANDS:
+        shutil.rmtree("delta", ignore_errors=True)
         text = printed(columns, words)
         if words[0] == "report":
             text = re.sub(r"\b\d\.\d(\d?)\b", lambda match: "0.0" + "0" * len(match[1]), text)
+        text = re.sub(r"\d\.\d s$", "0.0 s", text)
         texts.append(f"$ applier {' '.join(words).replace(str(ARCHIVE), 'archive')}\n{text}")
     return "\n".join(texts)
 

@@ -7,6 +7,7 @@ import typer
 
 from applier import cli
 from applier.cli.groups import OPTIONS
+from applier.cli.help_pages import arguments_of
 from applier.errors import UsageError
 from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.unit.cli.record_help import FOLDER, VERB_NAMES, WIDTHS, printed, recorded
@@ -49,6 +50,14 @@ def test_no_text_is_cut(verb):
         assert re.sub(r"\s+", " ", param.help) in words
         if param.param_type_name == "option":
             assert next(name for name in param.opts if name.startswith("--")) in first
+
+
+@pytest.mark.parametrize("verb", [name for name, verb in COMMANDS.items() if arguments_of(verb)])
+def test_arguments_are_what_to_read(verb):
+    """On both pages, also where no option says what to read."""
+    for page in (printed(80, verb, "--help"), printed(80, verb, "--help-all")):
+        first = re.search(r"^[A-Z][a-z ]+:\n  (\S+)", page, re.MULTILINE)
+        assert first[0].startswith("What to read:\n") and not first[1].startswith("-")
 
 
 @pytest.mark.parametrize("words", [["-h"], ["replay", "-h"], ["status", "--help-all"]])

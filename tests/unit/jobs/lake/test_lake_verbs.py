@@ -110,7 +110,7 @@ def test_expire_removes_what_no_version_that_stays_names(lake, capsys):
     before, kept = of_tables(lake), files(f"{lake}/_versions/3") | files(lake)
     assert cli.main(["expire", lake, "--keep", "2", "--dry-run"]) == 0
     said = capsys.readouterr().out
-    assert "2 versions would go, 2 stay" in said and of_tables(lake) == before
+    assert "2 versions would go, 2 kept" in said and of_tables(lake) == before
     assert cli.main(["expire", lake, "--keep", "2"]) == 0
     assert capsys.readouterr().out == said.replace("would go", "went")
     assert of_tables(lake) == kept < before
