@@ -50,7 +50,8 @@ def _verb(name: str, verb: Any) -> Iterator[str]:
         yield from ((f"```sh\n{_example(paragraph)}\n```" if paragraph.startswith("  ") else _escaped(paragraph)), "")
     for title, entries in sections(verb):
         yield from (f"## {title}", "")
-        yield from (f"- `{' '.join(filter(None, (option, value)))}`: {_escaped(text)}" for option, value, text in entries)
+        for option, value, text in entries:
+            yield f"- `{' '.join(filter(None, (option, value)))}`: {_escaped(text)}"
         yield ""
     yield f"Besides, [what all verbs take](README.md#everywhere): {', '.join(f'`{names}`' for names in COMMON)}."
 
