@@ -328,7 +328,8 @@ class Run:
         database = re.match(r"h\d+", error.get("table") or "")
         if database is None:
             raise AssertionError(f"sync has ended: {error}")
-        # MySQL logs the definition of a CREATE ... SELECT in UTF-8, as of the client's character set: replicas stop, too.
+        # MySQL logs the definition of a CREATE ... SELECT in UTF-8, as of the client's character set:
+        # replicas stop, too.
         is_replicas = error["errno"] == 1146 and not error["table"].isascii()
         is_limit = error["errno"] is None or "of a row's key has no value" in error["message"] or is_replicas
         if is_limit:
