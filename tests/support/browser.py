@@ -48,7 +48,8 @@ class Browser:
             elif "error" in message:
                 raise RuntimeError(f"{method}: {message['error']}")
             else:
-                return message["result"]
+                result: dict[str, Any] = message["result"]
+                return result
 
     def look(self, page: Path, width: int, theme: str, height: int = 900) -> None:
         """Show a file, in a window so wide, in the theme "light" or "dark"."""
@@ -80,7 +81,8 @@ class Browser:
                 raise RuntimeError("the browser has ended")
             self._rest += part
         message, _, self._rest = self._rest.partition(b"\0")
-        return json.loads(message)
+        said: dict[str, Any] = json.loads(message)
+        return said
 
 
 @contextmanager
