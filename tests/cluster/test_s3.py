@@ -1,12 +1,7 @@
 """Binlogs and snapshots on an object store, from the command line's job on: S3, as moto's server plays it."""
 
 import os
-import re
 import shutil
-import subprocess
-import sys
-import threading
-import urllib.request
 from datetime import timedelta
 
 import pyarrow as pa
@@ -33,11 +28,11 @@ from applier.snapshot.lake_staging import open_lake
 from tests.support.binlog_server import PASSWORD, BinlogServer, Fault
 from tests.support.folders import CASES
 from tests.support.forked_runs import forked_runs
+from tests.support.object_store import object_store
 from tests.support.packing import pack_archive
 from tests.support.small_logs import commit, insert, new_log, update
 
 ROWS = [(n, n, "x" * 20) for n in range(3000)]
-KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
 
 PROGRAM = """
 import threading
@@ -64,19 +59,8 @@ def run(ends_at):
 
 @pytest.fixture(scope="module")
 def store():
-    """The environment in which s3:// is the server; a bucket is made: "lake"."""
-    server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    endpoint = next(found[0] for line in server.stderr if (found := re.search(r"http://[\d.]+:\d+", line)))
-    threading.Thread(target=server.stderr.read, daemon=True).start()  # its log, which nobody reads
-    urllib.request.urlopen(urllib.request.Request(f"{endpoint}/lake", method="PUT"))
-    environment = KEYS | {"AWS_ENDPOINT_URL": endpoint}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in environment.items():
-            patch.setenv(name, value)
+    with object_store("lake"):
         yield
-    server.kill()
-    server.wait()
 
 
 @pytest.fixture(scope="module")

@@ -1,16 +1,20 @@
 """Commands in the docs: which there are on a page, and how one is run as a reader would run it.
 
 Commands behind `$` in a ```console block run, in the order of the page and in a folder of its own, and print what
-stands below them. ```pycon blocks run as doctests. In every other block, and in the text, commands are parsed only.
+stands below them. One that ends in `&` runs until the page ends, and is waited for until it has printed that; then it
+gets SIGTERM. ```pycon blocks run as doctests. In every other block, and in the text, commands are parsed only.
 """
 
 import contextlib
 import doctest
 import io
+import os
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +29,9 @@ _INDENTED = re.compile(r"(?:^(?: {4}.*)\n)+", re.MULTILINE)
 _INLINE = re.compile(r"`([^`\n]+)`")
 _OTHER_LANGUAGES = {"text", "pycon", "python", "sql", "json", "mermaid"}
 _LEFT_OUT = {"…", "..."}
+_PATH = f'PATH="{Path(sys.executable).parent}:$PATH"'
+_PATIENCE = 60.0
+"""Seconds that a command in the background may take for what the page shows; it takes few."""
 _WORD = re.compile(r"""#.*|[();<>|&]+|(?:[^\s"'();<>|&\\]|\\.|"(?:[^"\\]|\\.)*"|'[^']*')+""")
 
 
@@ -98,14 +105,47 @@ def targets(page: Path) -> set[str]:
     return set(re.findall(r"(?:^ {4}|`|^\$ )make ([a-z-]+)", page.read_text(), re.MULTILINE))
 
 
-def run(shown: Shown) -> None:
-    """Run a command, and find its lines in what it prints."""
+def run(shown: Shown, beside: contextlib.ExitStack) -> None:
+    """Run a command, and find its lines in what it prints. What runs in the background ends with `beside`."""
+    if shown.command.endswith("&"):
+        beside.enter_context(_in_the_background(shown))
+        return
     code, printed = _run(shown.command)
     assert code == shown.exit_code, f"$ {shown.command}\n{printed}"
+    missing = _missing(shown, printed)
+    assert missing is None, f"$ {shown.command}\nprints no (further) {missing!r}, but\n{printed}"
+
+
+def _missing(shown: Shown, printed: str) -> str | None:
+    """The first part of the lines that is not printed after those before it."""
     rest = _plain(printed)
     for part in (_plain(part) for line in shown.lines for part in line.split("…")):
-        assert part in rest, f"$ {shown.command}\nprints no (further) {part!r}, but\n{printed}"
+        if part not in rest:
+            return part
         rest = rest[rest.index(part) + len(part):]
+    return None
+
+
+@contextlib.contextmanager
+def _in_the_background(shown: Shown) -> Iterator[None]:
+    with tempfile.TemporaryFile() as out:
+        process = subprocess.Popen(["bash", "-c", f"{_PATH}; exec {shown.command[:-1]}"], stdout=out,
+                                   stderr=subprocess.STDOUT)
+
+        def printed() -> str:
+            return os.pread(out.fileno(), 1 << 20, 0).decode()
+
+        try:
+            until = time.monotonic() + _PATIENCE
+            while _missing(shown, printed()) is not None:
+                assert process.poll() is None and time.monotonic() < until, f"$ {shown.command}\n{printed()}"
+                time.sleep(0.05)
+            yield
+            assert process.poll() is None, f"$ {shown.command}\n{printed()}"
+        finally:
+            process.terminate()
+            code = process.wait()
+        assert code == shown.exit_code, f"$ {shown.command}\n{printed()}"
 
 
 def _plain(text: str) -> str:
@@ -130,7 +170,7 @@ def _run(command: str) -> tuple[int, str]:
 
 
 def _in_shell(command: str, given: bytes) -> tuple[int, str]:
-    done = subprocess.run(["bash", "-c", f'PATH="{Path(sys.executable).parent}:$PATH"; {command}'], input=given,
+    done = subprocess.run(["bash", "-c", f"{_PATH}; {command}"], input=given,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     return done.returncode, done.stdout.decode()
 

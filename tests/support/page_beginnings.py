@@ -1,23 +1,25 @@
-"""What the folder of a page's reader has before its first command: `beginning(page)`."""
+"""What a page's reader has before its first command, and around it: `beginning(page)`."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 import applier.binlog
 from tests.recorded.archives.demo_digest import ARCHIVE
+from tests.support.binlog_server import PASSWORD, BinlogServer
 from tests.support.folders import ROOT
+from tests.support.object_store import object_store
 
 RECORDED = ROOT / "tests" / "recorded" / "cookbook"
 
 
-def beginning(page: Path) -> None:
-    """Make it, in the working directory: what a page of the cookbook says, or the demo's archive as `backup`."""
-    if page.stem in _BEGINNINGS:
-        _BEGINNINGS[page.stem]()
-    elif "backup" in page.read_text():
-        _demo()
+def beginning(page: Path) -> AbstractContextManager[None]:
+    """Make it, in the working directory: what a page of the cookbook says, or the demo's archive as `backup`. Servers
+    and what is in the environment are there until the context ends."""
+    begin = _BEGINNINGS.get(page.stem, _demo if "backup" in page.read_text() else nullcontext)
+    return begin() or nullcontext()
 
 
 def _demo() -> None:
@@ -46,7 +48,17 @@ def _partitioned_orders() -> None:
         log.query("ALTER TABLE orders DROP PARTITION p24", "shop")
 
 
-_BEGINNINGS: dict[str, Callable[[], None]] = {
+@contextmanager
+def _server_and_store() -> Iterator[None]:
+    """A server that has the demo's binlogs, the option file that leads there, and a bucket."""
+    with BinlogServer(ARCHIVE) as server, object_store("lake"):
+        Path("db1.cnf").write_text(f'[client]\nuser=repl\npassword="{PASSWORD}"\nhost=127.0.0.1\n'
+                                   f"port={server.url.rpartition(':')[2]}\n")
+        yield
+
+
+_BEGINNINGS: dict[str, Callable[[], AbstractContextManager[None] | None]] = {
     "delete-without-where": _next_morning,
     "emptied-partition": _partitioned_orders,
+    "follow-into-iceberg": _server_and_store,
 }

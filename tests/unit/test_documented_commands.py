@@ -1,5 +1,6 @@
 """The commands in README and docs do what the pages show, and none has an option that there is not."""
 
+import contextlib
 import re
 import time
 
@@ -33,14 +34,14 @@ def reader(tmp_path, monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in documented.PAGES if list(documented.runnable(page))], ids=name_of)
 def test_what_runs_prints_what_the_page_shows(page, reader):
-    beginning(page)
     known = {}
-    for part in documented.runnable(page):
-        if isinstance(part, str):
-            documented.run_doctest(part, name_of(page), known)
-        else:
-            for shown in part:
-                documented.run(shown)
+    with beginning(page), contextlib.ExitStack() as beside:
+        for part in documented.runnable(page):
+            if isinstance(part, str):
+                documented.run_doctest(part, name_of(page), known)
+            else:
+                for shown in part:
+                    documented.run(shown, beside)
 
 
 @pytest.mark.parametrize("page", documented.PAGES, ids=name_of)

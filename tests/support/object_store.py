@@ -1,0 +1,33 @@
+"""An object store on this machine, S3 as moto's server plays it."""
+
+import re
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+@contextmanager
+def object_store(*buckets: str) -> Iterator[None]:
+    """The environment in which s3:// is the server, with these buckets."""
+    server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        assert server.stderr is not None
+        endpoint = next(found[0] for line in server.stderr if (found := re.search(r"http://[\d.]+:\d+", line)))
+        threading.Thread(target=server.stderr.read, daemon=True).start()  # its log, which nobody reads
+        for bucket in buckets:
+            urllib.request.urlopen(urllib.request.Request(f"{endpoint}/{bucket}", method="PUT"))
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in (KEYS | {"AWS_ENDPOINT_URL": endpoint}).items():
+                patch.setenv(name, value)
+            yield
+    finally:
+        server.kill()
+        server.wait()
