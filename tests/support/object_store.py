@@ -10,7 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
+ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1",
+               "AWS_ALLOW_HTTP": "true"}
 
 
 @contextmanager
@@ -25,7 +26,7 @@ def object_store(*buckets: str) -> Iterator[None]:
         for bucket in buckets:
             urllib.request.urlopen(urllib.request.Request(f"{endpoint}/{bucket}", method="PUT"))
         with pytest.MonkeyPatch.context() as patch:
-            for name, value in (KEYS | {"AWS_ENDPOINT_URL": endpoint}).items():
+            for name, value in (ENVIRONMENT | {"AWS_ENDPOINT_URL": endpoint}).items():
                 patch.setenv(name, value)
             yield
     finally:

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
+from pyarrow import fs
+
 import applier.binlog
 from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.support.binlog_server import PASSWORD, BinlogServer
@@ -57,8 +59,17 @@ def _server_and_store() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _archive_in_a_store() -> Iterator[None]:
+    """The demo's archive in a bucket, and a bucket for the lake."""
+    with object_store("backup", "lake"):
+        fs.copy_files(str(ARCHIVE), "s3://backup/binlogs")
+        yield
+
+
 _BEGINNINGS: dict[str, Callable[[], AbstractContextManager[None] | None]] = {
     "delete-without-where": _next_morning,
     "emptied-partition": _partitioned_orders,
     "follow-into-iceberg": _server_and_store,
+    "lake-from-s3": _archive_in_a_store,
 }
