@@ -6,6 +6,7 @@ MySQL's own number where MySQL has one. Errors are picklable, since they travel 
 """
 
 import os
+from importlib import import_module
 from typing import Any, ClassVar
 
 KEY_NOT_FOUND = 1032  # ER_KEY_NOT_FOUND
@@ -113,6 +114,16 @@ class UsageError(ApplierError):
 
 class NotInstalled(UsageError, ImportError):
     """A package is not installed that only some work takes; the hint says how to get it."""
+
+
+def need(package: str, extra: str) -> None:
+    """Raise NotInstalled where a package of an extra cannot be imported. Modules that import it come after this, so
+    that what is wrong with these is not taken for it."""
+    try:
+        import_module(package)
+    except ModuleNotFoundError as error:
+        raise NotInstalled(f"it takes {package}: {error}",
+                           hint=f"pip install 'mysql-binlog-applier[{extra}]'") from error
 
 
 class ArchiveError(ApplierError):

@@ -16,6 +16,7 @@ def publish(
     *,
     iceberg: str | None = None,
     delta: PathLike | None = None,
+    change_data: bool = False,
     warehouse: PathLike | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
@@ -33,6 +34,8 @@ def publish(
         out of pyiceberg's configuration, which is the place for passwords.
     delta: a directory, local or in an object store, that gets a table DB/TABLE for each. Files are linked there, or
         copied where they cannot be.
+    change_data: whether tables of Delta have a change data feed from now on: each commit then says by which rows the
+        table differs from what it was at the one before, for `DeltaTable(place).load_cdf(…)`. Tables keep it.
     warehouse: where the catalog's own files go; by default beside a SQLite database, or as the catalog has it.
     tables: only these.
     ignore_tables: all but these.
@@ -48,10 +51,11 @@ def publish(
     uri = snapshot.uri if isinstance(snapshot, Snapshot) else path(snapshot)
     chosen = table_filter(tables, ignore_tables)
     if delta is not None and iceberg is None and warehouse is None:
-        return publish_delta(uri, path(delta), chosen)
-    if iceberg is None or delta is not None:
+        return publish_delta(uri, path(delta), chosen, change_data=change_data)
+    if iceberg is None or delta is not None or change_data:
         raise UsageError("a snapshot is published in a catalog of Iceberg, or as tables of Delta",
-                         hint="give --iceberg, with --warehouse where it is needed, or --delta")
+                         hint="give --iceberg, with --warehouse where it is needed, or --delta, with --change-data if "
+                              "that is wanted")
     return publish_iceberg(uri, iceberg, None if warehouse is None else path(warehouse), chosen)
 
 

@@ -38,6 +38,7 @@ def sync(
     every: float = 10.0,
     iceberg: str | None = None,
     delta: PathLike | None = None,
+    change_data: bool = False,
     warehouse: PathLike | None = None,
     keep: Keep | str | None = None,
     ending: Ending | None = None,
@@ -76,6 +77,7 @@ def sync(
     every: how many seconds to wait between two looks at the archive.
     iceberg: publish each version in this catalog of Iceberg, as `publish` does.
     delta: publish each version as Delta's tables below this directory.
+    change_data: whether these tables have a change data feed, as `publish` says.
     warehouse: where the catalog's own files go.
     keep: how many of the lake's versions stay, or those published since so long ago: 10, "7d"; by default all.
     ending: what is asked to end it, from another thread or a signal's handler, after the round that it is at.
@@ -110,5 +112,6 @@ def sync(
         unsigned_bigint=unsigned_bigint,
     )
     chosen = SyncOptions(options, every, None if keep is None else checked_keep(keep), iceberg,
-                         None if warehouse is None else path(warehouse), None if delta is None else path(delta))
+                         None if warehouse is None else path(warehouse), None if delta is None else path(delta),
+                         change_data)
     return follow(chosen, ending or Ending(), watcher(progress))

@@ -22,6 +22,8 @@ def publish(
     delta: Annotated[str | None, typer.Option(
         metavar="DIR", help="A directory, local or s3://, that gets a Delta table DB/TABLE for each, with the "
                             "snapshot's files linked or copied into it.")] = None,
+    change_data: Annotated[bool, typer.Option(
+        "--change-data", help="With --delta: tables have a change data feed from now on.")] = False,
     warehouse: Annotated[str | None, typer.Option(
         metavar="DIR", help="Where the catalog's own files go; by default beside a SQLite database, or as the catalog "
                             "has it.")] = None,
@@ -41,8 +43,8 @@ def publish(
     """
     from applier.api.publishing import publish as published
 
-    _tell(published(snapshot, iceberg=iceberg, delta=delta, warehouse=warehouse, tables=tables,
-                    ignore_tables=ignore_tables))
+    _tell(published(snapshot, iceberg=iceberg, delta=delta, change_data=change_data, warehouse=warehouse,
+                    tables=tables, ignore_tables=ignore_tables))
 
 
 def _tell(published: Published) -> None:

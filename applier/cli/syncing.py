@@ -56,6 +56,8 @@ def sync(
         metavar="TIME", help="How long to wait between two looks at the archive: 10s, 0.5s, 1m.")] = "10s",
     iceberg: Annotated[str | None, typer.Option(
         metavar="CATALOG", help="Publish each version in this catalog of Iceberg, as `publish` does.")] = None,
+    change_data: Annotated[bool, typer.Option(
+        "--change-data", help="With --delta: its tables have a change data feed.")] = False,
     delta: Annotated[str | None, typer.Option(
         metavar="DIR", help="Publish each version as Delta's tables below this directory.")] = None,
     warehouse: Annotated[str | None, typer.Option(
@@ -128,6 +130,7 @@ def sync(
         iceberg=iceberg,
         warehouse=warehouse,
         delta=delta,
+        change_data=change_data,
         health=tuple(health or ()),
     )
     _follow(options, json_log)

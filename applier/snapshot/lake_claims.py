@@ -1,13 +1,15 @@
-"""Claims: how two runs that would publish one version learn of each other where nothing can be created on condition.
+"""Claims: how two runs that would publish one version learn of each other before they write files of it.
 
-pyarrow.fs has no conditional put. So a run first writes a claim, a file of a name of its own, and then lists the claims
+Small files of a version have names that both would use, and not every store makes a manifest on condition that there is
+none. So a run first writes a claim, a file of a name of its own, and then lists the claims
 to the same version: of two runs, the later one's list has both claims, since the store shows at once what it took (S3,
 GCS and Azure do). Whoever finds another claim withdraws its own and stops. At most one goes on; where both write at the
 same time, both may stop, and neither has published.
 
 A claim of a run that was killed must not stop others for ever: it counts for ten minutes, by the store's clock, and a
-run gives up a version that it did not finish within one minute of its claim. What this cannot tell apart is a run whose
-last request hangs for longer than nine minutes between being sent and being taken.
+run gives up a version that it did not finish within one minute of its claim. What this cannot tell apart is a run of
+which a request hangs for longer than nine minutes between being sent and being taken: the manifest, where stores know
+conditions, is safe from it.
 """
 
 from __future__ import annotations

@@ -8,8 +8,9 @@
 Names of files are unique, so what a run writes is in nobody's way, and only what a version names counts. On a local
 file system the manifest and the small files are in a folder of the run's, and the step is its rename to the version's
 folder, which fails where another run's version is there by then. Elsewhere the step is the manifest, the last file of
-the version, and runs tell each other apart by claims (applier.snapshot.lake_claims). Files of a run that was killed, or
-lost to another one, stay where they are until `applier expire` removes them.
+the version, made on condition that there is none where the store knows that, and runs tell each other apart by claims
+(applier.snapshot.lake_claims). Files of a run that was killed, or lost to another one, stay where they are until
+`applier expire` removes them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from dataclasses import dataclass, replace
 from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
-from applier.io import durable
+from applier.io import durable, new_files
 from applier.io.resolver import join
 from applier.snapshot import lakes, location, manifest
 from applier.snapshot.checks import check_sizes
@@ -219,16 +220,28 @@ class _Far(_OfLake):
         self._beside = version
 
     def _publish(self, name: str, content: bytes) -> None:
+        if not self._make(name, content):
+            raise self._lost()
+        with suppress(OSError):  # the version is published
+            self._claim.drop()
+            write_latest(self._filesystem, self._root)
+            self._drop_scratch()
+
+    def _make(self, name: str, content: bytes) -> bool:
+        """Make the last file; returns whether there was none, as far as the store can tell."""
         self._claim.check()
+        uri = join(self._lake_uri, f"{self._prefix}{name}")
+        if new_files.can_make(uri):
+            try:
+                return new_files.make(uri, content)
+            except OSError:  # a store without conditions, or credentials that only pyarrow finds
+                self._claim.check()
         if self._filesystem.type_name in WITHOUT_FOLDERS:
             self._write(name, content)  # which appears when all of it is there
         else:
             self._write(f"{name}.unpublished", content)
             self._filesystem.move(f"{self._beside}/{name}.unpublished", f"{self._beside}/{name}")
-        with suppress(OSError):  # the version is published
-            self._claim.drop()
-            write_latest(self._filesystem, self._root)
-            self._drop_scratch()
+        return True
 
     def _discard(self) -> None:
         self._claim.drop()

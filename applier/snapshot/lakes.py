@@ -23,7 +23,7 @@ import orjson
 from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
-from applier.io import durable
+from applier.io import durable, new_files
 from applier.io.resolver import divided, join
 from applier.io.typed_json import Mismatch, build, loads
 from applier.snapshot import location
@@ -145,31 +145,25 @@ def make(uri: str) -> str:
                             hint="name a folder that is new or empty, or a lake")
     filesystem.create_dir(root, recursive=True)
     text = orjson.dumps(_Mark(FORMAT_VERSION, uuid.uuid4().hex), option=orjson.OPT_APPEND_NEWLINE)
-    if location.is_local(filesystem):
-        _mark_once(root, text)
-    else:
-        with filesystem.open_output_stream(f"{root}/{MARK}", compression=None) as stream:
-            stream.write(text)
-    made = id_of(filesystem, root)  # of two runs that make it at once, the later one's
+    _mark(uri, filesystem, root, text)
+    made = id_of(filesystem, root)  # of two runs that make it at once, one's
     if made is None:
         raise SnapshotError(f"{MARK} is not there although it was written", file=uri)
     return made
 
 
-def _mark_once(root: str, text: bytes) -> None:
+def _mark(uri: str, filesystem: fs.FileSystem, root: str, text: bytes) -> None:
     """Write the mark unless another run has."""
-    hidden = f"{root}/.{MARK}-{uuid.uuid4().hex}"
-    with open(hidden, "xb") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    try:
-        os.link(hidden, f"{root}/{MARK}")
-    except FileExistsError:
-        pass
-    except OSError:  # a file system without links: two runs that make a lake at once are not told apart there
+    if new_files.can_make(uri):
+        try:
+            new_files.make(join(uri, MARK), text)
+            return
+        except OSError:  # without links or conditions, two runs that make a lake at once are not told apart
+            pass
+    hidden = f"{root}/.{MARK}-{uuid.uuid4().hex}" if location.is_local(filesystem) else f"{root}/{MARK}"
+    with filesystem.open_output_stream(hidden, compression=None) as stream:
+        stream.write(text)
+    if location.is_local(filesystem):
+        durable.sync([hidden])
         os.replace(hidden, f"{root}/{MARK}")
         durable.sync([root, os.path.dirname(root)])
-        return
-    os.unlink(hidden)
-    durable.sync([root, os.path.dirname(root)])

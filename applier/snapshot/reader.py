@@ -63,6 +63,18 @@ def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Ite
                 yield whole
 
 
+def read_columns(base: str, file: FileEntry, definition: TableDefinition, names: Sequence[str]) -> pa.Table:
+    """Some columns of all rows of one file, invalid dates as applier.mysql.zero_dates has them; the bytes are not
+    compared with a digest. Errors: as `read_unit`."""
+    filesystem, root = location.resolve(base)
+    path, schema = f"{root}/{file.path}", table_schema(definition)
+    with reading(path), filesystem.open_input_file(path) as source:
+        parquet = pq.ParquetFile(source)
+        check_columns(parquet.schema_arrow, schema, path)
+        rows = MarkedDates(parquet.metadata.metadata, path).put_into(parquet.read(columns=list(names)))
+    return for_nulls(as_rows(rows, schema), definition)
+
+
 def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.ParquetFile:
     """A file of a snapshot whose bytes have all been read and compared with its size, digest and rows. Raises what
     `reading` raises, and SnapshotError."""

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pyarrow as pa
@@ -240,8 +242,8 @@ def test_tables_of_iceberg_there(logs, base, tmp_path):
 
 def test_tables_of_delta_there(logs, base, tmp_path):
     """Tables of Delta on the store, from a snapshot there, whose files it copies itself, and from one of this machine:
-    of the same line, and only files that are new come over."""
-    first = applier.publish(base, delta="s3://lake/delta")
+    of the same line, and only files that are new come over. With change data, by a commit on condition."""
+    first = applier.publish(base, delta="s3://lake/delta", change_data=True)
     after = tmp_path / "after"
     replay(logs[0], str(after), base=base)
     second = applier.publish(after, delta="s3://lake/delta")
@@ -251,6 +253,9 @@ def test_tables_of_delta_there(logs, base, tmp_path):
     for version, rows in ((0, ROWS), (1, AFTER)):
         found = pa.table(DeltaTable(place, version=version, storage_options=options).to_pyarrow_table())
         assert sorted(tuple(row.values()) for row in found.to_pylist()) == rows
+    changed_rows = pa.table(DeltaTable(place, storage_options=options).load_cdf(starting_version=1)).to_pylist()
+    kept = Counter(ROWS) & Counter(AFTER)
+    assert Counter(tuple(row.values())[:3] for row in changed_rows) == Counter(ROWS) + Counter(AFTER) - kept - kept
     assert "delta/_applier.json" in objects("s3://lake")
 
 
@@ -299,6 +304,24 @@ def test_of_two_writers_of_a_version_one_wins(lake):
             third.commit(snapshot, "", {})
     assert not any(path.startswith("_staging/") for path in objects(lake))
     assert manifest.load(lake).uri.endswith("3") and not applier.fsck(lake).damaged
+
+
+def test_a_version_is_put_on_condition(lake, monkeypatch):
+    """A run whose claim another one did not see, as after ten minutes, does not write over that one's version."""
+    snapshot, check = manifest.load(lake), Claim.check
+    monkeypatch.setattr(Claim, "make", lambda claim: None)
+    with open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL) as slow:
+        def overtaken(claim):
+            monkeypatch.setattr(Claim, "check", lambda claim: None)
+            with open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL) as quick:
+                quick.commit(replace(snapshot, tables=()), "", {})
+
+        monkeypatch.setattr(Claim, "check", overtaken)
+        with pytest.raises(SnapshotError, match="another run has published this version"):
+            slow.commit(snapshot, "", {})
+    monkeypatch.setattr(Claim, "check", check)
+    found = manifest.load(lake)
+    assert found.uri.endswith("3") and not found.tables and not applier.fsck(lake).damaged
 
 
 def test_a_claim_counts_for_ten_minutes(lake, monkeypatch):

@@ -54,7 +54,12 @@ READERS = (with_pyiceberg, with_polars, with_duckdb)
 
 
 def cells(table: pa.Table) -> list[str]:
-    """The rows as texts, sorted; values that are equal have the same text, instants in UTC."""
+    """The rows as texts, sorted."""
+    return sorted(texts(table))
+
+
+def texts(table: pa.Table) -> list[str]:
+    """The rows as texts; values that are equal have the same text, instants in UTC."""
     columns = [column.cast(pa.timestamp("us")) if pa.types.is_timestamp(column.type) else column
                for column in table.columns]
-    return sorted(map(str, zip(*(column.to_pylist() for column in columns), strict=True)))
+    return list(map(str, zip(*(column.to_pylist() for column in columns), strict=True)))

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,74 +18,18 @@ from applier.engine import compiling
 from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
-from applier.jobs.diff import merging, multisets
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumns
+from applier.jobs.diff.comparing import Done, Side, Task, compare
 from applier.jobs.diff.files import Range, different, ranges
-from applier.jobs.diff.merging import Chunk
 from applier.jobs.diff.result import Compared, TableDiff
-from applier.jobs.diff.rows import DELETE, INSERT, Differences, Found
+from applier.jobs.diff.rows import DELETE, INSERT, Differences
 from applier.mysql.types import arrow_type
 from applier.options import DiffOptions
 from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest
-from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.reader import read_batches
 from applier.snapshot.table_entry import TableEntry
-from keysearch.keybytes import int_key
-from keysearch.keyrules import encode_by_rules
-
-_SPILLED = pa.ipc.IpcWriteOptions(compression="lz4", emit_dictionary_deltas=False, unify_dictionaries=True)
-
-
-@dataclass(frozen=True)
-class _Side:
-    """A table in one of the snapshots."""
-
-    number: int
-    uri: str
-    entry: TableEntry
-    definition: TableDefinition
-    columns: SharedColumns
-
-    def chunks(self, files: Sequence[FileEntry]) -> Iterator[Chunk]:
-        """The rows of these files with their keys."""
-        for file in files:
-            for batch in read_batches(self.uri, file, self.definition):
-                yield Chunk(self._keys(batch), self.columns.rows(self.number, batch))
-
-    def rows(self, files: Sequence[FileEntry]) -> Iterator[pa.RecordBatch]:
-        """The rows of these files."""
-        for file in files:
-            for batch in read_batches(self.uri, file, self.definition):
-                yield self.columns.rows(self.number, batch)
-
-    def _keys(self, batch: pa.RecordBatch) -> pa.Array:
-        values = [batch.column(batch.schema.get_field_index(name)) for name in self.entry.key]
-        if self.entry.key_kind == "int":
-            return pa.array(int_key(values[0]))
-        return encode_by_rules(values, self.entry.key_rules).to_arrow()
-
-
-@dataclass(frozen=True)
-class _Task:
-    """Files of both sides to compare, and the file for what differs."""
-
-    sides: tuple[_Side, _Side]
-    files: Range
-    by_key: bool
-    differences: Differences
-    target: Path
-
-
-@dataclass(frozen=True)
-class _Done:
-    """What a task has found: how much, and where the rows are."""
-
-    added: int
-    removed: int
-    changed: int
-    rows: Path | None
 
 
 def diff(options: DiffOptions, progress: Progress | None = None,
@@ -103,7 +45,7 @@ def diff(options: DiffOptions, progress: Progress | None = None,
               for number, pair in enumerate(_pairs(options, snapshots))]
     tasks = [task for table in tables for task in table.tasks]
     progress.phase("diff", len(tasks), "ranges")
-    done = iter(map_on_threads(_compare, tasks, os.cpu_count() or 1, lambda count, _: progress.update(count)))
+    done = iter(map_on_threads(compare, tasks, os.cpu_count() or 1, lambda count, _: progress.update(count)))
     found = {table.name: table.result([next(done) for _ in table.tasks]) for table in tables}
     return Compared(snapshots[BEFORE].position, snapshots[AFTER].position, found)
 
@@ -135,13 +77,13 @@ class _Table:
         self._columns = SharedColumns.of(*self._definitions)
         self._differences = Differences(self._columns.schema, self.name)
         self._sides = [None if side is None or definition is None else
-                       _Side(number, snapshots[number].root, side, definition, self._columns)
+                       Side(number, snapshots[number].root, side, definition, self._columns)
                        for number, side, definition in zip((BEFORE, AFTER), (before, after), self._definitions,
                                                            strict=True)]
         self._by_key = before is None or after is None or _same_key(before, after, self._definitions)
         self.tasks = self._tasks(before, after, target) if before is not None and after is not None else []
 
-    def result(self, done: Sequence[_Done]) -> TableDiff:
+    def result(self, done: Sequence[Done]) -> TableDiff:
         """What was found, given what the tasks have found."""
         left, right = self._sides
         rows = [0 if side is None else side.entry.rows for side in self._sides]
@@ -154,7 +96,7 @@ class _Table:
                          self._differences.schema, self._notes(),
                          self._whole, partial(self._rows, files), self._rows_after)
 
-    def _tasks(self, before: TableEntry, after: TableEntry, target: Path) -> list[_Task]:
+    def _tasks(self, before: TableEntry, after: TableEntry, target: Path) -> list[Task]:
         left, right = self._sides
         assert left is not None and right is not None
         files = different((left.uri, right.uri), (before.files, after.files)) if self._same_columns() else \
@@ -163,7 +105,7 @@ class _Table:
             return []
         by_key = self._by_key and bool(after.key)
         found = ranges(files) if by_key else [Range((tuple(files[BEFORE]), tuple(files[AFTER])))]
-        return [_Task((left, right), one, by_key, self._differences, target.with_name(f"{target.name}.{number}"))
+        return [Task((left, right), one, by_key, self._differences, target.with_name(f"{target.name}.{number}"))
                 for number, one in enumerate(found)]
 
     def _same_columns(self) -> bool:
@@ -220,33 +162,3 @@ def _same_key(before: TableEntry, after: TableEntry,
     if after.key_kind == "int":
         return len({kind.unsigned and kind.base == "bigint" for side in columns for kind in side}) == 1
     return [arrow_type(kind) for kind in columns[BEFORE]] == [arrow_type(kind) for kind in columns[AFTER]]
-
-
-def _compare(task: _Task) -> _Done:
-    """Compare a range of keys."""
-    found = _by_key(task) if task.by_key else _as_multisets(task)
-    first = next(found, None)
-    if first is None:
-        return _Done(0, 0, 0, None)
-    added = removed = changed = 0
-    with pa.OSFile(str(task.target), "wb") as sink, \
-            pa.ipc.new_stream(sink, task.differences.schema, options=_SPILLED) as writer:
-        for one in chain([first], found):
-            writer.write_batch(one.batch)
-            added, removed, changed = added + one.added, removed + one.removed, changed + one.changed
-    return _Done(added, removed, changed, task.target)
-
-
-def _by_key(task: _Task) -> Iterator[Found]:
-    chunks = [side.chunks(files) for side, files in zip(task.sides, task.files.sides, strict=True)]
-    for before, after in merging.pairs(*chunks):
-        if (found := merging.compare(before, after, task.differences)) is not None:
-            yield found
-
-
-def _as_multisets(task: _Task) -> Iterator[Found]:
-    left, right = (side.rows(files) for side, files in zip(task.sides, task.files.sides, strict=True))
-    parts = multisets.parts_of(sum(file.bytes for files in task.files.sides for file in files))
-    folder = task.target.with_name(f"{task.target.name}.parts")
-    folder.mkdir()
-    return multisets.compare((left, right), task.sides[AFTER].columns.schema, parts, folder, task.differences)

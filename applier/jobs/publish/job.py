@@ -6,7 +6,7 @@ import time
 
 from applier.binlog.locating.place import Place
 from applier.engine import left_out
-from applier.errors import NotInstalled, SnapshotError, reason
+from applier.errors import SnapshotError, need, reason
 from applier.jobs.publish.result import Published, PublishedAsOf
 from applier.jobs.publish.states import as_of
 from applier.schema.table_filter import EVERYTHING, TableFilter
@@ -21,12 +21,10 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     """
     began, snapshot = time.perf_counter(), _loaded(uri, "Iceberg")
     left_out.open_again()  # pyiceberg needs dateutil
-    try:
-        from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
-        from applier.jobs.publish.iceberg.needs import needed
-        from applier.jobs.publish.iceberg.publication import publish
-    except ImportError as error:
-        raise _lacking("pyiceberg", error) from error
+    need("pyiceberg", "lake")
+    from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
+    from applier.jobs.publish.iceberg.needs import needed
+    from applier.jobs.publish.iceberg.publication import publish
     try:
         catalog = open_catalog(where, warehouse)
         with needed(snapshot, where, filter):
@@ -39,19 +37,18 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
                      seconds=time.perf_counter() - began)
 
 
-def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING) -> Published:
-    """Publish the snapshot at a path or uri as tables of Delta below another one.
+def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING, *, change_data: bool = False) -> Published:
+    """Publish the snapshot at a path or uri as tables of Delta below another one, which have a change data feed from
+    now on if that is asked for.
 
     Errors: UsageError without deltalake; SnapshotError for a snapshot of an older program, where the place cannot be
     written, and as delta.publication says.
     """
     began, snapshot = time.perf_counter(), _loaded(uri, "Delta")
+    need("deltalake", "lake")
+    from applier.jobs.publish.delta.publication import publish
     try:
-        from applier.jobs.publish.delta.publication import publish
-    except ImportError as error:
-        raise _lacking("deltalake", error) from error
-    try:
-        tables = publish(root, snapshot, filter)
+        tables = publish(root, snapshot, filter, change_data=change_data)
     except OSError as error:
         raise SnapshotError(f"cannot publish there: {reason(error)}", file=root, hint="publish again") from error
     return Published(catalog=root, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
@@ -70,11 +67,9 @@ def iceberg_as_of(where: str, place: Place | None, filter: TableFilter) -> Publi
     """What the tables of a catalog of Iceberg were as of a place, by default as they are. Errors: UsageError without
     pyiceberg, or for a catalog that cannot be opened; SnapshotError as states.as_of says."""
     left_out.open_again()
-    try:
-        from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
-        from applier.jobs.publish.iceberg.states import remembered, table_states
-    except ImportError as error:
-        raise _lacking("pyiceberg", error) from error
+    need("pyiceberg", "lake")
+    from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
+    from applier.jobs.publish.iceberg.states import remembered, table_states
     try:
         catalog = open_catalog(where, None)
         known = remembered(catalog)
@@ -86,16 +81,10 @@ def iceberg_as_of(where: str, place: Place | None, filter: TableFilter) -> Publi
 def delta_as_of(root: str, place: Place | None, filter: TableFilter) -> PublishedAsOf:
     """What the tables of Delta below a directory were as of a place, by default as they are. Errors: UsageError without
     deltalake; SnapshotError as states.as_of says, and where the directory cannot be read."""
-    try:
-        from applier.jobs.publish.delta.states import table_states
-        from applier.jobs.publish.delta.storage import Storage
-    except ImportError as error:
-        raise _lacking("deltalake", error) from error
+    need("deltalake", "lake")
+    from applier.jobs.publish.delta.states import table_states
+    from applier.jobs.publish.delta.storage import Storage
     try:
         return as_of(*table_states(Storage(root), filter), place, root)
     except OSError as error:
         raise SnapshotError(f"the tables cannot be read: {reason(error)}", file=root) from error
-
-
-def _lacking(package: str, error: ImportError) -> NotInstalled:
-    return NotInstalled(f"it takes {package}: {error}", hint="pip install 'mysql-binlog-applier[lake]'")

@@ -39,7 +39,8 @@ EXPIRES_EVERY_SECONDS = 60.0
 class SyncOptions:
     """What to follow: `replay` has the archive and the lake, `every` is how many seconds lie between looks, `keep` what
     stays of the lake's versions, None: all. A version is published in a catalog of Iceberg, whose own files go to
-    `warehouse`, and as Delta's tables below a directory, where these are given. `health`: files (health.py)."""
+    `warehouse`, and as Delta's tables below a directory, with change data if it is wanted, where these are given.
+    `health`: files (health.py)."""
 
     replay: ReplayOptions
     every: float = 10.0
@@ -47,6 +48,7 @@ class SyncOptions:
     iceberg: str | None = None
     warehouse: str | None = None
     delta: str | None = None
+    change_data: bool = False
     health: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -56,6 +58,8 @@ class SyncOptions:
             raise UsageError(f"--every {self.every} is not a time between rounds", hint="give 1s to 24h")
         if self.warehouse is not None and self.iceberg is None:
             raise UsageError("--warehouse is of a catalog of Iceberg", hint="give --iceberg, too")
+        if self.change_data and self.delta is None:
+            raise UsageError("--change-data is of tables of Delta", hint="give --delta, too")
 
 
 def sync(options: SyncOptions, ending: Ending, progress: Progress | None = None) -> Generator[Round]:
@@ -162,7 +166,7 @@ class _Follower:
         if (catalog := options.iceberg) is not None:
             found.append(("iceberg", lambda uri: publish_iceberg(uri, catalog, options.warehouse)))
         if (root := options.delta) is not None:
-            found.append(("delta", lambda uri: publish_delta(uri, root)))
+            found.append(("delta", lambda uri: publish_delta(uri, root, change_data=options.change_data)))
         return found
 
     def _expire(self) -> int:

@@ -18,12 +18,13 @@ import pyarrow.parquet as pq
 from deltalake.transaction import AddAction
 
 from applier.errors import SnapshotError, UsageError
+from applier.jobs.publish.delta.change_data import check_feed, write_changes
 from applier.jobs.publish.delta.columns import delta_schema, same_columns, stored_schema
 from applier.jobs.publish.delta.folders import folder_of
 from applier.jobs.publish.delta.marker import MarkedTable, Marker, load_marker, save_marker
 from applier.jobs.publish.delta.statistics import statistics
 from applier.jobs.publish.delta.storage import Storage
-from applier.jobs.publish.delta.tables import Commit, commit, known_table
+from applier.jobs.publish.delta.tables import ChangeData, Commit, commit, known_table
 from applier.jobs.publish.footers import from_footers
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import DROPPED, about
@@ -41,12 +42,15 @@ class _Planned:
     result: PublishedTable
     files: Sequence[FileEntry] = ()
     """Those that the table's directory is to get."""
+    entry: TableEntry | None = None
+    """The table, None if it is no more."""
 
 
-def publish(root: str, snapshot: Snapshot, filter: TableFilter) -> list[PublishedTable]:
-    """Publish the tables of a snapshot below a path or uri, and say what happened to each. Raises SnapshotError for a
-    table that somebody else made or wrote to, for files that readers would not take, and where the place is another
-    lineage's; UsageError for a type that Delta lacks."""
+def publish(root: str, snapshot: Snapshot, filter: TableFilter, *, change_data: bool) -> list[PublishedTable]:
+    """Publish the tables of a snapshot below a path or uri, and say what happened to each; with change data of tables
+    that have it, and from now on of all of these where it is asked for. Raises SnapshotError for a table that somebody
+    else made or wrote to, for files that readers would not take, and where the place is another lineage's; UsageError
+    for a type that Delta lacks, and where a feed cannot be."""
     if "%" in root:
         raise UsageError("deltalake takes a % in a path for something else", file=root,
                          hint="choose a directory without it")
@@ -56,7 +60,7 @@ def publish(root: str, snapshot: Snapshot, filter: TableFilter) -> list[Publishe
         raise SnapshotError("snapshots of another line are published there", file=root, hint="choose another directory")
     marked = {} if marker is None else marker.tables
     entries = [entry for entry in snapshot.tables if filter.wanted(entry.database, entry.name)]
-    planned = [_planned(storage, snapshot, entry, marked) for entry in entries]
+    planned = [_planned(storage, snapshot, entry, marked, change_data) for entry in entries]
     live = {folder_of(entry.database, entry.name) for entry in snapshot.tables}
     gone = {folder: table for folder, table in marked.items()
             if folder not in live and not table.dropped and filter.wanted(table.database, table.name)}
@@ -73,6 +77,7 @@ def publish(root: str, snapshot: Snapshot, filter: TableFilter) -> list[Publishe
     for plan in planned:
         if plan.commit is not None:
             storage.take(snapshot.root, plan.files, plan.commit.folder)
+    planned = [_with_changes(storage, snapshot, plan) for plan in planned]
     save_marker(storage, replace(stands, complete=False, tables=after | marked))
     for plan in planned:
         if plan.commit is not None:
@@ -82,8 +87,9 @@ def publish(root: str, snapshot: Snapshot, filter: TableFilter) -> list[Publishe
     return [plan.result for plan in planned]
 
 
-def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: dict[str, MarkedTable]) -> _Planned:
-    """What is to be done about one table."""
+def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: dict[str, MarkedTable],
+             change_data: bool) -> _Planned:
+    """What is to be done about one table. Raises what `publish` says."""
     name, folder = entry.full_name, folder_of(entry.database, entry.name)
     definition, choice = entry.definition.shown, snapshot.source.options.get(OPTION, AS_DECIMAL)
     schema, stored = delta_schema(definition, choice), stored_schema(definition, choice)
@@ -92,14 +98,32 @@ def _planned(storage: Storage, snapshot: Snapshot, entry: TableEntry, marked: di
     now = {} if known is None else known.files
     new, old = [file for key, file in wanted.items() if key not in now], [key for key in now if key not in wanted]
     replaces = known is not None and not same_columns(known.schema, schema)
+    has_feed = change_data or (known is not None and known.has_feed)
+    if has_feed:
+        check_feed(storage.root, entry.definition.shown)
+    changes = known is None or bool(new or old) or replaces
+    made = Commit(folder, known, schema, _actions(snapshot.root, new, stored), old, replaces, has_feed) \
+        if known is None or changes or has_feed != known.has_feed else None
     is_there = known is not None and not (folder in marked and marked[folder].dropped)
-    if is_there and not (new or old or replaces):
-        return _Planned(None, PublishedTable(name=name, change="unchanged", files=len(wanted)))
-    made = Commit(folder, known, schema, _actions(snapshot.root, new, stored), old, replaces)
-    return _Planned(made if known is None or new or old or replaces else None, PublishedTable(
+    if is_there and not changes:
+        return _Planned(made, PublishedTable(name=name, change="unchanged", files=len(wanted)))
+    return _Planned(made, PublishedTable(
         name=name, change="changed" if is_there else "created", files=len(wanted), files_added=len(new),
         files_removed=len(old), bytes_added=sum(file.bytes for file in new), columns_changed=replaces,
-        renamed_from=_name_before(entry, marked)), new)
+        renamed_from=_name_before(entry, marked)), new, entry)
+
+
+def _with_changes(storage: Storage, snapshot: Snapshot, plan: _Planned) -> _Planned:
+    """The same with the change data of its commit, where files come and others go, and the table has or gets a feed:
+    of files that only come or only go, readers take all rows, and so they do where columns change."""
+    wanted = plan.commit
+    if (wanted is None or not wanted.has_feed or wanted.known is None or plan.entry is None or wanted.replaces
+            or not (plan.files and wanted.removed)):
+        return plan
+    removed = {name: wanted.known.files[name] for name in wanted.removed}
+    written = write_changes(storage, wanted.folder, snapshot.root, plan.entry,
+                            snapshot.source.options.get(OPTION, AS_DECIMAL), removed, plan.files)
+    return replace(plan, commit=replace(wanted, changes=ChangeData(written)))
 
 
 def _dropped(storage: Storage, lineage: str, folder: str, table: MarkedTable) -> _Planned:
@@ -109,7 +133,7 @@ def _dropped(storage: Storage, lineage: str, folder: str, table: MarkedTable) ->
     result = PublishedTable(name=table.full_name, change="dropped", files_removed=len(files))
     if known is None:
         return _Planned(None, result)
-    return _Planned(Commit(folder, known, known.schema, [], files, False), result)
+    return _Planned(Commit(folder, known, known.schema, [], files, replaces=False, has_feed=known.has_feed), result)
 
 
 def _name_before(entry: TableEntry, marked: dict[str, MarkedTable]) -> str | None:

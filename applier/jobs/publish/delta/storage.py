@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from urllib.parse import parse_qs
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
 from applier.io import durable
+from applier.io.new_files import store_options
 from applier.io.resolver import absolute, divided, is_local, is_uri, join, resolve
 from applier.snapshot import location
 from applier.snapshot.checks import reading
@@ -30,18 +32,7 @@ class Storage:
     @cached_property
     def options(self) -> dict[str, str]:
         """What deltalake needs to find the store that pyarrow finds by the uri."""
-        if not is_uri(self.root):
-            return {}
-        given = {name: values[-1] for name, values in parse_qs(divided(self.root)[1].lstrip("?")).items()}
-        options = {}
-        if endpoint := given.get("endpoint_override"):
-            options["AWS_ENDPOINT_URL"] = endpoint if is_uri(endpoint) else f"{given.get('scheme', 'https')}://{endpoint}"
-        endpoint = options.get("AWS_ENDPOINT_URL") or os.environ.get("AWS_ENDPOINT_URL", "")
-        if endpoint.startswith("http:"):  # pyarrow takes it without being told
-            options["AWS_ALLOW_HTTP"] = "true"
-        if region := given.get("region"):
-            options["AWS_REGION"] = region
-        return options
+        return store_options(self.root)
 
     def place(self, folder: str) -> str:
         """A folder below, as deltalake takes it."""
@@ -78,6 +69,20 @@ class Storage:
         durable.sync([hidden])
         os.replace(hidden, path)
         durable.sync([os.path.dirname(path)])
+
+    def write_rows(self, name: str, schema: pa.Schema, rows: Iterable[pa.Table]) -> int:
+        """Write rows as a new Parquet file, as snapshots have them; returns its size. Errors: OSError."""
+        filesystem, root = self._resolved
+        path = f"{root}/{name}"
+        if is_local(filesystem):
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        with filesystem.open_output_stream(path, compression=None) as stream, pq.ParquetWriter(
+                stream, schema, compression="zstd", store_schema=False) as writer:
+            for part in rows:
+                writer.write_table(part)
+        if is_local(filesystem):
+            durable.sync([path, os.path.dirname(path)])
+        return int(filesystem.get_file_info(path).size)
 
     def take(self, snapshot: str, files: Sequence[FileEntry], folder: str) -> None:
         """Have files of the snapshot at a path or uri in a folder: by hard link where that goes, else by a copy, which

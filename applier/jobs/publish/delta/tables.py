@@ -18,9 +18,12 @@ from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from applier.errors import SnapshotError
+from applier.io.resolver import join
 from applier.jobs.publish.delta.columns import has_local_times, same_columns
+from applier.jobs.publish.delta.log import FEED, announce_feed, commit_changes
 from applier.jobs.publish.delta.storage import Storage
 
+_TAKEN = "there is a commit of this number"
 _LEAD_BACK = "restore it to the version that was published, or remove its directory"
 
 
@@ -35,11 +38,25 @@ class Known:
     def schema(self) -> Schema:
         return self.table.schema()
 
+    @cached_property
+    def has_feed(self) -> bool:
+        """Whether its commits are to have change data."""
+        return self.table.metadata().configuration.get(FEED) == "true"
+
+
+@dataclass(frozen=True)
+class ChangeData:
+    """Names and sizes of the files of change data of a commit; None: no row changes by it."""
+
+    files: Sequence[tuple[str, int]] | None
+
 
 @dataclass(frozen=True)
 class Commit:
     """What is to become of a table: from what is there (None: it is made) to these columns, with files that are added
-    and names of files that go. Where `replaces`, its columns change, and all its files go."""
+    and names of files that go. Where `replaces`, its columns change, and all its files go. `has_feed`: whether its
+    commits are to have change data from now on; this one has `changes`, None where readers see all of it by its files.
+    """
 
     folder: str
     known: Known | None
@@ -47,6 +64,8 @@ class Commit:
     added: Sequence[AddAction]
     removed: Sequence[str]
     replaces: bool
+    has_feed: bool
+    changes: ChangeData | None = None
 
 
 def known_table(storage: Storage, folder: str, lineage: str, name: str) -> Known | None:
@@ -80,13 +99,23 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
     try:
         if wanted.known is None:
             create_table_with_add_actions(place, wanted.schema, list(wanted.added), storage_options=options,
+                                          configuration={FEED: "true"} if wanted.has_feed else None,
                                           commit_properties=_properties(0, lineage, about))
             return
         table = wanted.known.table
+        if wanted.has_feed and not wanted.known.has_feed:
+            if not announce_feed(join(storage.root, wanted.folder), table):
+                raise CommitFailedError(_TAKEN)
+            table = DeltaTable(place, storage_options=options)
         if has_local_times(wanted.schema) and not has_local_times(wanted.known.schema):
             table = _with_local_times(table, place, options)
         properties = _properties(table.version() + 1, lineage, about)
-        if wanted.replaces:
+        if wanted.changes is not None:
+            removed_sizes = {name: wanted.known.files[name] for name in wanted.removed}
+            if not commit_changes(join(storage.root, wanted.folder), table, wanted.added, removed_sizes,
+                                  wanted.changes.files, _application(lineage), about):
+                raise CommitFailedError(_TAKEN)
+        elif wanted.replaces:
             table.create_write_transaction(list(wanted.added), mode="overwrite", schema=wanted.schema,
                                            commit_properties=properties)
         else:

@@ -1,0 +1,97 @@
+"""Files that are made on condition that there are none of their names, where a file system can do that in one step.
+
+    local    a hard link, which the file system refuses where a file is
+    s3://    a put with If-None-Match, by obstore: pyarrow has no such put. A store that takes it answers 412 where an
+             object is; one that passes the condition over writes
+
+obstore has credentials from the environment or from the machine's role.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from functools import lru_cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, cast
+from urllib.parse import parse_qs, unquote
+
+from applier.io import durable
+from applier.io.resolver import divided, is_uri
+
+if TYPE_CHECKING:
+    from obstore.store import S3Config, S3Store
+
+_S3 = "s3://"
+
+
+def store_options(uri: str) -> dict[str, str]:
+    """What stores in Rust (deltalake's, obstore's) need to find the store that pyarrow finds by a uri."""
+    if not is_uri(uri):
+        return {}
+    given = {name: values[-1] for name, values in parse_qs(divided(uri)[1].lstrip("?")).items()}
+    options = {}
+    if endpoint := given.get("endpoint_override"):
+        options["AWS_ENDPOINT_URL"] = endpoint if is_uri(endpoint) else f"{given.get('scheme', 'https')}://{endpoint}"
+    endpoint = options.get("AWS_ENDPOINT_URL") or os.environ.get("AWS_ENDPOINT_URL", "")
+    if endpoint.startswith("http:"):  # pyarrow takes it without being told
+        options["AWS_ALLOW_HTTP"] = "true"
+    if region := given.get("region"):
+        options["AWS_REGION"] = region
+    return options
+
+
+def can_make(uri: str) -> bool:
+    """Whether there is a way to make a file on condition at a path or uri; the store may still refuse it."""
+    return not is_uri(uri) or (uri.startswith(_S3) and find_spec("obstore") is not None)
+
+
+def make(uri: str, content: bytes) -> bool:
+    """Make a small file, complete and durable, where `can_make` says so and if there is none; returns whether there was
+    none. Where an answer was lost and the file is the one that was to be made, there was. Errors: OSError."""
+    if not is_uri(uri):
+        return _make_local(uri, content)
+    import obstore
+    from obstore.exceptions import AlreadyExistsError, BaseError
+
+    place, query = divided(uri)
+    bucket, _, key = place.removeprefix(_S3).partition("/")
+    store = _store(bucket, tuple(store_options(f"{_S3}{bucket}{query}").items()))
+    key = unquote(key)
+    try:
+        try:
+            obstore.put(store, key, content, mode="create")
+        except AlreadyExistsError:
+            return bytes(obstore.get(store, key).bytes()) == content
+    except BaseError as error:
+        raise OSError(str(error).strip().partition("\n")[0]) from error
+    return True
+
+
+@lru_cache(maxsize=8)
+def _store(bucket: str, options: tuple[tuple[str, str], ...]) -> S3Store:
+    from obstore.store import S3Store
+
+    given = dict(options)
+    allow_http = given.pop("AWS_ALLOW_HTTP", "false") == "true"
+    config = {name.lower(): value for name, value in given.items()}
+    return S3Store(bucket, config=cast("S3Config", config), client_options={"allow_http": allow_http})
+
+
+def _make_local(path: str, content: bytes) -> bool:
+    folder, name = os.path.split(os.path.abspath(path))
+    hidden = f"{folder}/.{name}.{uuid.uuid4().hex}"
+    try:
+        with open(hidden, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(hidden, path)
+        except FileExistsError:
+            return False
+    finally:
+        if os.path.exists(hidden):
+            os.unlink(hidden)
+    durable.sync([folder])
+    return True

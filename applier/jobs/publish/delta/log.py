@@ -1,0 +1,91 @@
+"""Commits of Delta with change data, which deltalake does not write: a line of JSON an action, in a file that is made
+if there is none of its number."""
+
+from __future__ import annotations
+
+import re
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import orjson
+from deltalake import DeltaTable
+from deltalake.transaction import AddAction
+
+from applier import __version__
+from applier.errors import SnapshotError
+from applier.io import new_files
+from applier.io.resolver import join
+
+_KNOWN = frozenset(("appendOnly", "changeDataFeed", "invariants", "timestampNtz"))
+"""Features of tables that commits of rows take into account: those of tables that were published from here."""
+_HAS_FEEDS, _LISTS_FEATURES = 4, 7
+"""The versions of the protocol for writers from which on tables have feeds, and name their features."""
+FEED = "delta.enableChangeDataFeed"
+"""The property of a table whose commits have change data."""
+_CHECKPOINT_EVERY = 100
+
+
+def commit_changes(uri: str, table: DeltaTable, added: Sequence[AddAction], removed: Mapping[str, int],
+                   changes: Iterable[tuple[str, int]] | None, application: str, about: Mapping[str, str]) -> bool:
+    """Commit files that are added and removed, with the files of change data, of the names and sizes given; None: no
+    row has changed. False if somebody else made a commit of this number. Raises SnapshotError for a table with features
+    that are not known here; errors: OSError."""
+    _check_features(uri, table)
+    version, now, changed = table.version() + 1, _now(), changes is not None
+    actions: list[dict[str, Any]] = [{"txn": {"appId": application, "version": version, "lastUpdated": now}}]
+    actions += [{"remove": {"path": name, "deletionTimestamp": now, "dataChange": changed, "extendedFileMetadata": True,
+                            "partitionValues": {}, "size": size}} for name, size in removed.items()]
+    actions += [{"add": {"path": file.path, "partitionValues": {}, "size": file.size,
+                         "modificationTime": file.modification_time, "dataChange": changed, "stats": file.stats}}
+                for file in added]
+    actions += [{"cdc": {"path": name, "partitionValues": {}, "size": size, "dataChange": False}}
+                for name, size in changes or ()]
+    if not _commit(uri, version, now, "WRITE", {"mode": "Append"}, actions, about):
+        return False
+    wanted = table.metadata().configuration.get("delta.checkpointInterval", "")
+    if version % (int(wanted) if re.fullmatch("[1-9][0-9]{0,8}", wanted) else _CHECKPOINT_EVERY) == 0:
+        table.update_incremental()
+        table.create_checkpoint()
+    return True
+
+
+def announce_feed(uri: str, table: DeltaTable) -> bool:
+    """Commit that commits have change data from now on. deltalake would give a table that lists its features those of
+    columns that it has not, too, which readers refuse. False if somebody else made a commit of this number. Raises
+    SnapshotError for a table with features that are not known here; errors: OSError."""
+    _check_features(uri, table)
+    metadata, protocol = table.metadata(), table.protocol()
+    about = {"id": metadata.id, "name": metadata.name, "description": metadata.description,
+             "format": {"provider": "parquet", "options": {}}, "schemaString": table.schema().to_json(),
+             "partitionColumns": metadata.partition_columns, "createdTime": metadata.created_time,
+             "configuration": {**metadata.configuration, FEED: "true"}}
+    needed: dict[str, Any] = {"minReaderVersion": protocol.min_reader_version,
+                              "minWriterVersion": max(protocol.min_writer_version, _HAS_FEEDS)}
+    if protocol.min_writer_version >= _LISTS_FEATURES:
+        needed["writerFeatures"] = sorted({*(protocol.writer_features or ()), "changeDataFeed"})
+        needed["readerFeatures"] = protocol.reader_features or []
+    properties = {"properties": orjson.dumps({FEED: "true"}).decode()}
+    return _commit(uri, table.version() + 1, _now(), "SET TBLPROPERTIES", properties,
+                   [{"protocol": needed}, {"metaData": about}], {})
+
+
+def _check_features(uri: str, table: DeltaTable) -> None:
+    """Raise SnapshotError for a table with features that commits would have to mind, and that are not known here."""
+    if unknown := set(table.protocol().writer_features or ()) - _KNOWN:
+        raise SnapshotError(f"the table has a feature that publications with change data do not know: {min(unknown)}",
+                            file=uri, hint=f"drop the feature, or the property {FEED}")
+
+
+def _commit(uri: str, version: int, now: int, operation: str, parameters: Mapping[str, str],
+            actions: Sequence[Mapping[str, Any]], about: Mapping[str, str]) -> bool:
+    info = {"timestamp": now, "operation": operation, "operationParameters": parameters, "readVersion": version - 1,
+            "isBlindAppend": False, "engineInfo": f"applier:{__version__}", "txnId": str(uuid.uuid4()), **about}
+    content = b"".join(orjson.dumps(action, option=orjson.OPT_APPEND_NEWLINE)
+                       for action in ({"commitInfo": info}, *actions))
+    return new_files.make(join(uri, f"_delta_log/{version:020}.json"), content)
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
