@@ -1,5 +1,6 @@
 """What a page's reader has before its first command, and around it: `beginning(page)`."""
 
+import gzip
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -32,6 +33,14 @@ def _next_morning() -> None:
     """The demo's archive goes on: somebody deletes all customers."""
     _demo()
     shutil.copy(RECORDED / "binlog.000004", "backup")
+
+
+def _diverged_replica() -> None:
+    """The demo's archive, of the source; a dump of its replica, and what the replica answers."""
+    _demo()
+    shutil.copy(RECORDED / "sums.tsv", ".")
+    for name in ("rows.tsv", "replica.sql"):
+        Path(name).write_bytes(gzip.decompress((RECORDED / f"{name}.gz").read_bytes()))
 
 
 def _partitioned_orders() -> None:
@@ -68,7 +77,9 @@ def _archive_in_a_store() -> Iterator[None]:
 
 
 _BEGINNINGS: dict[str, Callable[[], AbstractContextManager[None] | None]] = {
+    "check-without-stopping": _diverged_replica,
     "delete-without-where": _next_morning,
+    "diverged-replica": _diverged_replica,
     "emptied-partition": _partitioned_orders,
     "follow-into-iceberg": _server_and_store,
     "lake-from-s3": _archive_in_a_store,
