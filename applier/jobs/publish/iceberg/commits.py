@@ -86,7 +86,7 @@ def _commit_at_once(catalog: SqlCatalog, changes: Sequence[Change],
         if change.transaction is not None:
             made = catalog._update_and_stage_table(
                 change.before, change.name, _requirements(change.before), change.transaction._updates)
-            catalog._write_metadata(made.metadata, made.io, made.metadata_location)
+            catalog._write_metadata(_later(made.metadata, change.before), made.io, made.metadata_location)
             staged.append((change, made.metadata_location))
     with Session(catalog.engine) as session:
         for change in changes:
@@ -100,6 +100,13 @@ def _commit_at_once(catalog: SqlCatalog, changes: Sequence[Change],
         for namespace, properties in namespaces.items():
             _set_properties(catalog, session, namespace, properties)
         session.commit()
+
+
+def _later(made: TableMetadata, before: Table | None) -> TableMetadata:
+    """The metadata, later than those before them, also where the clock was put back (see file_changes)."""
+    if before is None or made.last_updated_ms > before.metadata.last_updated_ms:
+        return made
+    return made.model_copy(update={"last_updated_ms": before.metadata.last_updated_ms + 1})
 
 
 def _take_out(catalog: SqlCatalog, session: Session, table: Table) -> None:

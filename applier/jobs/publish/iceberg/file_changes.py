@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from pyiceberg.manifest import DataFile, ManifestFile
 from pyiceberg.table import Transaction
 from pyiceberg.table.snapshots import Operation
+from pyiceberg.table.update import AddSnapshotUpdate, TableUpdate, UpdatesAndRequirements
 from pyiceberg.table.update.snapshot import _ManifestMergeManager, _OverwriteFiles
 
 _MOST_MANIFESTS = 20
@@ -35,6 +36,18 @@ def change_files(transaction: Transaction, added: Iterable[DataFile], removed: I
 
 
 class _FileChange(_OverwriteFiles):
+    def _commit(self) -> UpdatesAndRequirements:
+        """A snapshot is later than what was there before, also where the clock was put back: readers in Java refuse a
+        table in which time goes back by more than a minute."""
+        updates, requirements = super()._commit()
+        return tuple(map(self._later, updates)), requirements
+
+    def _later(self, update: TableUpdate) -> TableUpdate:
+        last = self._transaction._table.metadata.last_updated_ms
+        if not isinstance(update, AddSnapshotUpdate) or update.snapshot.timestamp_ms > last:
+            return update
+        return AddSnapshotUpdate(snapshot=update.snapshot.model_copy(update={"timestamp_ms": last + 1}))
+
     def _existing_manifests(self) -> list[ManifestFile]:
         return [manifest for manifest in super()._existing_manifests()
                 if manifest.has_added_files() or manifest.has_existing_files()]

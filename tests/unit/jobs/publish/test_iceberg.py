@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+import time
 from unittest import mock
 
 import pyarrow as pa
@@ -55,6 +56,23 @@ def test_columns_keep_what_they_are(tmp_path, log, publish):
     first = made.scan(snapshot_id=made.history()[0].snapshot_id).to_arrow()
     assert readers.cells(first) == ["(1, 'a')", "(2, 'b')"]
     assert rows(tmp_path, "d.moved") == ["(None, 1, 'a')", "(None, 2, 'b')"]
+
+
+def test_a_clock_that_was_put_back(tmp_path, log, publish, monkeypatch):
+    """No time in metadata is before one that was written earlier: Java's readers (TableMetadata) refuse them."""
+    with monkeypatch.context() as patched:
+        patched.setattr(time, "time", lambda now=time.time: now() + 86400)
+        publish()
+    with log.transaction():
+        log.delete("d.t", {"id": [1], "v": ["a"]})
+    publish()
+    log.query("RENAME TABLE t TO x", "d")
+    publish()
+    made = readers.catalog(tmp_path).load_table(("d", "x")).metadata
+    snapshots = [entry.timestamp_ms for entry in made.snapshot_log]
+    written = [*(entry.timestamp_ms for entry in made.metadata_log), made.last_updated_ms]
+    assert len(snapshots) == 2 and snapshots == sorted(snapshots) and snapshots[-1] <= made.last_updated_ms
+    assert len(written) == 3 and written == sorted(written)
 
 
 def test_names_are_swapped_and_made_anew(tmp_path, log, publish):
