@@ -6,9 +6,11 @@ MySQL's own number where MySQL has one. Errors are picklable, since they travel 
 """
 
 import os
+import re
 from importlib import import_module
 from typing import Any, ClassVar
 
+_DRAWN = re.compile("\x1b\\[[0-9;]*m|↳")
 KEY_NOT_FOUND = 1032  # ER_KEY_NOT_FOUND
 DUPLICATE_KEY = 1062  # ER_DUP_ENTRY
 NO_DATABASE = 1046  # ER_NO_DB_ERROR
@@ -103,9 +105,12 @@ def _rebuild(kind: type[ApplierError], message: str, parts: dict[str, Any]) -> A
 
 
 def reason(error: OSError) -> str:
-    """What is wrong with a file, without the number and the path that pyarrow and Python wrap around it."""
+    """What is wrong with a file, without the number and the path that pyarrow and Python wrap around it, and in a line
+    where deltalake draws a tree of causes."""
     plain = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError)
-    return os.strerror(error.errno).lower() if isinstance(error, plain) and error.errno else str(error)
+    if isinstance(error, plain) and error.errno:
+        return os.strerror(error.errno).lower()
+    return ": ".join(line.strip() for line in _DRAWN.sub("", str(error)).splitlines())
 
 
 class UsageError(ApplierError):

@@ -52,3 +52,9 @@ def test_every_error_has_its_exit_code_here():
     classes = [thing for thing in vars(errors).values() if isinstance(thing, type)]
     family = {kind for kind in classes if issubclass(kind, errors.ApplierError)}
     assert family == set(EXIT_CODES)
+
+
+def test_a_tree_of_causes_becomes_a_line():
+    """As deltalake has it, in colours, whether that goes to a terminal or not."""
+    drawn = "Generic S3 error\n          \x1b[31m↳\x1b[0m HTTP error\n           \x1b[31m↳\x1b[0m end of file"
+    assert errors.reason(OSError(drawn)) == "Generic S3 error: HTTP error: end of file"

@@ -60,8 +60,8 @@ def test_columns_keep_what_they_are(tmp_path, log, publish):
 
 def test_a_clock_that_was_put_back(tmp_path, log, publish, monkeypatch):
     """No time in metadata is before one that was written earlier: Java's readers (TableMetadata) refuse them."""
-    with monkeypatch.context() as patched:
-        patched.setattr(time, "time", lambda now=time.time: now() + 86400)
+    with monkeypatch.context() as ahead:
+        ahead.setattr(time, "time", lambda now=time.time: now() + 86400)
         publish()
     with log.transaction():
         log.delete("d.t", {"id": [1], "v": ["a"]})
