@@ -105,7 +105,9 @@ def check_base(base: Snapshot, first: Outline) -> None:
     if missing := before.subtract(executed):
         place = f"position {base.position.offset} of {first.name}" if first.gtids_before else first.name
         raise ArchiveError(f"transactions {missing} came before {place}, and the base snapshot does not have them",
-                           file=first.name, errno=LOG_GAP, hint="are these logs of the base's own server?")
+                           file=first.name, errno=LOG_GAP,
+                           hint="are these logs of the base's own server? A dump that names no GTIDs takes those of "
+                                "its position by applier import --gtid-set SET")
     # A MariaDB server may forget domains; MySQL's sets only grow.
     known = GtidSet.from_intervals(executed.intervals, {domain: entry for domain, entry in executed.domains.items()
                                                         if domain in before.domains})

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pyarrow import fs
 
+import applier
 import applier.binlog
 from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.support.binlog_server import PASSWORD, BinlogServer
@@ -60,11 +61,29 @@ def _partitioned_orders() -> None:
 
 
 @contextmanager
+def _server(option_file: str) -> Iterator[None]:
+    """A server that has the demo's binlogs, and the option file that leads there."""
+    with BinlogServer(ARCHIVE) as server:
+        Path(option_file).write_text(f'[client]\nuser=repl\npassword="{PASSWORD}"\nhost=127.0.0.1\n'
+                                     f"port={server.url.rpartition(':')[2]}\n")
+        yield
+
+
+@contextmanager
 def _server_and_store() -> Iterator[None]:
-    """A server that has the demo's binlogs, the option file that leads there, and a bucket."""
-    with BinlogServer(ARCHIVE) as server, object_store("lake"):
-        Path("db1.cnf").write_text(f'[client]\nuser=repl\npassword="{PASSWORD}"\nhost=127.0.0.1\n'
-                                   f"port={server.url.rpartition(':')[2]}\n")
+    with _server("db1.cnf"), object_store("lake"):
+        yield
+
+
+@contextmanager
+def _managed_server() -> Iterator[None]:
+    """A server, and a dump of it that does not say where in the log it was made."""
+    applier.replay(ARCHIVE, "dumped", stop="binlog.000002:899878", engine="local")
+    applier.export("dumped", "dump", engine="local")
+    files = [Path("dump/_schema.sql"), *sorted(Path("dump").glob("*/*/*.sql"))]
+    lines = [line for file in files for line in file.read_text().splitlines(keepends=True)]
+    Path("dump.sql").write_text("".join(line for line in lines if not line.startswith(("-- CHANGE", "-- SET"))))
+    with _server("rds.cnf"):
         yield
 
 
@@ -83,4 +102,5 @@ _BEGINNINGS: dict[str, Callable[[], AbstractContextManager[None] | None]] = {
     "emptied-partition": _partitioned_orders,
     "follow-into-iceberg": _server_and_store,
     "lake-from-s3": _archive_in_a_store,
+    "rds-aurora": _managed_server,
 }

@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+import applier
 from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
 from applier.jobs.replay.job import replay_with
@@ -90,3 +91,14 @@ def test_transactions_that_the_base_lacks_before_its_place(tmp_path):
     (tmp_path / "base" / "_snapshot.json").write_bytes(moved.to_json())
     result, _ = run(tmp_path / "new", tmp_path / "out", base=str(tmp_path / "base"), exec_mode="idempotent")
     assert any(f"continue from {ends[5][0]}:{ends[5][1]}" in note for note in result.notes)
+
+
+def test_a_dump_whose_position_was_said_without_its_transactions(tmp_path):
+    """1236, with what to do: the log says what came before that place, and the base that it has none."""
+    ends = write(tmp_path / "logs", "mysql", [3])
+    (tmp_path / "dump.sql").write_text(f"CREATE DATABASE shop; USE shop; {CREATE};")
+    place = f"{ends[6][0]}:{ends[6][1]}"
+    applier.import_dump(tmp_path / "dump.sql", tmp_path / "base", position=place, flavour="mysql")
+    with pytest.raises(ArchiveError, match="the base snapshot does not have them") as caught:
+        run(tmp_path / "logs", tmp_path / "out", base=str(tmp_path / "base"))
+    assert "--gtid-set" in caught.value.hint
