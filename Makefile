@@ -4,7 +4,7 @@ BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check cover test check-kernels torture fuzz bench lint types docs drawing wheel java warm kernels clean
+.PHONY: help demo check cover test check-kernels torture fuzz bench lint types docs drawing wheel java browser warm kernels clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,7 +15,7 @@ demo: .venv/ready  ## on a small real archive: find a mistake, go back before it
 check: lint kernels  ## the daily round, without Java: lint, and the unit tests that are quick (ARGS as for test)
 	$(BIN)/python -m pytest -q -m "not slow" $(or $(ARGS),-n 2 --dist worksteal) tests/unit
 
-cover: kernels  ## the same tests, and how much of the Python side they run; fails below the floor in setup.cfg
+cover: browser kernels  ## the same tests, and how much of the Python side they run; fails below the floor in setup.cfg
 	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist worksteal --cov --cov-report=term tests/unit
 
 # Three for two cores: one mostly waits, for Spark and for servers. Each begins with a part of the folders in their order.
@@ -75,10 +75,17 @@ clean:  ## remove the virtual environment and what tools left behind
 	@touch $@
 
 # Compiles all kernels. What a verb needs it compiles by itself, too.
-warm: java kernels
+warm: java browser kernels
 
 kernels: .venv/ready
 	@$(BIN)/python -m applier.jobs.warm
+
+# Tests look at pages in Chromium where it is there. Only root, as in a container, has it installed without being asked.
+browser:
+	@if command -v chromium >/dev/null || ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ]; then exit 0; fi; \
+	echo "installing Chromium through apt"; \
+	{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium \
+	>/dev/null; } || echo "no Chromium: tests do not look at pages"
 
 # Spark needs a Java of 17 or newer.
 java:

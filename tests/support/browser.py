@@ -7,6 +7,7 @@ import base64
 import itertools
 import json
 import os
+import select
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -19,6 +20,8 @@ CHROMIUM = shutil.which("chromium")
 _OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars",
             "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
             "--disable-dev-shm-usage", "--remote-debugging-pipe", "about:blank"]
+_PATIENCE_SECONDS = 300.0
+"""With a browser that hangs, so that tests end."""
 _DRAWN = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 
 
@@ -76,6 +79,8 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
+            if not select.select([self._answers], [], [], _PATIENCE_SECONDS)[0]:
+                raise RuntimeError("the browser says nothing")
             part = os.read(self._answers.fileno(), 1 << 20)
             if not part:
                 raise RuntimeError("the browser has ended")
