@@ -60,6 +60,17 @@ def _partitioned_orders() -> None:
         log.query("ALTER TABLE orders DROP PARTITION p24", "shop")
 
 
+def _encrypted_archives() -> None:
+    """Encrypted logs of both kinds of servers, whose keys were rotated, and their keys of then and now."""
+    Path("keys").mkdir()
+    for archive, name, keys in (("backup", "mysql", "keyring"), ("mariadb", "mariadb-aes_ctr", "keys")):
+        recorded = ROOT / "tests" / "recorded" / "encrypted" / name
+        shutil.copytree(recorded, archive, ignore=shutil.ignore_patterns("keys.*", "secret.*", "expected"))
+        shutil.copy(recorded / "keys.first", f"keys/{keys}.monday")
+        shutil.copy(recorded / "keys.second", f"keys/{keys}.now")
+    shutil.copy(recorded / "secret.second", "keys/secret")
+
+
 @contextmanager
 def _server(option_file: str) -> Iterator[None]:
     """A server that has the demo's binlogs, and the option file that leads there."""
@@ -100,6 +111,7 @@ _BEGINNINGS: dict[str, Callable[[], AbstractContextManager[None] | None]] = {
     "delete-without-where": _next_morning,
     "diverged-replica": _diverged_replica,
     "emptied-partition": _partitioned_orders,
+    "encrypted-archives": _encrypted_archives,
     "follow-into-iceberg": _server_and_store,
     "lake-from-s3": _archive_in_a_store,
     "rds-aurora": _managed_server,
