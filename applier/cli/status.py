@@ -34,7 +34,8 @@ def print_result(result: ReplayResult) -> None:
         grid.add(table.full_name, table.rows, table.inserts, table.updates, table.deletes,
                 *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts], table.units,
                 table.seconds, table.files_written, table.files_carried)
-    grid.print(console)
+    if result.tables:  # none, where the log has nothing new for a lake
+        grid.print(console)
     for table in result.tables:
         if table.ranges > table.units:
             console.print(words(f"{table.full_name} was {table.units:,} unit of work instead of "

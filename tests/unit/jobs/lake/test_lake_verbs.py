@@ -88,6 +88,15 @@ def age(lake, seconds, *paths):
         os.utime(f"{lake}/{path}", (then, then))
 
 
+def test_a_replay_that_finds_nothing_new_prints_no_table(log, lake, capsys):
+    words = ["replay", "--binlogs", log[0], "--lake", lake, "--engine", "local", "--stop-position"]
+    assert cli.main([*words, "{}:{}".format(*log[1][3])]) == 0
+    said = capsys.readouterr().out
+    assert "0 row changes" in said and "found by" not in said
+    assert cli.main([*words, "{}:{}".format(*log[1][4])]) == 0
+    assert "found by" in capsys.readouterr().out
+
+
 def test_versions(log, lake, capsys):
     found = applier.versions(lake)
     assert [version.number for version in found] == [1, 2, 3, 4]
