@@ -284,7 +284,8 @@ class Run:
 
     def _new_server(self) -> None:
         for _, length, _, xid in self.server.run("XA RECOVER"):  # what holds locks since a run that was killed
-            self.server.run("XA ROLLBACK '" + xid.strip("'")[:int(length)] + "'")
+            with contextlib.suppress(pymysql.err.MySQLError):  # MariaDB says that it has been rolled back
+                self.server.run(f"XA ROLLBACK x'{(xid.encode() if isinstance(xid, str) else xid)[:int(length)].hex()}'")
         for name, in self.server.run(f"SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN "
                                      f"{SYSTEM}"):
             self.server.run(f"DROP DATABASE `{name}`")
