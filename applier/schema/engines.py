@@ -25,7 +25,13 @@ def engine_name(text: str) -> str | None:
 
 def is_transactional(definition: TableDefinition) -> bool:
     """True if ROLLBACK takes back rows written to the table. The servers' default is InnoDB, which does."""
-    return definition.engine is None or definition.engine.upper() not in _WITHOUT_TRANSACTIONS
+    return has_foreign_keys(definition.engine)
+
+
+def has_foreign_keys(engine: str | None) -> bool:
+    """True if tables of the engine have foreign keys; of one without, a server makes the index alone. Engines with
+    transactions have them."""
+    return engine is None or engine.upper() not in _WITHOUT_TRANSACTIONS
 
 
 def holds_rows(definition: TableDefinition) -> bool:

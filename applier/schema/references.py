@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Hashable
 
 from applier.schema.definition import TableDefinition
-from applier.schema.engines import is_transactional
+from applier.schema.engines import has_foreign_keys
 from applier.schema.foreign_keys import RESTRICT, SET_NULL, ForeignKey
 
 
@@ -46,7 +46,7 @@ class Reference:
 def linked_columns(key: ForeignKey, child: TableDefinition, parent: TableDefinition) -> tuple[ColumnLink, ...]:
     """The columns of a foreign key; empty if it does nothing: an engine without foreign keys, or missing columns, which
     foreign_key_checks=0 allows."""
-    if not (is_transactional(child) and is_transactional(parent)):
+    if not (has_foreign_keys(child.engine) and has_foreign_keys(parent.engine)):
         return ()
     referenced = key.referenced
     if not referenced and parent.primary_key is not None:

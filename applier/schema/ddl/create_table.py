@@ -15,7 +15,7 @@ from applier.schema.ddl.key_grammar import KeyWords, accept_key, parse_key, reso
 from applier.schema.ddl.partition_grammar import parse_partitioning
 from applier.schema.ddl.versioned_tables import created_versioning, hidden_columns, parse_period
 from applier.schema.definition import SEQUENCE, KeyPart, TableDefinition
-from applier.schema.engines import engine_name
+from applier.schema.engines import engine_name, has_foreign_keys
 from applier.schema.foreign_keys import ForeignKeyWords, parse_foreign_key, resolve_foreign_keys
 from applier.schema.partitions import Partitioning
 
@@ -151,8 +151,9 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
                     for column in words.columns)
     versioning = created_versioning(words.columns, all_are=words.versioned)
     columns += hidden_columns(versioning)
-    keys = resolve_keys(words.keys, (), columns)
+    foreign, indexed = (words.foreign_keys, []) if has_foreign_keys(words.engine) else ([], words.foreign_keys)
+    keys = resolve_keys(words.keys, (), columns, indexed)
     return TableDefinition(database, name, columns, keys, charset.charset, charset.collation,
                            SEQUENCE if words.sequence else words.engine,
-                           context.flavour, resolve_foreign_keys(words.foreign_keys, (), database, name),
+                           context.flavour, resolve_foreign_keys(foreign, (), database, name),
                            words.partitioning, versioning, words.auto_increment or 1)

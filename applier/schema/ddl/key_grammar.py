@@ -10,6 +10,7 @@ from applier.errors import SchemaError
 from applier.mysql.types import BINARY, TEXT
 from applier.schema.ddl.cursor import Cursor
 from applier.schema.definition import Column, Key, KeyPart
+from applier.schema.foreign_keys import ForeignKeyWords
 
 
 @dataclass(slots=True)
@@ -89,8 +90,10 @@ def _parse_part(cursor: Cursor) -> KeyPart:
     return KeyPart(name, length, direction == "DESC", expression)
 
 
-def resolve_keys(words: Iterable[KeyWords], before: Sequence[Key], columns: Sequence[Column]) -> tuple[Key, ...]:
-    """The keys that the server makes of `words` and of those that exist `before`, in its order.
+def resolve_keys(words: Iterable[KeyWords], before: Sequence[Key], columns: Sequence[Column],
+                 of_foreign_keys: Iterable[ForeignKeyWords] = ()) -> tuple[Key, ...]:
+    """The keys that the server makes of `words` and of those that exist `before`, in its order; `of_foreign_keys`: of
+    an engine without these it makes indexes, where no other key starts with their columns.
 
     Raises SchemaError for a key on a column that the table does not have.
     """
@@ -98,7 +101,17 @@ def resolve_keys(words: Iterable[KeyWords], before: Sequence[Key], columns: Sequ
     keys = list(before)
     for key in words:
         keys.append(_resolve_key(key, keys, by_name))
+    for foreign in of_foreign_keys:
+        if not any(_starts_with(key, foreign.columns) for key in keys):
+            index = KeyWords("key", foreign.name, [KeyPart(column) for column in foreign.columns])
+            keys.append(_resolve_key(index, keys, by_name))
     return in_server_order(keys, columns)
+
+
+def _starts_with(key: Key, columns: Sequence[str]) -> bool:
+    parts = [part.column.casefold() for part in key.parts if part.column is not None and part.length is None]
+    return key.kind in ("primary", "unique", "key") and len(parts) == len(key.parts) and \
+        parts[:len(columns)] == [column.casefold() for column in columns]
 
 
 def _resolve_key(words: KeyWords, before: list[Key], columns: dict[str, Column]) -> Key:

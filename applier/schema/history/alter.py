@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from applier.errors import SchemaError
 from applier.schema.ddl.alter_actions import (
+    AddForeignKey,
     AlterAction,
     EmptyTable,
     IgnoreConflicts,
@@ -20,7 +21,7 @@ from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.key_grammar import in_server_order
 from applier.schema.ddl.versioned_tables import altered_versioning, hidden_columns
 from applier.schema.definition import Column, Default, TableDefinition
-from applier.schema.engines import holds_rows
+from applier.schema.engines import has_foreign_keys, holds_rows
 from applier.schema.foreign_keys import pointed_anew, renamed_table
 from applier.schema.history.alter_columns import ColumnChanges
 from applier.schema.history.alter_keys import altered_foreign_keys, altered_keys
@@ -55,15 +56,17 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     versioning = altered_versioning(definition.versioning, changes.actions, changes.renames)
     if versioning is not None and definition.versioning is None:
         columns += [(column, None) for column in hidden_columns(versioning)]
-    keys = altered_keys(definition, changes.actions, changes.renames, [column for column, _ in columns])
+    engine = next((options.engine for options in of_kind(actions, SetOptions) if options.engine), definition.engine)
+    foreign = [add.words for add in of_kind(changes.actions, AddForeignKey)]
+    foreign, indexed = (foreign, []) if has_foreign_keys(engine) else ([], foreign)
+    keys = altered_keys(definition, changes.actions, changes.renames, [column for column, _ in columns], indexed)
     primary = {part.column for key in keys if key.kind == "primary" for part in key.parts}
     made = tuple(_not_null(column) if column.name in primary else column for column, _ in columns)
     renamed = next(of_kind(actions, RenameTo), None)
-    engine = next((options.engine for options in of_kind(actions, SetOptions) if options.engine), definition.engine)
     altered = replace(
         definition, columns=made, keys=in_server_order(keys, made), charset=changes.charset.charset,
         collation=changes.charset.collation, engine=engine,
-        foreign_keys=altered_foreign_keys(definition, changes.actions, changes.renames))
+        foreign_keys=altered_foreign_keys(definition, changes.actions, changes.renames, foreign))
     if renamed is not None:
         altered = moved(altered, renamed.database, renamed.table)
     partitioning, removed = altered_partitions(definition.partitioning, actions)

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from applier.schema.ddl.alter_actions import (
-    AddForeignKey,
     AddKey,
     AlterAction,
     DropForeignKey,
@@ -17,6 +16,7 @@ from applier.schema.ddl.key_grammar import in_server_order, resolve_keys, useful
 from applier.schema.definition import Column, Key, KeyPart, TableDefinition
 from applier.schema.foreign_keys import (
     ForeignKey,
+    ForeignKeyWords,
     pointed_anew,
     resolve_foreign_keys,
     with_columns_renamed,
@@ -26,9 +26,9 @@ from applier.schema.history.alter_columns import same_name, with_names
 
 
 def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], renames: Mapping[str, str],
-                 columns: Sequence[Column]) -> tuple[Key, ...]:
-    """The keys that stay, with their columns that stay, then the added ones. `columns` are the new columns, `renames`
-    new names by the old ones in lower case."""
+                 columns: Sequence[Column], of_foreign_keys: Sequence[ForeignKeyWords]) -> tuple[Key, ...]:
+    """The keys that stay, with their columns that stay, then the added ones, and those `of_foreign_keys`, as of
+    resolve_keys. `columns` are the new columns, `renames` new names by the old ones in lower case."""
     before = {key.name.casefold(): key for key in in_server_order(definition.keys, definition.columns)}
     for drop in of_kind(actions, DropKey):
         # An unknown name belongs to an index that the server made for a foreign key, or to another
@@ -41,7 +41,7 @@ def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], re
         parts = tuple(part for part in (_followed(part, renames, columns) for part in key.parts) if part)
         if parts:
             kept.append(Key(names.get(name, key.name), key.kind, parts, visible.get(name, key.visible)))
-    return resolve_keys([action.words for action in of_kind(actions, AddKey)], kept, columns)
+    return resolve_keys([action.words for action in of_kind(actions, AddKey)], kept, columns, of_foreign_keys)
 
 
 def _followed(part: KeyPart, renames: Mapping[str, str], columns: Sequence[Column]) -> KeyPart | None:
@@ -58,10 +58,10 @@ def _followed(part: KeyPart, renames: Mapping[str, str], columns: Sequence[Colum
 
 
 def altered_foreign_keys(definition: TableDefinition, actions: Sequence[AlterAction],
-                         renames: Mapping[str, str]) -> tuple[ForeignKey, ...]:
+                         renames: Mapping[str, str], added: Sequence[ForeignKeyWords]) -> tuple[ForeignKey, ...]:
     """The foreign keys after the statement."""
     own = definition.database, definition.name
     dropped = [drop.name for drop in of_kind(actions, DropForeignKey)]
     kept = without_keys(definition.foreign_keys, dropped, renames)
     kept = pointed_anew(with_columns_renamed(kept, renames), own, own, renames)
-    return resolve_foreign_keys([add.words for add in of_kind(actions, AddForeignKey)], kept, *own)
+    return resolve_foreign_keys(added, kept, *own)

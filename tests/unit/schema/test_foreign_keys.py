@@ -93,3 +93,21 @@ def test_a_cascade_that_comes_or_goes_makes_a_version():
     ("mariadb", "5.5.5-10.11.2-MariaDB", True), ("mysql", "", False)])
 def test_references_beside_a_column(flavour, version, honours):
     assert honours_inline_references(flavour, version) == honours
+
+
+@pytest.mark.parametrize("engine", ["MyISAM", "memory", "ARIA"])
+def test_an_engine_without_foreign_keys_keeps_their_indexes_alone(history, engine):
+    """Also when the table becomes one of InnoDB, as both servers say; one that is added then is the first."""
+    history.load_schema_file(f"""USE n;
+        CREATE TABLE c1 (id INT PRIMARY KEY, a INT, b INT, FOREIGN KEY (a) REFERENCES p (id) ON DELETE CASCADE,
+                         FOREIGN KEY (id) REFERENCES p (id)) ENGINE={engine};
+        ALTER TABLE c1 ADD CONSTRAINT f FOREIGN KEY (b) REFERENCES p (id), ADD FOREIGN KEY (A) REFERENCES p (id);
+        ALTER TABLE c1 ENGINE=InnoDB;
+        CREATE TABLE c2 (id INT PRIMARY KEY, a INT) ENGINE={engine};
+        ALTER TABLE c2 ENGINE=InnoDB, ADD FOREIGN KEY (a) REFERENCES p (id);
+        ALTER TABLE c1 ADD FOREIGN KEY (a) REFERENCES p (id);""")
+    assert keys(history)["n.c1"] == ["CONSTRAINT `c1_ibfk_1` FOREIGN KEY (`a`) REFERENCES `n`.`p` (`id`)"]
+    assert keys(history)["n.c2"] == ["CONSTRAINT `c2_ibfk_1` FOREIGN KEY (`a`) REFERENCES `n`.`p` (`id`)"]
+    [made] = [table for table in history.definitions() if table.full_name == "n.c1"]
+    assert [(key.name, [part.column for part in key.parts]) for key in made.keys] == [
+        ("PRIMARY", ["id"]), ("a", ["a"]), ("f", ["b"])]
