@@ -2,6 +2,7 @@
 and before it has a thread, as loading takes longer than a run."""
 
 import contextlib
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -22,11 +23,12 @@ for line in sys.stdin:
 
 
 @contextlib.contextmanager
-def forked_runs(program: str, *arguments: str) -> Iterator[Callable[[int], int | None]]:
-    """How to run what the program defines as `run(place)`, with these arguments in sys.argv: what it returns, or None
-    where it was killed."""
+def forked_runs(program: str, *arguments: str, **environment: str) -> Iterator[Callable[[int], int | None]]:
+    """How to run what the program defines as `run(place)`, with these arguments in sys.argv and more in os.environ:
+    what it returns, or None where it was killed."""
     command = [sys.executable, "-c", PARENT.replace("PROGRAM", program), *arguments]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                          env=os.environ | environment) as parent:
         def run(place: int) -> int | None:
             print(place, file=parent.stdin, flush=True)
             *returned, code = map(int, parent.stdout.readline().split())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import failing_calls
 from tests.support.folders import ROOT
 
 pytestmark = pytest.mark.slow
@@ -16,11 +17,8 @@ HERE = Path(__file__).parent
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    """failing_calls.c, which a process has to preload."""
-    made = tmp_path_factory.mktemp("library") / "failing_calls.so"
-    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-shared", "-fPIC", "-o", str(made),
-                    str(HERE / "failing_calls.c"), "-ldl"], check=True)
-    return made
+    """What a process has to preload."""
+    return failing_calls.built(tmp_path_factory.mktemp("library"))
 
 
 @pytest.mark.parametrize("job, where, least", [

@@ -1,0 +1,17 @@
+"""kill -9 of a sync, at calls that change something: see killed_syncs, which does it at many more."""
+
+import pytest
+
+from tests.unit.jobs.sync.killed_syncs import kills
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_sync_that_is_killed_leaves_nothing_half_done(tmp_path):
+    """Each of these goes on where the one before was killed, and the last one reaches the end."""
+    with kills(tmp_path) as killing:
+        for place in (20, 200, 330, 420, 90):
+            assert killing.run(place) is None
+            killing.check(is_killed=True)
+        assert killing.run(0)
+        killing.check(is_killed=False)
