@@ -163,13 +163,15 @@ def _print_line(done: Round) -> None:
     from applier.cli.loudness import Loudness, chosen
     from applier.cli.terminal import print_error
     from applier.io.printable import printable
+    from applier.jobs.summary.words import counted
 
     if done.error is not None:
         print_error(done.error)
         return
-    parts = [f"{done.changes:,} changes", f"{done.files_written:,} files written, {done.files_kept:,} kept"]
+    parts = [counted(done.changes, "change"), f"{counted(done.files_written, 'file')} written",
+             f"{done.files_kept:,} kept"]
     parts += [f"published in {published.catalog}" for published in done.published]
-    parts += [f"{done.expired:,} versions expired"] if done.expired else []
+    parts += [f"{counted(done.expired, 'version')} expired"] if done.expired else []
     parts += [f"{done.seconds:.1f} s"] + ([] if done.lag is None else [f"lag {done.lag:.1f} s"])
     for note in done.notes if chosen() is Loudness.VERBOSE else ():
         print(printable(f"{_now()} {note}"))
