@@ -2,6 +2,8 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
+# Byte code is kept, also where the environment says otherwise: tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help demo check cover test check-kernels torture fuzz bench lint types docs drawing wheel java browser warm kernels clean
