@@ -98,12 +98,14 @@ def _runs(root: str) -> list[str]:
         return []
 
 
-def write_latest(filesystem: fs.FileSystem, root: str) -> None:
-    """Write the name of the latest version where people look for it. Errors: OSError."""
+def write_latest(filesystem: fs.FileSystem, root: str, beside: str | None = None) -> None:
+    """Write the name of the latest version where people look for it, on a local file system by way of a folder
+    `beside`. Errors: OSError."""
     if (number := lakes.latest(filesystem, root)) is None:
         return
     path, text = f"{root}/{lakes.LATEST}", f"{lakes.version_name(number)}\n".encode()
-    hidden = f"{root}/{lakes.STAGING}/{lakes.LATEST}-{uuid.uuid4().hex}" if location.is_local(filesystem) else path
+    folder = beside or f"{root}/{lakes.STAGING}"
+    hidden = f"{folder}/{lakes.LATEST}-{uuid.uuid4().hex}" if location.is_local(filesystem) else path
     with filesystem.open_output_stream(hidden, compression=None) as stream:
         stream.write(text)
     if hidden != path:
@@ -167,6 +169,19 @@ class _Local(_OfLake):
         for folder in (lakes.VERSIONS, lakes.STAGING):
             os.makedirs(f"{root}/{folder}", exist_ok=True)
         self._beside, self._lock = durable.make_locked(f"{root}/{lakes.STAGING}", _RUN)
+        if lake.latest is not None:
+            self._mend_latest(lakes.number_of(lake.latest.uri))
+
+    def _mend_latest(self, number: int) -> None:
+        """Write the pointer for a run that was killed after it had published, as no version may follow for long."""
+        with suppress(OSError):
+            try:
+                with open(f"{self._root}/{lakes.LATEST}", "rb") as file:
+                    is_right = file.read(100).strip() == lakes.version_name(number).encode()
+            except FileNotFoundError:
+                is_right = False
+            if not is_right:
+                write_latest(self._filesystem, self._root, self._beside)
 
     def _beside_uri(self) -> str:
         return self._beside

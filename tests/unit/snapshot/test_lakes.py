@@ -116,6 +116,19 @@ def test_latest_version_does_not_hang_on_the_pointer(versions):
     assert applier.Snapshot(lake).uri == made[4].uri
 
 
+@pytest.mark.parametrize("said", [None, "", "0000000001\n", "\xff"])
+def test_the_pointer_is_mended_by_a_run_without_a_version(log, tmp_path, said):
+    """The run before was killed after it had published."""
+    folder, ends = log
+    for end in ends[:2]:
+        applier.replay(folder, lake=tmp_path / "lake", stop=end)
+    pointer = tmp_path / "lake/LATEST"
+    pointer.unlink() if said is None else pointer.write_bytes(said.encode("latin1"))
+    assert applier.replay(folder, lake=tmp_path / "lake", stop=ends[1]).snapshot.uri.endswith("2")
+    assert pointer.read_text() == "0000000002\n" and not applier.fsck(tmp_path / "lake").damaged
+
+
+
 @pytest.mark.parametrize("place", ["", "/_versions/2"])
 def test_verbs_take_lakes_and_versions(log, versions, place, tmp_path, capsys):
     lake, made = versions
