@@ -27,7 +27,8 @@ is asked for. This page is made from the docstrings, and the tests run their exa
 Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`, `position`, `gtid`, `table`, `key`,
 `hint` and `mysql_errno`.
 """
-_ARGUMENT = re.compile(r"^(\w+): ", re.MULTILINE)
+_ARGUMENT = re.compile(r"^(\w+(?:,\s\w+)*): ", re.MULTILINE)
+_NAME = re.compile(r"\w+")
 _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes",
           "history", "History", "undo", "Undone", "UndoneTable", "Conflict", "versions", "LakeVersion", "expire",
           "Expired", "fsck", "CheckedLake", "publish", "Published", "PublishedTable", "published", "PublishedAsOf",
@@ -35,6 +36,8 @@ _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTabl
           "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "export", "import_dump",
           "verify_sql", "verify", "ServerComparison", "summary", "Summary", "doctor", "locate", "explain",
           "binlog.Writer")
+_MADE = ("Snapshot", "binlog.Writer")
+"""Classes of which people make objects."""
 
 
 def page() -> str:
@@ -69,7 +72,8 @@ def _function(name: str, function: Callable[..., object]) -> str:
 
 
 def _class(name: str, kind: type) -> str:
-    lines = [f"## {name}\n", f"{_text(kind)}\n"]
+    made = f"```python\n{_signature(name, kind)}\n```\n\n" if name in _MADE else ""
+    lines = [f"## {name}\n", f"{made}{_text(kind)}\n"]
     for member, attribute in _members(kind):
         if inspect.isfunction(attribute):
             lines.append(f"- `{member}{_parameters(attribute)}`: {_text(attribute, 1)}")
@@ -84,8 +88,8 @@ def _members(kind: type) -> Iterator[tuple[str, object]]:
             yield name, attribute
 
 
-def _signature(name: str, function: Callable[..., object]) -> str:
-    signature = inspect.signature(function)
+def _signature(name: str, made: Callable[..., object]) -> str:
+    signature = inspect.signature(made)
     lines = [f"applier.{name}("]
     kinds = [parameter.kind for parameter in signature.parameters.values()]
     for number, parameter in enumerate(signature.parameters.values()):
@@ -93,7 +97,8 @@ def _signature(name: str, function: Callable[..., object]) -> str:
             lines.append("    *,")
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
         lines.append(f"    {parameter.name}: {parameter.annotation}{default},")
-    return "\n".join([*lines, f") -> {signature.return_annotation}"])
+    returned = "" if isinstance(made, type) else f" -> {signature.return_annotation}"
+    return "\n".join([*lines, f"){returned}"])
 
 
 def _parameters(method: Callable[..., object]) -> str:
@@ -114,7 +119,7 @@ def _paragraph(text: str) -> str:
         return f"```pycon\n{text}\n```"
     if not _ARGUMENT.match(text):
         return text
-    return _ARGUMENT.sub(r"- `\1`: ", text)
+    return _ARGUMENT.sub(lambda names: "- " + ", ".join(f"`{name}`" for name in _NAME.findall(names[1])) + ": ", text)
 
 
 if __name__ == "__main__":

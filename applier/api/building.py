@@ -25,7 +25,8 @@ from applier.writer.wire_columns import wire_columns
 from applier.writer.writer import SOURCE, BinlogWriter
 
 Rows: TypeAlias = Any
-"""Values by column: lists or arrays; or anything that pyarrow takes as a table. They are as a snapshot has them."""
+"""Values by column, lists or arrays; a list of dicts, one a row; or anything that pyarrow takes as a table. Values are
+as a snapshot has them: {"price": [Decimal("9.99")]}, [{"price": Decimal("9.99")}]."""
 
 
 class Writer:
@@ -98,7 +99,8 @@ class Writer:
             yield
 
     def insert(self, table: str, rows: Rows) -> None:
-        """Insert rows into a table, "db.table", in the open transaction."""
+        """Insert rows into a table, "db.table", in the open transaction: values by column, a list of dicts, or anything
+        that pyarrow takes as a table, as a snapshot has them: Decimals, datetimes, labels of ENUMs, JSON as text."""
         definition = self._table(table)
         self._rows(definition, None, _image(definition, rows))
 
@@ -150,7 +152,11 @@ def _image(table: TableDefinition, rows: Rows, diffs: Iterable[str] = ()) -> dic
     """The columns of an image, as it has them. Raises UsageError."""
     from jsondiff import wire
 
-    given = rows if isinstance(rows, Mapping) else dict(zip(*_columns(rows), strict=True))
+    try:
+        given = rows if isinstance(rows, Mapping) else _by_column(rows)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"these are not rows: {error}", table=table.full_name,
+                         hint='give values by column, {"id": [1, 2]}, or rows, [{"id": 1}, {"id": 2}]') from None
     columns = {column.name: (column, of_wire) for column, of_wire in zip(table.columns, wire_columns(table),
                                                                          strict=True)}
     if unknown := [name for name in (*given, *diffs) if name not in columns]:
@@ -163,9 +169,13 @@ def _image(table: TableDefinition, rows: Rows, diffs: Iterable[str] = ()) -> dic
         raise UsageError(str(error), table=table.full_name) from None
 
 
-def _columns(rows: Any) -> tuple[list[str], list[pa.ChunkedArray]]:
+def _by_column(rows: Any) -> dict[str, Any]:
+    if isinstance(rows, list) and rows and all(isinstance(row, Mapping) for row in rows):
+        if any(row.keys() != rows[0].keys() for row in rows):
+            raise ValueError("they have different columns")
+        return {name: [row[name] for row in rows] for name in rows[0]}
     table = rows if isinstance(rows, pa.Table) else pa.table(rows)
-    return table.column_names, table.columns
+    return dict(zip(table.column_names, table.columns, strict=True))
 
 
 _text = path

@@ -31,7 +31,6 @@ def main(argv: list[str]) -> int:
 
     Errors that a person can act on are printed to stderr, never raised.
     """
-    choose(Loudness.NORMAL)
     try:
         code = app(args=_spread_binlogs(argv), prog_name="applier", standalone_mode=False)
         sys.stdout.flush()
@@ -50,6 +49,8 @@ def main(argv: list[str]) -> int:
     except OSError as error:
         _print_error(_unreadable(error))
         return 2
+    finally:
+        choose(Loudness.NORMAL)
     return code if isinstance(code, int) else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
@@ -51,6 +52,8 @@ def _largest(console: Console, summary: Summary) -> None:
                                   f"{one.file}:{one.start}", one.server_id, one.thread_id,
                                   short(one.statement or "", _CHARACTERS)), bar(kinds, most))
     grid.print(console)
+    if len(sources) == 1 and summary.largest[0].gtid:
+        console.print(words(f"the first one, as other commands take it: --gtids {summary.largest[0].gtid}"))
 
 
 def _with_place(what: str, place: str, server_id: int, thread_id: int | None, *more: str) -> Text:
@@ -69,8 +72,8 @@ def _tables(console: Console, summary: Summary) -> None:
     if not summary.tables:
         return
     most = summary.tables[0].rows
-    grid = new_grid("table", "inserted", "updated", "deleted", "", "transactions", "bytes of rows",
-                    less=("transactions", "bytes of rows"))
+    grid = new_grid("table", "inserted", "updated", "deleted", "", "transactions", "bytes",
+                    less=("transactions", "bytes"))
     for table in summary.tables[:_TABLES]:
         grid.add(table.table, *table.kinds, bar(table.kinds, most), table.transactions, table.bytes)
     grid.print(console)
@@ -83,8 +86,13 @@ def _times(console: Console, summary: Summary) -> None:
         return
     most = max(step.rows for step in steps)
     grid = new_grid(f"from (UTC), {length(seconds)} each", "rows", "")
-    for step in steps:
-        grid.add(label(step.time, seconds), step.rows, bar(step.kinds, most))
+    for is_empty, run in groupby(steps, lambda step: not step.rows):
+        these = list(run)
+        if is_empty and len(these) > 2:
+            grid.add(f"({len(these)} without changes)", "", "")
+            continue
+        for step in these:
+            grid.add(label(step.time, seconds), step.rows, bar(step.kinds, most))
     grid.print(console)
 
 

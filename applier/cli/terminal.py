@@ -8,7 +8,7 @@ import time
 import traceback
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO, cast
 
 from rich.console import Console
 from rich.progress import (
@@ -42,13 +42,28 @@ def assembled(*parts: str | tuple[str, str]) -> Text:
 
 class ResultConsole(Console):
     """A console on stdout. If its reader has gone, as `head` does, printing raises BrokenPipeError, as plain writes do;
-    rich alone would end the program with exit code 1."""
+    rich alone would end the program with exit code 1. In a pipe or a file, lines end where their text ends."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, force_terminal=sys.stdout.isatty(), **options)
+        on_terminal = sys.stdout.isatty()
+        options.setdefault("file", sys.stdout if on_terminal else cast("TextIO", _Unpadded(sys.stdout)))
+        super().__init__(highlight=False, force_terminal=on_terminal, **options)
 
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
+
+
+class _Unpadded:
+    """A text stream without the blanks at the ends of lines."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        return self._stream.write("\n".join(line.rstrip(" ") for line in text.split("\n")))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class _Unwatched:

@@ -15,7 +15,7 @@ from applier.jobs.history.origins import Origin
 from applier.jobs.summary.words import short
 
 _CHARACTERS = 100
-"""Of a statement, on a terminal; a file or a pipe gets all of it."""
+"""Of a statement; a file of all versions, with --statements, has all of it."""
 Part = str | tuple[str, str]
 """A text, with its style if it has one."""
 
@@ -41,8 +41,7 @@ def print_versions(history: RowHistory, nothing: str) -> None:
         grid.add(_time(time), version[f"_{end}_gtid"] or "", "" if file is None else f"{file}:{offset}",
                 "" if origin.thread_id is None else str(origin.thread_id), kind, assembled(*what))
         if origin.statement is not None:
-            statement = " ".join(origin.statement.split())
-            grid.add(*[""] * 5, words(short(statement, _CHARACTERS) if console.is_terminal else statement, "dim"))
+            grid.add(*[""] * 5, words(short(origin.statement, _CHARACTERS), "dim"))
 
     shown: dict[str, str] = {}
     for row, version in enumerate(said):

@@ -8,6 +8,7 @@ import pytest
 import typer
 
 from applier.cli import application
+from applier.cli.loudness import Loudness, choose
 from tests.support import documented
 from tests.support.folders import ROOT
 from tests.support.page_beginnings import beginning
@@ -31,6 +32,13 @@ def reader(tmp_path, monkeypatch):
     time.tzset()
 
 
+@pytest.fixture
+def as_loud_as_before():
+    """What reads a `-q` chooses for the process."""
+    yield
+    choose(Loudness.NORMAL)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in documented.PAGES if list(documented.runnable(page))], ids=name_of)
 def test_what_runs_prints_what_the_page_shows(page, reader):
@@ -45,7 +53,7 @@ def test_what_runs_prints_what_the_page_shows(page, reader):
 
 
 @pytest.mark.parametrize("page", documented.PAGES, ids=name_of)
-def test_every_command_line_is_one_that_the_program_takes(page, monkeypatch, capsys):
+def test_every_command_line_is_one_that_the_program_takes(page, monkeypatch, capsys, as_loud_as_before):
     for verb in VERBS.values():
         monkeypatch.setattr(verb, "callback", lambda **given: None)
     for words in documented.command_lines(page, set(VERBS)):

@@ -220,10 +220,16 @@ class ChangeLog:
         if not self._options.ignore_foreign_keys:
             _check_foreign_keys(self._span, history, table)
         log = self._feed_log(history, table, columns, keys)
-        changed = changed_versions(used_tables(self._span, history, only(table)), history)
+        used = used_tables(self._span, history, only(table))
+        changed = changed_versions(used, history)
         read = {file for file in log.files if may_be_wanted(log, self._span, file)}
         segments = [segment for segment in log_segments(self._span, changed) if segment.file in read]
-        return self._feed(table, log, SingleImages(log, segments))
+        feed = self._feed(table, log, SingleImages(log, segments))
+        if not any(one.use.has_partial_images for one in used):
+            return feed
+        note = (f"images of {'.'.join(table)} are partial, as minimal and noblob ones: a column that one lacks is null "
+                "and not in _present; with complete (--complete) they are whole rows")
+        return replace(feed, notes=(*feed.notes, note))
 
     def _feed(self, table: TableName, log: FeedLog, source: SingleImages | WholeRows) -> ChangeFeed:
         return ChangeFeed(self.notes_on(table, log), self.stored_as(table, log, log.schema), log, source,

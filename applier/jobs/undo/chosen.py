@@ -61,7 +61,8 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     found = {number: groups for number, groups in log.groups(wanted) if groups.has_wanted}
     if not found:
         raise UsageError("the log has none of the transactions to undo",
-                         hint="`applier show` and `applier summary` list what it has; without --base it is all of it")
+                         hint="`applier show` and `applier summary` list what it has; without --base it is all of it; "
+                              "a transaction counts if it ends at --stop-position or before")
     times, versions, gtids = (
         pa.chunked_array(parts).combine_chunks()
         for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))

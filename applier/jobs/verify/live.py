@@ -62,7 +62,8 @@ def _at(position: ServerPosition, snapshot: Snapshot, lead: Leading | None) -> S
     if lead is None:
         raise UsageError(f"the server stands at {position}, the snapshot at "
                          f"{snapshot.position.gtid_set or snapshot.position}", file=snapshot.uri,
-                         hint="--binlogs leads the snapshot to where the server is")
+                         hint="--binlogs leads the snapshot to where the server is, if the archive has these "
+                              "transactions; what `verify --sql` prints compares it as it stands, with --against")
     return lead(snapshot, position)
 
 

@@ -42,6 +42,17 @@ def test_full_images(file, flavour, compress):
     assert made(file) == [ROWS[1] | {"n": 2}]
 
 
+def test_rows_one_by_one(file):
+    with applier.binlog.Writer(file) as log:
+        log.query(CREATE)
+        with log.transaction():
+            log.insert("d.t", ROWS)
+        for wrong in ([{"id": 3}, {"n": 3}], [3]):
+            with log.transaction(), pytest.raises(applier.UsageError, match=r"these are not rows: .*give values by"):
+                log.insert("d.t", wrong)
+    assert made(file) == ROWS
+
+
 @pytest.mark.parametrize("compress", [False, True])
 def test_minimal_images_and_json_diffs(file, compress):
     with applier.binlog.Writer(file, compress=compress) as log:
