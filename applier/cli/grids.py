@@ -7,7 +7,6 @@ are least told apart; other texts go on in the next line.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -90,8 +89,8 @@ class Grid:
 
 
 def result_console() -> ResultConsole:
-    """A console on stdout, as wide as the terminal or as COLUMNS says."""
-    return ResultConsole(width=None if sys.stdout.isatty() or os.environ.get("COLUMNS") else WIDE)
+    """A console on stdout."""
+    return ResultConsole(width=None if sys.stdout.isatty() else WIDE)
 
 
 def new_grid(*columns: str, less: Collection[str] = (), names: Collection[str] = ("table",)) -> Grid:

@@ -14,10 +14,13 @@ from applier.binlog.locating.place import Place
 from applier.errors import SnapshotError
 from applier.io.typed_json import Mismatch, build
 from applier.jobs.publish.result import PublishedAsOf, TableAsOf
+from applier.snapshot import lakes
 from applier.snapshot.as_of import in_order, is_reached, last_of, told
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 
 POSITION, GTID_SET, TIMESTAMP, LINEAGE = "mysql.position", "mysql.gtid_set", "mysql.timestamp", "applier.lineage"
+VERSION = "applier.version"
+"""Of a snapshot that is a version of a lake: its number."""
 TABLES = "applier.tables"
 """Which tables a publication was of: "all" or "some"."""
 
@@ -62,7 +65,8 @@ def about(snapshot: Snapshot, *, of_all: bool) -> dict[str, str]:
     position = snapshot.position
     stamp = {} if position.timestamp is None else {TIMESTAMP: str(position.timestamp)}
     return {POSITION: str(position), GTID_SET: position.gtid_set, LINEAGE: snapshot.lineage,
-            TABLES: "all" if of_all else "some", **stamp}
+            TABLES: "all" if of_all else "some", **stamp,
+            **({} if snapshot.lake is None else {VERSION: str(lakes.number_of(snapshot.uri))})}
 
 
 def position_in(said: Mapping[str, str]) -> BinlogPosition | None:

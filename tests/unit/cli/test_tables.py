@@ -70,11 +70,3 @@ def test_a_pipe_gets_no_colours(environment, snapshots):
                           env=os.environ | environment | {"PYTHONPATH": str(ROOT)}, check=True)
     assert "\x1b" not in done.stdout + done.stderr and "units" in done.stdout
     assert " \n" not in done.stdout
-
-
-@pytest.mark.parametrize("columns", [80, 120])
-def test_a_pipe_is_as_wide_as_it_is_told(columns, snapshots):
-    done = subprocess.run([sys.executable, "-m", "applier", "report", "now"], capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": str(columns)}, check=True)
-    assert (columns < 100) == ("carried" not in done.stdout)
-    assert max(map(len, done.stdout.splitlines())) <= columns

@@ -9,7 +9,8 @@ one that not all their tables stand at one position, and after the last one that
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ from pyiceberg.catalog.rest import Endpoint, HttpMethod, RestCatalog
 from pyiceberg.catalog.rest.response import _handle_non_200_response
 from pyiceberg.catalog.sql import IcebergNamespaceProperties, IcebergTables, SqlCatalog
 from pyiceberg.exceptions import CommitFailedException, CommitStateUnknownException
-from pyiceberg.table import CommitTableRequest, Namespace, Table, TableIdentifier, Transaction
+from pyiceberg.table import CommitTableRequest, Namespace, Table, TableIdentifier, TableProperties, Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.refs import MAIN_BRANCH
 from pyiceberg.table.update import (
@@ -53,11 +54,12 @@ _UNKNOWN = dict.fromkeys((500, 502, 503, 504), CommitStateUnknownException)
 @dataclass(frozen=True)
 class Change:
     """What is to become of a table: from a table that is there (None: it is made) to its name and the transaction that
-    changes it (None: it is dropped)."""
+    changes it (None: it is dropped); `obsolete` are files that nothing needs then."""
 
     before: Table | None
     name: TableName
     transaction: Transaction | None
+    obsolete: Sequence[str] = ()
 
 
 class _CommitTransaction(IcebergBaseModel):
@@ -72,11 +74,23 @@ def commit(catalog: Catalog, changes: Sequence[Change], namespaces: Mapping[str,
     try:
         if isinstance(catalog, SqlCatalog):
             _commit_at_once(catalog, changes, namespaces)
-            return "everything"
-        return _commit_in_steps(catalog, changes, namespaces)
+            at_once: AtOnce = "everything"
+        else:
+            at_once = _commit_in_steps(catalog, changes, namespaces)
     except (CommitFailedException, SQLAlchemyError) as error:
         raise SnapshotError(f"the catalog has changed meanwhile: {str(error).partition(chr(10))[0]}",
                             hint="publish again") from error
+    for change in changes:
+        if change.before is not None:
+            _remove(change.before, change.obsolete)
+    return at_once
+
+
+def _remove(table: Table, files: Iterable[str]) -> None:
+    """Remove files of a table that nothing needs any more, as far as that goes."""
+    for file in files:
+        with suppress(OSError):
+            table.io.delete(file)
 
 
 def _commit_at_once(catalog: SqlCatalog, changes: Sequence[Change],
@@ -87,19 +101,22 @@ def _commit_at_once(catalog: SqlCatalog, changes: Sequence[Change],
             made = catalog._update_and_stage_table(
                 change.before, change.name, _requirements(change.before), change.transaction._updates)
             catalog._write_metadata(_later(made.metadata, change.before), made.io, made.metadata_location)
-            staged.append((change, made.metadata_location))
+            staged.append((change, made))
     with Session(catalog.engine) as session:
         for change in changes:
             if change.before is not None:
                 _take_out(catalog, session, change.before)
-        for change, location in staged:
-            row = catalog._create_table_row(change.name[0], change.name[1], location)
+        for change, made in staged:
+            row = catalog._create_table_row(change.name[0], change.name[1], made.metadata_location)
             if change.before is not None:
                 row["previous_metadata_location"] = change.before.metadata_location
             session.execute(insert(IcebergTables).values(**row))
         for namespace, properties in namespaces.items():
             _set_properties(catalog, session, namespace, properties)
         session.commit()
+    for change, made in staged:
+        if change.before is not None:
+            _remove_old_metadata(change.before, made.metadata)
 
 
 def _later(made: TableMetadata, before: Table | None) -> TableMetadata:
@@ -107,6 +124,14 @@ def _later(made: TableMetadata, before: Table | None) -> TableMetadata:
     if before is None or made.last_updated_ms > before.metadata.last_updated_ms:
         return made
     return made.model_copy(update={"last_updated_ms": before.metadata.last_updated_ms + 1})
+
+
+def _remove_old_metadata(before: Table, made: TableMetadata) -> None:
+    """Remove the files of metadata that a table no longer lists, if its properties say so."""
+    if made.properties.get(TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED) == "true":
+        listed = {entry.metadata_file for entry in made.metadata_log}
+        _remove(before, [entry.metadata_file for entry in before.metadata.metadata_log
+                         if entry.metadata_file not in listed])
 
 
 def _take_out(catalog: SqlCatalog, session: Session, table: Table) -> None:
@@ -151,7 +176,8 @@ def _commit_in_steps(catalog: Catalog, changes: Sequence[Change],
             later += [request] if updates else []
         else:
             now = Table(change.name, table.metadata, table.metadata_location, table.io, catalog, table.config)
-            catalog.commit_table(now, request.requirements, request.updates)
+            done = catalog.commit_table(now, request.requirements, request.updates)
+            _remove_old_metadata(now, done.metadata)
     if later:
         assert isinstance(catalog, RestCatalog)
         _commit_transaction(catalog, _CommitTransaction.model_validate({"table-changes": later}))

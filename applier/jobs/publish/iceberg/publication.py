@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.manifest import DataFile
-from pyiceberg.table import Table
+from pyiceberg.table import Table, TableProperties
 
 from applier.errors import SnapshotError
 from applier.jobs.publish.iceberg.catalog import evolve, new_table, tables_of
 from applier.jobs.publish.iceberg.columns import iceberg_schema, sort_order
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
 from applier.jobs.publish.iceberg.data_files import data_files, place_of
+from applier.jobs.publish.iceberg.expiring import forget, oldest_version
 from applier.jobs.publish.iceberg.file_changes import change_files
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, about
@@ -54,7 +55,7 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[
     databases = {entry.database for entry in entries} | {database.name for database in snapshot.databases}
     for database in sorted(databases):
         catalog.create_namespace_if_not_exists(database)
-    said = about(snapshot, of_all=filter == EVERYTHING)
+    said, oldest = about(snapshot, of_all=filter == EVERYTHING), oldest_version(snapshot)
     planned, gone = list[_Planned](), {table.name(): table for table in known if filter.wanted(*table.name())}
     for entry in entries:
         before = next((by_column[column.id] for column in entry.definition.columns if column.id in by_column), None)
@@ -63,7 +64,7 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[
                                 table=entry.full_name, hint="drop it there, or choose another catalog")
         if before is not None:
             gone.pop(before.name(), None)
-        planned.append(_planned(catalog, snapshot, entry, before, said))
+        planned.append(_planned(catalog, snapshot, entry, before, said, oldest))
     planned += [_Planned(Change(table, (name[0], name[1]), None), PublishedTable(
         name=".".join(name), change="dropped")) for name, table in sorted(gone.items())]
     changes = [plan.change for plan in planned if plan.change is not None]
@@ -95,14 +96,15 @@ def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[Tabl
 
 
 def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None,
-             said: dict[str, str]) -> _Planned:
-    """What is to be done about one table, by commits that say this."""
+             said: dict[str, str], oldest: int | None) -> _Planned:
+    """What is to be done about one table, by commits that say this; the lake's versions begin with the `oldest`."""
     name = (entry.database, entry.name)
     definition = entry.definition.shown
     schema = iceberg_schema(definition, snapshot.source.options.get(OPTION, AS_DECIMAL))
     wanted = [file for file in entry.files if file.rows]
     if before is None:
-        transaction = new_table(catalog, name, schema, sort_order(entry), {"format-version": "2", **said})
+        transaction = new_table(catalog, name, schema, sort_order(entry), {
+            "format-version": "2", TableProperties.METADATA_DELETE_AFTER_COMMIT_ENABLED: "true", **said})
         added = data_files(snapshot.root, wanted, schema)
         change_files(transaction, added, [], said)
         return _Planned(Change(None, name, transaction), PublishedTable(
@@ -114,9 +116,10 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
     if not (new or old or is_renamed or columns_changed):
         return _Planned(None, PublishedTable(name=entry.full_name, change="unchanged", files=len(wanted)))
     transaction.set_properties(said)
+    obsolete = forget(before, transaction, oldest)
     if new or old:
         change_files(transaction, data_files(snapshot.root, new, schema), old, said)
-    return _Planned(Change(before, name, transaction), PublishedTable(
+    return _Planned(Change(before, name, transaction, obsolete), PublishedTable(
         name=entry.full_name, change="changed", files=len(wanted), files_added=len(new), files_removed=len(old),
         bytes_added=sum(file.bytes for file in new), columns_changed=columns_changed,
         renamed_from=".".join(before.name()) if is_renamed else None))

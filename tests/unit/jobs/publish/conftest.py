@@ -2,7 +2,7 @@
 
 import pytest
 
-import applier
+import applier.binlog
 
 
 @pytest.fixture
