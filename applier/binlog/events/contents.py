@@ -70,7 +70,7 @@ def _format(event: Event) -> Any:
 
 def _table(event: Event) -> MappedTable:
     fields = Fields("TABLE_MAP", event.body)
-    return MappedTable(fields.number(6), parse_table_map(fields.rest()))
+    return MappedTable(fields.number(6), parse_table_map(bytes(fields.rest())))
 
 
 _GTIDS = EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Mapping
 from typing import Literal
 
 from applier.binlog.events.format import MOST_COLUMNS
@@ -44,7 +45,7 @@ class TableMap:
     types: tuple[int, ...]
     metadata: tuple[int, ...]
     nullable: tuple[bool, ...]
-    optional: dict[int, bytes] = dataclasses.field(compare=False, repr=False)
+    optional: Mapping[int, bytes] = dataclasses.field(compare=False, repr=False)
     body: bytes = dataclasses.field(compare=False, repr=False)
 
     @property
@@ -121,8 +122,10 @@ class _Reader:
         return name
 
 
+@functools.lru_cache(512)
 def parse_table_map(body: bytes) -> TableMap:
-    """Parse a TABLE_MAP event: `body` starts after the 6-byte table id and ends before the checksum.
+    """Parse a TABLE_MAP event: `body` starts after the 6-byte table id and ends before the checksum. Plans, readers of
+    files and feeds of single tables ask for the same ones again and again.
 
     Raises ArchiveError (1610) if the body is malformed, or has a column type that no server writes.
     """

@@ -1,6 +1,7 @@
 """What is left of the feed of each table of recorded cases, when only some of it is asked for, is what is asked for."""
 
 import random
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -35,17 +36,31 @@ KEYED = {
 """How many of these have a key, and changes with it."""
 
 
-def feeds(case, complete, **options):
-    """The feed of each table, by name; errors of those that have none."""
-    log = ChangeLog(ChangesOptions(tuple(map(str, case.binlogs)), complete=complete, ignore_foreign_keys=not complete,
-                                   **options))
+def change_log(name, complete, **options):
+    return ChangeLog(ChangesOptions(tuple(map(str, Case(name).binlogs)), complete=complete,
+                                    ignore_foreign_keys=not complete, **options))
+
+
+def read(log):
+    """The feed of each table that has one, and its rows, by the table's name."""
     found = {}
     for name in log.tables(EVERYTHING):
         try:
-            found[name] = pa.Table.from_batches((feed := log.feed(name)).batches(), feed.schema)
+            found[name] = (feed := log.feed(name)), pa.Table.from_batches(feed.batches(), feed.schema)
         except (applier.SchemaError, applier.UnsupportedEvent):  # two types of a column; JSON diffs
             continue
     return found
+
+
+@cache
+def everything(name, complete):
+    """A case's log, and all its changes; what is asked of it in these tests is asked of one."""
+    return (log := change_log(name, complete)), read(log)
+
+
+def feeds(name, complete, **options):
+    """Of what is left of the log, the rows of each table's feed."""
+    return {table: changes for table, (_, changes) in read(change_log(name, complete, **options)).items()}
 
 
 def with_keys(changes, feed, flavour, chosen):
@@ -79,14 +94,8 @@ def compared(feed, flavour, key):
 def test_changes_of_some_rows(name, complete):
     """PKE, DEF-R2: by random keys, of one column and of several, of rows that get others, of versions of a table; of
     minimal images, JSON diffs in other rows, compressed events, cascades."""
-    case, chance = Case(name), random.Random(name)
-    log = ChangeLog(ChangesOptions(tuple(map(str, case.binlogs)), complete=complete, ignore_foreign_keys=not complete))
-    judged = 0
-    for table in log.tables(EVERYTHING):
-        try:
-            changes = pa.Table.from_batches((feed := log.feed(table)).batches(), feed.schema)
-        except (applier.SchemaError, applier.UnsupportedEvent):  # two types of a column; JSON diffs
-            continue
+    (log, feeds_of_log), chance, judged = everything(name, complete), random.Random(name), 0
+    for table, (feed, changes) in feeds_of_log.items():
         names = feed.key
         rows = [row for row in changes.to_pylist() if row["_present"] is None or set(names) <= set(row["_present"])]
         known = [key for row in rows if None not in (key := tuple(row[name] for name in names))]
@@ -110,12 +119,12 @@ def test_histories_of_some_rows(name, tmp_path):
     """PKE, AP-SNAP: the versions that the whole history has of them, from the beginning, and from a base."""
     case, chance, judged = Case(name), random.Random(name), 0
     marks = case.marks if (case.folder / "case.json").exists() else []
-    files, mark = tuple(map(str, case.binlogs)), next(iter(marks), None)
-    logs = [ChangeLog(ChangesOptions(files, complete=True))]
+    mark = next(iter(marks), None)
+    logs = [everything(name, True)]
     if mark is not None:
         replayed(case, tmp_path / "base", mark=mark)
-        logs.append(ChangeLog(ChangesOptions(files, base=str(tmp_path / "base"), complete=True)))
-    for log in logs:
+        logs.append(((based := change_log(name, True, base=str(tmp_path / "base"))), read(based)))
+    for log, feeds_of_log in logs:
         for table in log.tables(EVERYTHING):
             try:
                 whole = row_history(log, table)
@@ -132,10 +141,10 @@ def test_histories_of_some_rows(name, tmp_path):
                 wanted = {compared(whole, log.flavour, key) for key in chosen}
                 assert found == [row for row in rows if compared(
                     whole, log.flavour, [row[name] for name in whole.key]) in wanted], (table, chosen)
-            changes, some = log.feed(table), log.feed(table, keys=chosen)
+            some = log.feed(table, keys=chosen)
             found = pa.Table.from_batches(some.batches(), some.schema).to_pylist()
-            every = pa.Table.from_batches(changes.batches(), changes.schema)
-            assert found == with_keys(every, changes, log.flavour, chosen), (table, chosen)
+            feed, changes = feeds_of_log[table]
+            assert found == with_keys(changes, feed, log.flavour, chosen), (table, chosen)
             judged += 1
     assert judged
 
@@ -149,18 +158,18 @@ def in_order(rows):
 def test_changes_of_some_transactions(name, complete):
     """Random sets of GTIDs, of both flavours, with tags; in compressed payloads; of XA transactions those that prepared
     them; statements below the log, and what foreign keys change, with their transactions."""
-    case, chance = Case(name), random.Random(name)
-    everything = {table: changes.to_pylist() for table, changes in feeds(case, complete).items()}
-    assert len(everything) == FILTERED[name][complete]
-    known = sorted({row["_gtid"] for rows in everything.values() for row in rows if row["_gtid"] is not None})
+    chance, all_rows = random.Random(name), {
+        table: changes.to_pylist() for table, (_, changes) in everything(name, complete)[1].items()}
+    assert len(all_rows) == FILTERED[name][complete]
+    known = sorted({row["_gtid"] for rows in all_rows.values() for row in rows if row["_gtid"] is not None})
     for share in (0.1, 0.5):
         gtids = {gtid for gtid in known if chance.random() < share} or set(known[:1])
         if gtids:
-            few = feeds(case, complete, gtids=",".join(gtids))
-            for table in everything.keys() & few.keys():  # without others' JSON diffs, more tables have a feed
+            few = feeds(name, complete, gtids=",".join(gtids))
+            for table in all_rows.keys() & few.keys():  # without others' JSON diffs, more tables have a feed
                 changes = few[table]
-                assert changes.to_pylist() == [row for row in everything[table] if row["_gtid"] in gtids], table
-            assert set(everything) <= set(few)
+                assert changes.to_pylist() == [row for row in all_rows[table] if row["_gtid"] in gtids], table
+            assert set(all_rows) <= set(few)
 
 
 @pytest.mark.parametrize("complete", [False, True], ids=["images", "complete"])
@@ -168,17 +177,16 @@ def test_changes_of_some_transactions(name, complete):
 def test_what_comes_before_a_time_and_what_comes_after(name, complete):
     """GRP-4, AP-SNAP: both together are all changes; one of an XA transaction comes when it is committed."""
     case, chance = Case(name), random.Random(name)
-    everything = feeds(case, complete)
     in_log_order = [int(time) for file in case.binlogs for time in GroupPass(str(file)).groups().times]
     times = sorted(set(in_log_order))
     for time in chance.sample(times, min(2, len(times))):
-        after = feeds(case, complete, start_datetime=time)
+        after = feeds(name, complete, start_datetime=time)
         try:
-            before = feeds(case, complete, stop_datetime=time)
+            before = feeds(name, complete, stop_datetime=time)
         except applier.UsageError as error:
             assert time <= in_log_order[0] and "nothing in these binlogs is before the place" in error.message
             before = {}
-        for table, changes in everything.items():
+        for table, (_, changes) in everything(name, complete)[1].items():
             earlier = before[table].to_pylist() if table in before else []
             if table not in before or before[table].column_names == changes.column_names:
                 assert in_order(earlier + after[table].to_pylist()) == in_order(changes.to_pylist()), (table, time)
