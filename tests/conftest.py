@@ -25,10 +25,16 @@ def pytest_collection():
         gc.freeze()
 
 
+LONGEST = ("test_wheel.py", "test_cold_nodes.py")
+"""Modules that take about a minute, for one fixture or one test. A process of xdist that is through takes tests from
+the end of another one's: at the end these would be all that is left for one, or their fixture made twice."""
+
+
 def pytest_collection_modifyitems(items):
-    """A test below tests/unit is marked `unit`, and so on."""
+    """A test below tests/unit is marked `unit`, and so on; the longest modules come first."""
     for item in items:
         item.add_marker(item.path.relative_to(Path(__file__).parent).parts[0])
+    items.sort(key=lambda item: item.path.name not in LONGEST)
 
 
 @pytest.fixture(scope="session", autouse=True)
