@@ -109,12 +109,33 @@ def complete(filesystem: fs.FileSystem, root: str) -> list[int]:
 
 
 def latest(filesystem: fs.FileSystem, root: str) -> int | None:
-    """The number of the latest complete version; None if there is none. Errors: OSError."""
-    for number in reversed(numbers(filesystem, root)):
-        path = f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}"
-        if filesystem.get_file_info(path).type == fs.FileType.File:
-            return number
-    return None
+    """The number of the latest complete version; None if there is none. Errors: OSError.
+
+    Of many versions, not all are listed: those after the one that LATEST names have its next numbers, since a run that
+    was killed before it wrote the pointer leaves it behind, and nothing expires before it is right.
+    """
+    number = _pointed_at(filesystem, root)
+    if number is not None and is_complete(filesystem, root, number):
+        while is_complete(filesystem, root, number + 1):
+            number += 1
+        return number
+    return next((number for number in reversed(numbers(filesystem, root)) if is_complete(filesystem, root, number)),
+                None)
+
+
+def is_complete(filesystem: fs.FileSystem, root: str, number: int) -> bool:
+    """Whether there is a complete version of this number. Errors: OSError."""
+    path = f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}"
+    return bool(filesystem.get_file_info(path).type == fs.FileType.File)
+
+
+def _pointed_at(filesystem: fs.FileSystem, root: str) -> int | None:
+    try:
+        with filesystem.open_input_stream(f"{root}/{LATEST}", compression=None) as stream:
+            said = stream.read(_DIGITS + 2).strip()
+    except OSError:
+        return None
+    return int(said) if len(said) == _DIGITS and said.isdigit() else None
 
 
 def latest_uri(uri: str) -> str | None:

@@ -7,7 +7,9 @@
     strays     files that no version names, of runs that were killed or lost: once they are older than a grace period,
                and no run is at work in a local lake
 
-Files are listed before the versions are read: what a run writes meanwhile is not in the list.
+Files are listed before the versions are read: what a run writes meanwhile is not in the list. A file is in versions
+that follow each other, since a version takes what stays from the one before, and names are given once. So of the
+versions that stay, those beside the ones that go say what is still needed; all are read where strays are sought.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from bisect import bisect
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -25,7 +28,7 @@ from applier.errors import SnapshotError, UsageError, reason
 from applier.jobs.lake.contents import Contents, folder_of_version, read_contents, sizes_of
 from applier.snapshot import lakes, location
 from applier.snapshot.lake_needs import leases, needs
-from applier.snapshot.lake_staging import lives, remove_dead
+from applier.snapshot.lake_staging import lives, remove_dead, write_latest
 from applier.snapshot.manifest import MANIFEST
 
 GRACE = timedelta(days=1)
@@ -64,28 +67,36 @@ def checked_keep(given: Keep | str) -> Keep:
     return given
 
 
-def expire(uri: str, keep: Keep, *, dry_run: bool = False, grace: timedelta = GRACE) -> Expired:
-    """Expire versions of the lake at a path or uri. Raises SnapshotError, and removes nothing then, where there is no
-    lake, or a version or what is needed of it cannot be read; and where a file cannot be removed: run it again."""
+def expire(uri: str, keep: Keep, *, dry_run: bool = False, grace: timedelta = GRACE, strays: bool = True) -> Expired:
+    """Expire versions of the lake at a path or uri, and look for strays, which takes longer the more versions stay.
+    Raises SnapshotError, and removes nothing then, where there is no lake, or a version or what is needed of it cannot
+    be read; and where a file cannot be removed: run it again."""
     contents = read_contents(uri)
     waits = location.is_local(contents.filesystem) and lives(contents.root)
     kept = _kept(contents, keep)
-    going = [number for number in contents.numbers if number not in kept]
+    going = sorted(set(contents.numbers) - set(kept))
     needed = {path for table in needs(contents.filesystem, contents.root) for path in table.files}
-    for number in kept:
+    for number in kept if strays else _beside(kept, going):
         needed |= sizes_of(contents.version(number)).keys()
     named = {path for number in going for path in sizes_of(contents.version(number))}
-    named |= {path for number in going for path in contents.files if path.startswith(f"{folder_of_version(number)}/")}
+    folders = {folder_of_version(number) for number in going}
+    named |= {path for path in contents.files if "/".join(path.split("/", 2)[:2]) in folders}
     freed = sorted(path for path in named - needed if path in contents.files)
-    strays = [] if waits else _strays(contents, needed | named, grace)
+    found = _strays(contents, needed | named, grace) if strays and not waits else []
     if not dry_run:
         try:
-            _remove(contents, going, freed, strays)
+            _remove(contents, going, freed, found)
         except OSError as error:
             raise SnapshotError(f"a file cannot be removed: {reason(error)}", file=error.filename or uri,
                                 hint="run it again when that is mended") from error
-    return Expired(tuple(going), tuple(kept), len(freed), _bytes(contents, freed), len(strays),
-                   _bytes(contents, strays), waits, dry_run)
+    return Expired(tuple(going), tuple(kept), len(freed), _bytes(contents, freed), len(found),
+                   _bytes(contents, found), waits, dry_run)
+
+
+def _beside(kept: list[int], going: list[int]) -> set[int]:
+    """Of versions that stay, the nearest before and after each that goes."""
+    places = {bisect(kept, number) for number in going}
+    return {kept[place] for after in places for place in (after - 1, after) if 0 <= place < len(kept)}
 
 
 def _kept(contents: Contents, keep: Keep) -> list[int]:
@@ -114,7 +125,9 @@ def _strays(contents: Contents, known: set[str], grace: timedelta) -> list[str]:
 
 
 def _remove(contents: Contents, going: list[int], freed: list[str], strays: list[str]) -> None:
-    """Manifests first. Errors: OSError."""
+    """Manifests first, and before them the pointer to the latest version, by which that is found. Errors: OSError."""
+    if going:
+        write_latest(contents.filesystem, contents.root)
     manifests = [f"{folder_of_version(number)}/{MANIFEST}" for number in going]
     _delete(contents, manifests)
     _delete(contents, [path for path in [*freed, *strays] if path not in set(manifests)])

@@ -19,8 +19,8 @@ from applier.snapshot.as_of import in_order, is_reached, last_of, told
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 
 POSITION, GTID_SET, TIMESTAMP, LINEAGE = "mysql.position", "mysql.gtid_set", "mysql.timestamp", "applier.lineage"
-VERSION = "applier.version"
-"""Of a snapshot that is a version of a lake: its number."""
+LAKE, VERSION = "applier.lake", "applier.version"
+"""Of a snapshot that is a version of a lake: which lake that is, and its number."""
 TABLES = "applier.tables"
 """Which tables a publication was of: "all" or "some"."""
 
@@ -66,7 +66,7 @@ def about(snapshot: Snapshot, *, of_all: bool) -> dict[str, str]:
     stamp = {} if position.timestamp is None else {TIMESTAMP: str(position.timestamp)}
     return {POSITION: str(position), GTID_SET: position.gtid_set, LINEAGE: snapshot.lineage,
             TABLES: "all" if of_all else "some", **stamp,
-            **({} if snapshot.lake is None else {VERSION: str(lakes.number_of(snapshot.uri))})}
+            **({} if snapshot.lake is None else {LAKE: snapshot.lake, VERSION: str(lakes.number_of(snapshot.uri))})}
 
 
 def position_in(said: Mapping[str, str]) -> BinlogPosition | None:

@@ -32,6 +32,8 @@ from applier.snapshot.lake_staging import open_lake
 MOST_SECONDS_OFF = 60.0
 """Between rounds that fail, at most, unless people wait longer for those that do not."""
 EXPIRES_EVERY_SECONDS = 60.0
+_EXPIRES_AT_MOST = 20
+"""How many times as long as an expiry took the next one waits."""
 """Listing a lake's files costs more than a small round."""
 
 
@@ -172,8 +174,11 @@ class _Follower:
     def _expire(self) -> int:
         if self._options.keep is None or time.monotonic() < self._expires_after:
             return 0
-        self._expires_after = time.monotonic() + EXPIRES_EVERY_SECONDS
-        return len(expire(self._lake, self._options.keep).versions)
+        began, is_first = time.monotonic(), self._expires_after == 0.0
+        expired = expire(self._lake, self._options.keep, strays=is_first)  # which the run before may have left
+        took = time.monotonic() - began
+        self._expires_after = time.monotonic() + max(EXPIRES_EVERY_SECONDS, _EXPIRES_AT_MOST * took)
+        return len(expired.versions)
 
 
 def _listing(binlogs: Sequence[str]) -> Listing:

@@ -9,34 +9,24 @@ other people name stays.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from pyiceberg.table import Table, Transaction
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update import RemoveSnapshotsUpdate
 
-from applier.errors import SnapshotError, reason
 from applier.jobs.publish.iceberg.catalog import FAILURES
-from applier.jobs.publish.states import VERSION
+from applier.jobs.publish.states import LAKE, VERSION
 from applier.snapshot import lakes, location, manifest
 
 _AT_ONCE = 100
 """Snapshots that a commit forgets at most, so that none takes long: the next one goes on."""
 
 
-def oldest_version(snapshot: manifest.Snapshot) -> int | None:
-    """The number of the oldest version of the lake that a snapshot is a version of; None if it is none."""
-    if snapshot.lake is None:
-        return None
-    try:
-        return lakes.numbers(*location.resolve(snapshot.root))[0]
-    except OSError as error:
-        raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=snapshot.root) from error
-
-
-def forget(table: Table, transaction: Transaction, oldest: int | None) -> list[str]:
-    """Have a transaction on a table take out the snapshots that only versions before the `oldest` could read; returns
-    the files of metadata that nothing needs once it is committed."""
-    if oldest is None or not (gone := _gone(table, oldest)[:_AT_ONCE]):
+def forget(table: Table, transaction: Transaction, published: manifest.Snapshot) -> list[str]:
+    """Have a transaction that publishes a version of a lake on a table take out the snapshots that only expired
+    versions could read; returns the files of metadata that nothing needs once it is committed. Errors: OSError."""
+    if published.lake is None or not (gone := _gone(table, published.root, published.lake)):
         return []
     ids = [snapshot.snapshot_id for snapshot in gone]
     transaction._apply((RemoveSnapshotsUpdate.model_validate({"snapshot-ids": ids}),))
@@ -49,20 +39,26 @@ def forget(table: Table, transaction: Transaction, oldest: int | None) -> list[s
         return []
 
 
-def _gone(table: Table, oldest: int) -> list[Snapshot]:
-    """In the order in which they were the table's."""
-    known = {snapshot.snapshot_id: snapshot for snapshot in table.metadata.snapshots}
+def _gone(table: Table, root_uri: str, lake: str) -> list[Snapshot]:
+    """In the order in which they were the table's: those that were published at versions of this lake, up to one that
+    a version can read which is still there: that of the next snapshot's number less one."""
+    known, (filesystem, root) = {one.snapshot_id: one for one in table.metadata.snapshots}, location.resolve(root_uri)
     order = [entry.snapshot_id for entry in table.metadata.snapshot_log if entry.snapshot_id in known]
-    readable = [place for place, id_ in enumerate(order) if (version := _version(known[id_])) is not None
-                and version <= oldest]
-    first = readable[-1] if readable else 0
+    first = 0
+    for place, pair in enumerate(pairwise(order[:_AT_ONCE + 1]), 1):
+        made, next_made = (_version(known[id_], lake) for id_ in pair)
+        if made is None or next_made is None or lakes.is_complete(filesystem, root, max(made, next_made - 1)):
+            break
+        first = place
     stays = {*order[first:], *(ref.snapshot_id for ref in table.metadata.refs.values())}
     return [known[id_] for id_ in dict.fromkeys(order[:first]) if id_ not in stays]
 
 
-def _version(snapshot: Snapshot) -> int | None:
-    said = "" if snapshot.summary is None else snapshot.summary.additional_properties.get(VERSION, "")
-    return int(said) if said.isascii() and said.isdecimal() else None
+def _version(snapshot: Snapshot, lake: str) -> int | None:
+    """At which version of the lake it was published; None if at none."""
+    said = {} if snapshot.summary is None else snapshot.summary.additional_properties
+    number = said.get(VERSION, "")
+    return int(number) if said.get(LAKE) == lake and number.isascii() and number.isdecimal() else None
 
 
 def _files(table: Table, snapshots: Sequence[Snapshot]) -> set[str]:

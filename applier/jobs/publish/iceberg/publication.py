@@ -21,7 +21,7 @@ from applier.jobs.publish.iceberg.catalog import evolve, new_table, tables_of
 from applier.jobs.publish.iceberg.columns import iceberg_schema, sort_order
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
 from applier.jobs.publish.iceberg.data_files import data_files, place_of
-from applier.jobs.publish.iceberg.expiring import forget, oldest_version
+from applier.jobs.publish.iceberg.expiring import forget
 from applier.jobs.publish.iceberg.file_changes import change_files
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, about
@@ -55,7 +55,7 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[
     databases = {entry.database for entry in entries} | {database.name for database in snapshot.databases}
     for database in sorted(databases):
         catalog.create_namespace_if_not_exists(database)
-    said, oldest = about(snapshot, of_all=filter == EVERYTHING), oldest_version(snapshot)
+    said = about(snapshot, of_all=filter == EVERYTHING)
     planned, gone = list[_Planned](), {table.name(): table for table in known if filter.wanted(*table.name())}
     for entry in entries:
         before = next((by_column[column.id] for column in entry.definition.columns if column.id in by_column), None)
@@ -64,7 +64,7 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[
                                 table=entry.full_name, hint="drop it there, or choose another catalog")
         if before is not None:
             gone.pop(before.name(), None)
-        planned.append(_planned(catalog, snapshot, entry, before, said, oldest))
+        planned.append(_planned(catalog, snapshot, entry, before, said))
     planned += [_Planned(Change(table, (name[0], name[1]), None), PublishedTable(
         name=".".join(name), change="dropped")) for name, table in sorted(gone.items())]
     changes = [plan.change for plan in planned if plan.change is not None]
@@ -96,8 +96,8 @@ def _known_tables(catalog: Catalog, lineage: str) -> tuple[list[Table], set[Tabl
 
 
 def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Table | None,
-             said: dict[str, str], oldest: int | None) -> _Planned:
-    """What is to be done about one table, by commits that say this; the lake's versions begin with the `oldest`."""
+             said: dict[str, str]) -> _Planned:
+    """What is to be done about one table, by commits that say this."""
     name = (entry.database, entry.name)
     definition = entry.definition.shown
     schema = iceberg_schema(definition, snapshot.source.options.get(OPTION, AS_DECIMAL))
@@ -116,7 +116,7 @@ def _planned(catalog: Catalog, snapshot: Snapshot, entry: TableEntry, before: Ta
     if not (new or old or is_renamed or columns_changed):
         return _Planned(None, PublishedTable(name=entry.full_name, change="unchanged", files=len(wanted)))
     transaction.set_properties(said)
-    obsolete = forget(before, transaction, oldest)
+    obsolete = forget(before, transaction, snapshot)
     if new or old:
         change_files(transaction, data_files(snapshot.root, new, schema), old, said)
     return _Planned(Change(before, name, transaction, obsolete), PublishedTable(

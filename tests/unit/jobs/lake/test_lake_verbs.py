@@ -12,6 +12,7 @@ import pytest
 import applier
 from applier import cli
 from applier.errors import SnapshotError, UsageError
+from applier.jobs.lake import expiring
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, lakes, manifest, shards
 from applier.snapshot.lake_needs import Needed, write_needs
 from applier.snapshot.lake_staging import open_lake
@@ -127,6 +128,29 @@ def test_expire_removes_what_no_version_that_stays_names(lake, capsys):
     assert sorted(os.listdir(f"{lake}/_versions")) == ["0000000003", "0000000004"]
     assert not applier.fsck(lake).damaged and applier.fsck(lake).strays == ()
     assert applier.expire(lake, 2).versions == ()
+
+
+@pytest.mark.parametrize("leased", [None, 1, 2, 3])
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_what_is_needed_is_said_by_the_versions_beside(lake, keep, leased):
+    """Where no strays are sought, the same goes as where all versions are read."""
+    if leased is not None:
+        os.mkdir(f"{lake}/_leases")
+        with open(f"{lake}/_leases/reader.json", "w") as file:
+            json.dump({"version": leased, "expires": int(time.time()) + 3600}, file)
+    shutil.copytree(lake, f"{lake}2")
+    found = [expiring.expire(place, keep, strays=strays) for place, strays in ((lake, True), (f"{lake}2", False))]
+    assert found[0] == found[1] and below(lake) == below(f"{lake}2") and not applier.fsck(f"{lake}2").damaged
+
+
+def test_the_pointer_is_right_before_anything_goes(lake):
+    """By it and the next numbers the latest version is found."""
+    with open(f"{lake}/LATEST", "w") as file:
+        file.write("0000000001\n")
+    assert applier.Snapshot(lake).uri.endswith("4")
+    assert applier.expire(lake, 1).kept == (4,)
+    with open(f"{lake}/LATEST") as file:
+        assert file.read() == "0000000004\n"
 
 
 def test_expire_by_time(lake):
