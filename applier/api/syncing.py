@@ -41,6 +41,7 @@ def sync(
     change_data: bool = False,
     warehouse: PathLike | None = None,
     keep: Keep | str | None = None,
+    until_now: bool = False,
     ending: Ending | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
@@ -80,6 +81,7 @@ def sync(
     change_data: whether these tables have a change data feed, as `publish` says.
     warehouse: where the catalog's own files go.
     keep: how many of the lake's versions stay, or those published since so long ago: 10, "7d"; by default all.
+    until_now: whether to end after one round.
     ending: what is asked to end it, from another thread or a signal's handler, after the round that it is at.
 
     base and schema are for the first version of a lake; these and the rest are as in `replay`.
@@ -113,5 +115,5 @@ def sync(
     )
     chosen = SyncOptions(options, every, None if keep is None else checked_keep(keep), iceberg,
                          None if warehouse is None else path(warehouse), None if delta is None else path(delta),
-                         change_data)
+                         change_data, until_now)
     return follow(chosen, ending or Ending(), watcher(progress))

@@ -54,6 +54,9 @@ def sync(
         metavar="LAKE", help="The lake that follows: each round makes its next version. A new one is made.")],
     every: Annotated[str, typer.Option(
         metavar="TIME", help="How long to wait between two looks at the archive: 10s, 0.5s, 1m.")] = "10s",
+    until_now: Annotated[bool, typer.Option(
+        "--until-now", help="End after one round, as for cron: 0 if all that is there is in the lake and published.",
+    )] = False,
     iceberg: Annotated[str | None, typer.Option(
         metavar="CATALOG", help="Publish each version in this catalog of Iceberg, as `publish` does.")] = None,
     change_data: Annotated[bool, typer.Option(
@@ -131,6 +134,7 @@ def sync(
         warehouse=warehouse,
         delta=delta,
         change_data=change_data,
+        until_now=until_now,
         health=tuple(health or ()),
     )
     _follow(options, json_log)

@@ -6,32 +6,37 @@ to the same version: of two runs, the later one's list has both claims, since th
 GCS and Azure do). Whoever finds another claim withdraws its own and stops. At most one goes on; where both write at the
 same time, both may stop, and neither has published.
 
-A claim of a run that was killed must not stop others for ever: it counts for ten minutes, by the store's clock, and a
-run gives up a version that it did not finish within one minute of its claim. What this cannot tell apart is a run of
-which a request hangs for longer than nine minutes between being sent and being taken: the manifest, where stores know
-conditions, is safe from it.
+A claim of a run that was killed must not stop others for ever, and a run gives up a version that it did not finish
+within one minute of its claim. Where the store takes conditions, which a claim finds out by being made twice, a claim
+counts for two minutes, by the store's clock: a request for the manifest that hangs is refused later. Elsewhere it
+counts for ten, and what this cannot tell apart is a run of which that request hangs for nine minutes between being
+sent and being taken.
 """
 
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from datetime import timedelta
 
 from pyarrow import fs
 
 from applier.errors import SnapshotError
+from applier.io import new_files
+from applier.io.resolver import join
 from applier.snapshot.lakes import version_name
 from applier.snapshot.staging import WITHOUT_FOLDERS
 
-COUNTS_FOR = timedelta(minutes=10)
+COUNTS_FOR, WITH_CONDITIONS = timedelta(minutes=10), timedelta(minutes=2)
 _ENOUGH_SECONDS = 60.0
+_TEXT = b"A run is about to publish this version.\n"
 
 
 class Claim:
-    """A run's claim to the version of a number; `folder` is where claims are."""
+    """A run's claim to the version of a number; `folder` is where claims are, `uri` says the same."""
 
-    def __init__(self, filesystem: fs.FileSystem, folder: str, number: int, run: str) -> None:
-        self._filesystem, self._folder = filesystem, folder
+    def __init__(self, filesystem: fs.FileSystem, folder: str, uri: str, number: int, run: str) -> None:
+        self._filesystem, self._folder, self._uri = filesystem, folder, uri
         self._start = f"claim-{version_name(number)}-"
         self._path = f"{folder}/{self._start}{run}"
         self._made = 0.0
@@ -41,22 +46,35 @@ class Claim:
         self._made = time.monotonic()
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
             self._filesystem.create_dir(self._folder, recursive=True)
-        with self._filesystem.open_output_stream(self._path, compression=None) as stream:
-            stream.write(b"A run is about to publish this version.\n")
+        counts_for = WITH_CONDITIONS if self._is_made_on_condition() else COUNTS_FOR
         claims = [info for info in self._filesystem.get_file_info(fs.FileSelector(self._folder))
                   if info.base_name.startswith(self._start)]
         [own] = [info for info in claims if info.path == self._path]
-        if any(info.path != self._path and info.mtime > own.mtime - COUNTS_FOR for info in claims):
+        others = [info for info in claims if info.path != self._path and info.mtime > own.mtime - counts_for]
+        if others:
+            newest = max(others, key=lambda info: info.mtime)
+            ends = newest.mtime + counts_for
             self.drop()
-            raise SnapshotError("another run is publishing this version, so this one publishes nothing",
-                                file=self._path, hint="run it again: it goes on from the latest version; a run that "
-                                                      "was killed holds a version for ten minutes")
+            raise SnapshotError("another run is publishing this version, or was killed while it did, so this one "
+                                "publishes nothing", file=join(self._uri, newest.base_name),
+                                hint=f"run it again: it goes on from the latest version; this claim is of "
+                                     f"{newest.mtime:%H:%M:%S} UTC and counts until {ends:%H:%M:%S}")
+
+    def _is_made_on_condition(self) -> bool:
+        """Write the claim; returns whether the store takes conditions: then it does not write it again."""
+        uri = join(self._uri, self._path.rpartition("/")[2])
+        if new_files.can_make(uri):
+            with suppress(OSError):
+                return new_files.make(uri, _TEXT) and not new_files.make(uri, _TEXT.upper())
+        with self._filesystem.open_output_stream(self._path, compression=None) as stream:
+            stream.write(_TEXT)
+        return False
 
     def check(self) -> None:
         """Raise SnapshotError if the claim may no longer count for others."""
         if time.monotonic() - self._made > _ENOUGH_SECONDS:
             raise SnapshotError("publishing took more than a minute, and another run may have begun",
-                                file=self._path, hint="run it again")
+                                file=join(self._uri, self._path.rpartition("/")[2]), hint="run it again")
 
     def drop(self) -> None:
         """Withdraw the claim, if it was made. Errors: OSError."""

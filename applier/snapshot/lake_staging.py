@@ -222,7 +222,8 @@ class _Far(_OfLake):
         super().__init__(lake, filesystem, root, id_)
         self._scratch = f"{lakes.STAGING}/{_RUN}{self._run}"
         self._beside = f"{root}/{self._scratch}"
-        self._claim = Claim(filesystem, f"{root}/{lakes.STAGING}", self.number, self._run)
+        self._claim = Claim(filesystem, f"{root}/{lakes.STAGING}", join(self._lake_uri, lakes.STAGING), self.number,
+                            self._run)
 
     def _beside_uri(self) -> str:
         return join(self._lake_uri, self._scratch)

@@ -7,7 +7,7 @@ have expired, tables that were dropped, and publications of only some tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from applier.binlog.locating.place import Place
@@ -112,5 +112,16 @@ def as_of(tables: Sequence[TableStates], others: Sequence[Publication], place: P
     at = str(order[number])
     if not any(other.of_all for other in others if str(other.position) == at) and not (
             at in known and all(state.of_all for state in commits if str(state.position) == at)):
-        notes.append("not all tables were published there: some may stand before it")
+        notes.append("not all tables were published there: some tables may stand before it")
+    elif not _is_whole(others, lines, order[:number + 1]):
+        notes.append("the last publication was stopped, or is under way: some tables may stand before it")
     return PublishedAsOf(catalog=where, position=order[number], tables=tuple(found), notes=tuple(notes))
+
+
+def _is_whole(others: Sequence[Publication], lines: Set[str], reached: Sequence[BinlogPosition]) -> bool:
+    """Whether the last publication is not one of these lines up to there that did not come to its end."""
+    ranks = {str(position): rank for rank, position in enumerate(reached)}
+    known = [(ranks[str(other.position)], other.of_all) for other in others
+             if other.lineage in lines and str(other.position) in ranks]
+    last = max((rank for rank, _ in known), default=None)
+    return all(of_all for rank, of_all in known if rank == last)

@@ -78,11 +78,13 @@ class Health:
 
     def _prometheus(self, now: float) -> bytes:
         figures = [
-            ("up", "gauge", "1 while rounds succeed, 0 after one that failed", int(self.state == "following")),
+            ("up", "gauge", "1 while rounds succeed, 0 after one that failed and after the end",
+             int(self.state == "following")),
             ("checked_timestamp_seconds", "gauge", "when the archive was looked at last", now),
-            ("lag_seconds", "gauge", "how far the lake is behind the archive's newest event group", self.lag),
+            ("lag_seconds", "gauge", "how far the lake is behind the archive, 0 where that has nothing new", self.lag),
             ("version", "gauge", "the lake's version", self.last.version),
-            ("position_timestamp_seconds", "gauge", "when its last event group was written", self.last.timestamp),
+            ("position_timestamp_seconds", "gauge", "when its last event group was written: old, too, where nothing "
+             "comes into the archive", self.last.timestamp),
             ("round_seconds", "gauge", "how long the last round took", self.last.seconds),
             ("rounds_total", "counter", "rounds that made or published a version", self.rounds),
             ("changes_total", "counter", "row changes that were applied", self.changes),

@@ -32,9 +32,9 @@ from applier.snapshot.lake_staging import open_lake
 MOST_SECONDS_OFF = 60.0
 """Between rounds that fail, at most, unless people wait longer for those that do not."""
 EXPIRES_EVERY_SECONDS = 60.0
+"""Listing a lake's files costs more than a small round."""
 _EXPIRES_AT_MOST = 20
 """How many times as long as an expiry took the next one waits."""
-"""Listing a lake's files costs more than a small round."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class SyncOptions:
     """What to follow: `replay` has the archive and the lake, `every` is how many seconds lie between looks, `keep` what
     stays of the lake's versions, None: all. A version is published in a catalog of Iceberg, whose own files go to
     `warehouse`, and as Delta's tables below a directory, with change data if it is wanted, where these are given.
-    `health`: files (health.py)."""
+    `until_now`: end after one round. `health`: files (health.py)."""
 
     replay: ReplayOptions
     every: float = 10.0
@@ -51,6 +51,7 @@ class SyncOptions:
     warehouse: str | None = None
     delta: str | None = None
     change_data: bool = False
+    until_now: bool = False
     health: tuple[str, ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -68,7 +69,7 @@ def sync(options: SyncOptions, ending: Ending, progress: Progress | None = None)
     """Follow the archive until `ending` is asked for; yields each round that did something, or failed.
 
     Raises what no later round could mend: ReplayStopped where a replica would stop, SchemaError, UsageError; and when
-    it is asked to end after a round that failed, that round's error.
+    it ends after a round that failed, that round's error.
     """
     follower, health = _Follower(options, progress or Silent()), Health(options.health)
     failed = 0
@@ -80,7 +81,8 @@ def sync(options: SyncOptions, ending: Ending, progress: Progress | None = None)
             if done.error is not None and _lasts(done.error):
                 raise done.error
             yield done
-        if ending.wait(max(options.every, min(2.0 ** (failed - 1), MOST_SECONDS_OFF)) if failed else options.every):
+        off = min(2.0 ** (failed - 1), MOST_SECONDS_OFF) if failed else 0.0
+        if options.until_now or ending.wait(max(options.every, off)):
             health.ended()
             if failed and done is not None and done.error is not None:
                 raise done.error

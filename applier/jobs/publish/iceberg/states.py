@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.table import Table
@@ -13,6 +13,7 @@ from applier.errors import SnapshotError
 from applier.jobs.publish.iceberg.catalog import tables_of
 from applier.jobs.publish.iceberg.commits import COMPLETE
 from applier.jobs.publish.iceberg.publication import DROPPED
+from applier.jobs.publish.result import PublishedAsOf
 from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, Publication, State, TableStates, position_in
 from applier.schema.table_filter import TableFilter
 from applier.snapshot.manifest import BinlogPosition
@@ -64,3 +65,24 @@ def _state(snapshot: Snapshot, name: str) -> State:
                             table=name, hint=f"lead it back to a snapshot with {POSITION} in its summary, or leave it "
                                              "out with --ignore-tables")
     return State(snapshot.snapshot_id, position, said.get(TABLES) == "all", snapshot.timestamp_ms)
+
+
+def without_files(catalog: Catalog, found: PublishedAsOf) -> PublishedAsOf:
+    """The same without tables of which files of then are gone, which is told. The files that a table has now are there.
+    """
+    gone = {table.name for table in found.tables if _lacks_files(catalog.load_table(table.name), table.id)}
+    notes = [f"what {name} was there can no longer be read: files of then have expired" for name in sorted(gone)]
+    return replace(found, tables=tuple(table for table in found.tables if table.name not in gone),
+                   notes=(*found.notes, *notes))
+
+
+def _lacks_files(table: Table, id_: int) -> bool:
+    then, now = table.snapshot_by_id(id_), table.current_snapshot()
+    if then is None or now is None or then.snapshot_id == now.snapshot_id:
+        return then is None
+    return any(not table.io.new_input(path).exists() for path in sorted(_paths(table, then) - _paths(table, now)))
+
+
+def _paths(table: Table, snapshot: Snapshot) -> set[str]:
+    return {entry.data_file.file_path for manifest in snapshot.manifests(table.io)
+            for entry in manifest.fetch_manifest_entry(table.io, discard_deleted=True)}

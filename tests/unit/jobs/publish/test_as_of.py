@@ -91,7 +91,7 @@ def test_only_some_tables(log, publish, where):
     publish()
     insert(log, "u", 7)
     second = publish(tables="d.u")
-    assert applier.published(**where).notes == ("not all tables were published there: some may stand before it",)
+    assert applier.published(**where).notes == ("not all tables were published there: some tables may stand before it",)
     insert(log, "u", 8)
     insert(log, "t", 8)
     publish()

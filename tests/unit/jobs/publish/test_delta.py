@@ -144,6 +144,8 @@ def test_a_stopped_publication_goes_on(tmp_path, log, publish, stopped):
             pytest.raises(applier.SnapshotError, match="stopped"):
         publish()
     assert marker(tmp_path)["complete"] is (stopped == 0)
+    told = " ".join(applier.published(delta=tmp_path / "delta").notes)
+    assert ("some tables may stand before it" in told) is (stopped > 0)
     assert rows(tmp_path, "u") in ([], ["(7,)"])
     assert {change for change, _, _ in changes(published(tmp_path, 1)).values()} <= {"changed", "unchanged"}
     assert marker(tmp_path)["complete"] is True

@@ -57,7 +57,7 @@ def metadata_files(table):
     return named, {name for name in os.listdir(folder) if name.endswith(".avro")}
 
 
-def test_with_the_versions_that_could_read_them(tmp_path, log, publish, table):
+def test_with_the_versions_that_could_read_them(tmp_path, log, publish, table, catalog):
     """The snapshot that the oldest version reads stays, though it was published before."""
     publish()
     for number in (3, 4):
@@ -68,7 +68,11 @@ def test_with_the_versions_that_could_read_them(tmp_path, log, publish, table):
     publish()  # a version in which the table stays as it is
     found = table()
     assert versions(found) == [1, 2, 3]
+    first, second = (applier.Snapshot(f"{tmp_path}/lake/_versions/{number}").position for number in (1, 2))
+    assert applier.published(iceberg=catalog[0], as_of=first).notes == ()
     assert applier.expire(tmp_path / "lake", 1).kept == (4,)
+    found = applier.published(iceberg=catalog[0], as_of=second)
+    assert [one.name for one in found.tables] == ["d.u"] and "d.t was there can no longer be read" in found.notes[0]
     insert(log, 7)
     publish()
     found = table()

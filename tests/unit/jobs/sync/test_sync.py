@@ -12,6 +12,7 @@ import pytest
 from deltalake import DeltaTable
 
 import applier
+from applier import cli
 from applier.jobs.sync.ending import Ending
 from applier.jobs.sync.health import Health
 from applier.jobs.sync.job import SyncOptions, sync
@@ -96,6 +97,19 @@ def test_a_file_that_is_written_is_read_to_its_last_whole_group(folder):
         assert applier.diff(expected, folder / "lake/_versions" / str(done.version)).same
     assert rounds[-1].position == "binlog.000003:176495"
     assert sum(done.changes for done in rounds) == 16801
+
+
+def test_one_round_as_for_cron(folder, log):
+    add(log, 1)()
+    place = {"until_now": True, "delta": str(folder / "delta"), "keep": 1}
+    for changes in (1, 0):  # the second one finds nothing new, and that all is published
+        [done], script = followed(folder, **place)
+        assert (done.version, done.changes, len(done.published), script.waited) == (1, changes, 1, [])
+    add(log, 2)()
+    command = ["sync", "--until-now", "--binlogs", str(folder / "log"), "--lake", str(folder / "lake")]
+    assert cli.main(command) == 0 and rows(folder) == [1, 2]
+    shutil.rmtree(folder / "log")
+    assert cli.main(command) == 2
 
 
 def test_nothing_new_is_no_version(folder, log):
