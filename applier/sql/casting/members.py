@@ -10,6 +10,7 @@ import re
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.errors import NotComputable
 from applier.mysql.members import places_of
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
@@ -17,38 +18,47 @@ from applier.sql.casting import numbers
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct, in_charset
 
-_NUMBER = re.compile(r"\s*\+?(\d{1,20})", re.ASCII)
+_NUMBER = re.compile(r"\s*([+-]?\d{1,21})", re.ASCII)
 _LONG_ENUM, _LONG_SET = 6, 22
 """The length, in characters, from which text is not a number."""
+_WIDE = frozenset({"ucs2", "utf16", "utf16le", "utf32"})
+"""Character sets whose texts servers read as numbers byte by byte, in ways of their own."""
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 _BIGINT = ColumnType("bigint")
 
 
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Labels as members: by name, as the new column's collation compares them, without trailing spaces; else, if the
-    label is all digits, by number; labels that match no member become empty."""
-    flavour = session.flavour
+    label is a number, by that, which strntoull of the servers reads in 64 bits, and MariaDB cuts to those of a SET;
+    labels that match no member become empty. Raises NotComputable for what may be a number in a wide character set."""
+    flavour, is_wide = session.flavour, not _WIDE.isdisjoint((old.charset, new.charset))
     if any("?" in member for member in new.members):  # which also stands for characters that the set lacks
         values = in_charset(values, new.charset or "utf8mb4")
     texts = pc.unique(pc.utf8_rtrim(values.drop_null(), " "))
     words = pc.unique(pc.list_flatten(pc.split_pattern(texts, ","))) if new.base == "set" else texts
     by_name = places_of(words, new, flavour)
 
+    def number_in(text: str, longest: int) -> re.Match[str] | None:
+        if is_wide and any(character.isdecimal() for character in text):
+            raise NotComputable(f"{text!r} as a member's number in a wide character set")
+        return _NUMBER.fullmatch(text) if len(text) < longest else None
+
     def as_enum(text: str) -> str:
         text = text.rstrip(" ")
         found = by_name.get(text)
         if found is not None:
             return new.members[found]
-        number = _NUMBER.fullmatch(text) if len(text) < _LONG_ENUM else None
+        number = number_in(text, _LONG_ENUM)
         return new.members[int(number[1]) - 1] if number and 1 <= int(number[1]) <= len(new.members) else ""
 
     def as_set(text: str) -> str:
         labels = text.rstrip(" ")
         chosen = {by_name[label] for label in labels.split(",") if label in by_name} if labels else set()
-        number = _NUMBER.fullmatch(text) if len(text) < _LONG_SET else None
-        if chosen or number is None:
+        number = None if chosen else number_in(text, _LONG_SET)
+        if number is None:
             return _of_bits(sum(1 << place for place in chosen), new)
         bits = int(number[1])
+        bits = bits % (1 << 64) if abs(bits) < 1 << 64 else 0
         return _of_bits(0 if flavour == "mysql" and bits >> len(new.members) else bits, new)
 
     return by_distinct(values, as_set if new.base == "set" else as_enum)

@@ -65,3 +65,30 @@ def test_a_collation_that_is_not_known_is_not_guessed():
     assert convert_values(pa.array(["b", "a"]), TEXT, new, Session()).to_pylist() == ["b", "a"]
     with pytest.raises(NotComputable, match="utf8mb4_of_tomorrow_ci"):
         convert_values(pa.array(["B"]), TEXT, new, Session())
+
+
+@pytest.mark.parametrize(("text", "of_two", "of_three", "of_mysql"), [
+    ("-1", "y,x", "x,y,z", ""), ("-3", "y", "x,z", ""), ("-4", "", "z", ""), ("3", "y,x", "x,y", "x,y"),
+    ("100", "", "z", ""), ("7", "y,x", "x,y,z", "x,y,z"), ("+2", "x", "y", "y"), (" 2", "x", "y", "y"),
+    ("2 ", "", "", ""),
+    ("1.5", "", "", ""), ("18446744073709551615", "y,x", "x,y,z", ""), ("18446744073709551616", "", "", ""),
+    ("-18446744073709551615", "y", "x", "x"), ("9223372036854775809", "y", "x", ""),
+    ("-9223372036854775809", "y,x", "x,y,z", ""), ("-9223372036854775805", "y,x", "x,y", ""),
+    ("000000000000000000002", "x", "y", "y"), ("0000000000000000000002", "", "", ""), ("--1", "", "", ""),
+])
+def test_a_number_in_text_is_a_set_by_its_bits(text, of_two, of_three, of_mysql):
+    """64 of them, of which MariaDB takes those that the SET has; a number that is too large is none to MySQL."""
+    assert members("SET('y','x')", [text], "mariadb") == [of_two]
+    assert members("SET('x','y','z')", [text], "mariadb") == [of_three]
+    assert members("SET('x','y','z')", [text], "mysql") == [of_mysql]
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize("charset", ["ucs2", "utf16", "utf32"])
+@pytest.mark.parametrize("kind", ["ENUM", "SET"])
+def test_a_number_in_a_wide_character_set_is_not_computed(kind, charset, flavour):
+    """Servers read '2' of ucs2 as nothing, as 2, or as what follows it, by where it comes from and goes to."""
+    wide = f"{kind}('x','y') CHARACTER SET {charset}"
+    assert members(wide, ["x", "Y", "other"], flavour) == ["x", "y", ""]
+    with pytest.raises(NotComputable, match="a member's number in a wide character set"):
+        members(wide, ["x", "2"], flavour)
