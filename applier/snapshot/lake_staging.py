@@ -105,6 +105,8 @@ def write_latest(filesystem: fs.FileSystem, root: str, beside: str | None = None
         return
     path, text = f"{root}/{lakes.LATEST}", f"{lakes.version_name(number)}\n".encode()
     folder = beside or f"{root}/{lakes.STAGING}"
+    if location.is_local(filesystem):
+        os.makedirs(folder, exist_ok=True)
     hidden = f"{folder}/{lakes.LATEST}-{uuid.uuid4().hex}" if location.is_local(filesystem) else path
     with filesystem.open_output_stream(hidden, compression=None) as stream:
         stream.write(text)

@@ -69,12 +69,12 @@ def iceberg_as_of(where: str, place: Place | None, filter: TableFilter) -> Publi
     left_out.open_again()
     need("pyiceberg", "lake")
     from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
-    from applier.jobs.publish.iceberg.states import remembered, table_states, without_files
+    from applier.jobs.publish.iceberg.states import published_tables, remembered, states_of, without_files
     try:
         catalog = open_catalog(where, None)
-        known = remembered(catalog)
-        found = as_of(table_states(catalog, filter), known.publications, place, where, known.dropped)
-        return without_files(catalog, found)
+        known, tables = remembered(catalog), published_tables(catalog, filter)
+        found = as_of([states_of(table) for table in tables], known.publications, place, where, known.dropped)
+        return without_files(found, tables)
     except FAILURES as error:
         raise SnapshotError(f"the catalog fails: {str(error).partition(chr(10))[0]}", file=where) from error
 

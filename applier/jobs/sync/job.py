@@ -33,8 +33,8 @@ MOST_SECONDS_OFF = 60.0
 """Between rounds that fail, at most, unless people wait longer for those that do not."""
 EXPIRES_EVERY_SECONDS = 60.0
 """Listing a lake's files costs more than a small round."""
-_EXPIRES_AT_MOST = 20
-"""How many times as long as an expiry took the next one waits."""
+_WAITS_TIMES = 20
+"""How many times as long as an expiry took the next one waits, at least."""
 
 
 @dataclass(frozen=True)
@@ -177,10 +177,12 @@ class _Follower:
         if self._options.keep is None or time.monotonic() < self._expires_after:
             return 0
         began, is_first = time.monotonic(), self._expires_after == 0.0
-        expired = expire(self._lake, self._options.keep, strays=is_first)  # which the run before may have left
-        took = time.monotonic() - began
-        self._expires_after = time.monotonic() + max(EXPIRES_EVERY_SECONDS, _EXPIRES_AT_MOST * took)
-        return len(expired.versions)
+        try:
+            # The strays of a run before this one may be there.
+            return len(expire(self._lake, self._options.keep, strays=is_first).versions)
+        finally:
+            took = time.monotonic() - began
+            self._expires_after = began + took + max(EXPIRES_EVERY_SECONDS, _WAITS_TIMES * took)
 
 
 def _listing(binlogs: Sequence[str]) -> Listing:

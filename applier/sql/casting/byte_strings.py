@@ -12,8 +12,9 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.value_sizes import most_bytes
+from applier.sql.casting import members
 from applier.sql.casting.shown_numbers import shown
-from applier.sql.casting.texts import SINGLE_BYTE, by_distinct, encoded, fitted
+from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, encoded, fitted
 
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 
@@ -88,12 +89,15 @@ def _is_ascii(values: pa.Array) -> bool:
         return False
 
 
+def to_members(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Bytes as members, by the text that they are in the new character set. Raises NotComputable for a wide one."""
+    if new.charset in WIDE:
+        raise NotComputable(f"bytes as members in {new.charset}")
+    return members.from_text(as_ascii(values, old, _SHOWN, session), _SHOWN, new, session)
+
+
 def as_ascii(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Bytes that hold a number, a date or a member, as text; bytes that are not ASCII count for nothing."""
-    if old.base == "binary" and new.members:
-        values = by_distinct(values, lambda data: data.rstrip(b"\0"), pa.binary())
     if _is_ascii(values):
         return values.cast(pa.string())
-    if not all(member.isascii() for member in new.members):
-        raise NotComputable("bytes that are not ASCII")
     return by_distinct(values, lambda data: data.decode("ascii", "replace"))

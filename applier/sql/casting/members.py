@@ -16,13 +16,11 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.sql.casting import numbers
 from applier.sql.casting.shown_numbers import shown
-from applier.sql.casting.texts import by_distinct, in_charset
+from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 
 _NUMBER = re.compile(r"\s*([+-]?\d{1,21})", re.ASCII)
 _LONG_ENUM, _LONG_SET = 6, 22
 """The length, in characters, from which text is not a number."""
-_WIDE = frozenset({"ucs2", "utf16", "utf16le", "utf32"})
-"""Character sets whose texts servers read as numbers byte by byte, in ways of their own."""
 _SHOWN = ColumnType("longtext", charset="utf8mb4")
 _BIGINT = ColumnType("bigint")
 
@@ -30,8 +28,9 @@ _BIGINT = ColumnType("bigint")
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Labels as members: by name, as the new column's collation compares them, without trailing spaces; else, if the
     label is a number, by that, which strntoull of the servers reads in 64 bits, and MariaDB cuts to those of a SET;
-    labels that match no member become empty. Raises NotComputable for what may be a number in a wide character set."""
-    flavour, is_wide = session.flavour, not _WIDE.isdisjoint((old.charset, new.charset))
+    labels that match no member become empty. Raises NotComputable for what may be a number in a wide character set,
+    which servers read byte by byte, in ways of their own."""
+    flavour, is_wide = session.flavour, not WIDE.isdisjoint((old.charset, new.charset))
     if any("?" in member for member in new.members):  # which also stands for characters that the set lacks
         values = in_charset(values, new.charset or "utf8mb4")
     texts = pc.unique(pc.utf8_rtrim(values.drop_null(), " "))

@@ -69,6 +69,8 @@ _NONE = "\ufffe"
 """In the tables of Python's codecs: no character has this code."""
 
 
+WIDE = frozenset({"ucs2", "utf16", "utf16le", "utf32"})
+"""Character sets in which a character of ASCII is more than its byte."""
 SINGLE_BYTE = frozenset("""
     armscii8 cp1250 cp1251 cp1256 cp1257 cp850 cp852 cp866 dec8 geostd8 greek hebrew hp8 keybcs2 koi8r koi8u latin1
     latin2 latin5 latin7 macce macroman swe7 tis620 ascii

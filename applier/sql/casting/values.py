@@ -99,7 +99,7 @@ CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
 
     (C.NUMBER, C.MEMBER): members.from_number, (C.YEAR, C.MEMBER): members.from_number,
     (C.TEXT, C.MEMBER): members.from_text, (C.MEMBER, C.MEMBER): members.from_text,
-    (C.BYTES, C.MEMBER): _by_text(byte_strings.as_ascii, members.from_text),
+    (C.BYTES, C.MEMBER): byte_strings.to_members,
     (C.DAY, C.MEMBER): _by_text(temporal_texts.to_text, members.from_text),
     (C.TIME, C.MEMBER): _by_text(temporal_texts.to_text, members.from_text),
 

@@ -30,9 +30,10 @@ def forget(table: Table, transaction: Transaction, published: manifest.Snapshot)
         return []
     ids = [snapshot.snapshot_id for snapshot in gone]
     transaction._apply((RemoveSnapshotsUpdate.model_validate({"snapshot-ids": ids}),))
-    named = {ref.snapshot_id for ref in table.metadata.refs.values()}
-    following = next(entry.snapshot_id for entry in table.metadata.snapshot_log if entry.snapshot_id not in ids)
-    kept = [snapshot for snapshot in table.metadata.snapshots if snapshot.snapshot_id in {*named, following}]
+    order = [entry.snapshot_id for entry in table.metadata.snapshot_log]
+    following = next(id_ for id_ in order if id_ not in ids)
+    others = {following, *(ref.snapshot_id for ref in table.metadata.refs.values())}  # and those of branches
+    kept = [one for one in table.metadata.snapshots if one.snapshot_id in others or one.snapshot_id not in order]
     try:
         return sorted(_files(table, gone) - _files(table, kept))
     except FAILURES:  # a file that is lost: then what others need is not known

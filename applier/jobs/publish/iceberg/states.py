@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pyiceberg.catalog import Catalog
@@ -19,10 +19,18 @@ from applier.schema.table_filter import TableFilter
 from applier.snapshot.manifest import BinlogPosition
 
 
-def table_states(catalog: Catalog, filter: TableFilter) -> list[TableStates]:
-    """The tables of a catalog that publications made. Raises SnapshotError for one with other snapshots."""
-    return [_states(table) for table in tables_of(catalog) if LINEAGE in table.properties
-            and filter.wanted(*table.name())]
+def published_tables(catalog: Catalog, filter: TableFilter) -> list[Table]:
+    """The tables of a catalog that publications made."""
+    return [table for table in tables_of(catalog) if LINEAGE in table.properties and filter.wanted(*table.name())]
+
+
+def states_of(table: Table) -> TableStates:
+    """The states of a table. Raises SnapshotError for one with snapshots that publications did not make."""
+    name, newest = ".".join(table.name()), table.current_snapshot()
+    chain = [] if newest is None else list(ancestors_of(newest, table.metadata))[::-1]
+    return TableStates(name, table.metadata_location, table.properties[LINEAGE],
+                       tuple(_state(snapshot, name) for snapshot in chain),
+                       bool(chain) and chain[0].sequence_number != 1)  # the first commit's
 
 
 @dataclass(frozen=True)
@@ -49,14 +57,6 @@ def remembered(catalog: Catalog) -> Remembered:
     return Remembered(tuple(publications), dropped)
 
 
-def _states(table: Table) -> TableStates:
-    name, newest = ".".join(table.name()), table.current_snapshot()
-    chain = [] if newest is None else list(ancestors_of(newest, table.metadata))[::-1]
-    return TableStates(name, table.metadata_location, table.properties[LINEAGE],
-                       tuple(_state(snapshot, name) for snapshot in chain),
-                       bool(chain) and chain[0].sequence_number != 1)  # the first commit's
-
-
 def _state(snapshot: Snapshot, name: str) -> State:
     said = {} if snapshot.summary is None else snapshot.summary.additional_properties
     position = position_in(said)
@@ -67,10 +67,11 @@ def _state(snapshot: Snapshot, name: str) -> State:
     return State(snapshot.snapshot_id, position, said.get(TABLES) == "all", snapshot.timestamp_ms)
 
 
-def without_files(catalog: Catalog, found: PublishedAsOf) -> PublishedAsOf:
-    """The same without tables of which files of then are gone, which is told. The files that a table has now are there.
-    """
-    gone = {table.name for table in found.tables if _lacks_files(catalog.load_table(table.name), table.id)}
+def without_files(found: PublishedAsOf, tables: Iterable[Table]) -> PublishedAsOf:
+    """The same without those of the tables of which files of then are gone, which is told. The files that a table has
+    now are there."""
+    by_place = {table.metadata_location: table for table in tables}
+    gone = {one.name for one in found.tables if _lacks_files(by_place[one.place], one.id)}
     notes = [f"what {name} was there can no longer be read: files of then have expired" for name in sorted(gone)]
     return replace(found, tables=tuple(table for table in found.tables if table.name not in gone),
                    notes=(*found.notes, *notes))
