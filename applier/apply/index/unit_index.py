@@ -125,10 +125,11 @@ class UnitIndex(ABC, Generic[Batch]):
             self._set(traced=address_of(self._traced), traced_room=len(self._traced))
 
     def take_steps(self) -> np.ndarray:
-        """The steps that rows took since they were taken last (pointer_kernel.TRACED), in their order."""
+        """The steps that rows took since they were taken last (pointer_kernel.TRACED), in their order; good until the
+        next change comes."""
         if self._traced is None:
             return np.empty(0, k.TRACED)
-        steps = self._traced[:self._get("n_traced")].copy()
+        steps = self._traced[:self._get("n_traced")]
         self._set(n_traced=0)
         return steps
 

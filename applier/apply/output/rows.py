@@ -156,7 +156,7 @@ class RowGatherer:
         """Some columns (by number in the schema) of rows that each come from one place; those of the base ascending."""
         in_base = layouts_of(pointers) == 0
         if not in_base.any():
-            return [_copied(array) for array in self._decode(pointers, columns)]
+            return [*self._decode(pointers, columns)]
         base: list[pa.ChunkedArray] = self._rows_of_base(pointers[in_base]).columns[columns.start:columns.stop]
         if in_base.all():
             return base
@@ -210,7 +210,7 @@ class RowGatherer:
         for start in range(n_base, len(distinct), self._rows):
             chunk = slice(start, start + self._rows)
             for part, array in zip(parts, self._decode(distinct[chunk], columns, picked[chunk]), strict=True):
-                part.append(_copied(array))
+                part.append(array)
             longest = max(sum(array.nbytes for array in part) for part in parts)
             if len(places) > 1 and longest > image_reader.CHUNK_BYTES:
                 raise ChunkTooLarge
@@ -226,7 +226,7 @@ class RowGatherer:
 
     def _decode(self, pointers: np.ndarray, columns: Sequence[int],
                 picked: np.ndarray | None = None) -> list[pa.Array]:
-        """Finished columns of the images at `pointers`; good until the next call. Columns that an image lacks get their
+        """Finished columns of the images at `pointers`. Columns that an image lacks get their
         default (DEF-R1b) where `picked` (bool[n, columns]; None: all) says that they are used: what an update's
         after-image lacks, its row has from elsewhere (DEF-R2). An error names the image that it is about."""
         try:
@@ -260,7 +260,7 @@ class RowGatherer:
         if number >= len(self._logged.types):
             return self._not_logged(defined, rows, picked, seconds)
         buffer = self._reader.buffers.columns[number]
-        values = finish_column(buffer.arrow(rows), defined, self._logged.types[number], self._logged.metadata[number])
+        values = finish_column(buffer.taken(rows), defined, self._logged.types[number], self._logged.metadata[number])
         absent = absent_flags(buffer.absent_rows(rows))
         values = without_nulls(values, defined, self._defaults, seconds, absent, picked)
         if absent is None:
@@ -287,8 +287,3 @@ def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int]) -> int:
 
 def _take(parts: list[pa.Array], picks: np.ndarray) -> pa.Array:
     return pa.concat_arrays(parts).take(pa.array(picks))
-
-
-def _copied(array: pa.Array) -> pa.Array:
-    """The same values in memory of their own."""
-    return pa.concat_arrays([array, array.slice(0, 0)])

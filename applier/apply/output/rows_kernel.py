@@ -7,7 +7,7 @@ from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.binlog.rows.image_kernel import FULL, read_image
 from keysearch.memory import kernel, prefetch
 
-_AHEAD = 8
+_AHEAD = 16
 
 
 @kernel

@@ -110,6 +110,8 @@ def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> 
             raise
     if last is not None:
         last[1].flush()
+    for walk in walks.values():
+        walk.end()
 
 
 def outcome(walks: list[TableWalk], *refused: Refused) -> TaskOutcome:

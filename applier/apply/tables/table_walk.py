@@ -150,6 +150,11 @@ class TableWalk:
         if self._steps_to is not None:
             self._steps_to(self.units, batch, causes)
 
+    def end(self) -> None:
+        """No more changes come. What takes them leads back here: without this, all of it would be in memory until
+        Python's collector comes."""
+        self.bound = self._steps_to = None
+
     def _concerned(self, reader: BatchReader, batch: ChangeBatch) -> list[UnitApplier[Any]]:
         """The units that have to see a batch: all, unless some have rows of a base to read first, and none of the
         batch's keys is theirs."""

@@ -139,8 +139,8 @@ class UnitApplier(ABC, Generic[Taken]):
         self._is_traced, self._keeps_rows = True, keeping
 
     def take_steps(self) -> np.ndarray:
-        """The steps of rows since they were taken last (pointer_kernel.TRACED). Their pointers stay good until they are
-        given back, whatever becomes of the rows that are left."""
+        """The steps of rows since they were taken last (pointer_kernel.TRACED), in memory that the next change uses.
+        Their pointers stay good until they are given back, whatever becomes of the rows that are left."""
         return np.empty(0, TRACED) if self._search is None else self._search.index.take_steps()
 
     def give_back(self, pointers: np.ndarray) -> None:

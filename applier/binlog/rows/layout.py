@@ -230,6 +230,19 @@ class ColumnBuffer:
             buffers.append(pa.py_buffer(self.data[:self.length]))
         return pa.Array.from_buffers(self.plan.arrow, rows, buffers)
 
+    def taken(self, rows: int) -> pa.Array:
+        """The first `rows` values in memory of their own: string data that fills most of its memory is given away with
+        that, and the next rows get other memory."""
+        valid = pa.py_buffer(self.valid[:(rows + 7) // 8].copy()) if self.has_nulls else None
+        if not self.plan.is_bytes:
+            values = self.values[:rows * self.plan.arrow.bit_width // 8]
+            return pa.Array.from_buffers(self.plan.arrow, rows, [valid, pa.py_buffer(values.copy())])
+        data, is_full = self.data[:self.length], 4 * self.length >= 3 * len(self.data)
+        if is_full:
+            self._use(np.empty(len(self.data), np.uint8))
+        return pa.Array.from_buffers(self.plan.arrow, rows, [
+            valid, pa.py_buffer(self.values[:rows + 1].copy()), pa.py_buffer(data if is_full else data.copy())])
+
     def absent_rows(self, rows: int) -> pa.BooleanArray | None:
         """Which of the first `rows` values images lacked, as booleans; None if all were there."""
         if not self.record["has_absent"]:

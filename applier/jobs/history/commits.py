@@ -61,16 +61,16 @@ class Commits:
         self._parts.append((times, sequence, gtids))
         return first
 
-    def columns(self, words: np.ndarray, which: int) -> list[pa.Array]:
-        """Times, sequence numbers, GTIDs and kinds of the steps (commits_kernel.KIND_BITS) in words[:, which]: null for
+    def columns(self, steps: np.ndarray, which: int) -> list[pa.Array]:
+        """Times, sequence numbers, GTIDs and kinds of the steps (commits_kernel.KIND_BITS) in steps[:, which]: null for
         no commit, and for no kind."""
         if self._joined is None:
             self._joined = _joined(self._parts)
-        (n, width), known = words.shape, self._joined
+        (n, width), known = steps.shape, self._joined
         times, sequence, offsets = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n + 1, np.int32)
         data, kinds = np.empty(n * known.longest + 2 * k.GUARD, np.uint8), np.empty(n, np.int8)
         bitmaps = [np.zeros((n + 7) // 8, np.uint8) for _ in range(4)]
-        k.fill_columns(n, address_of(words) + 8 * which, 8 * width, address_of(known.commits), address_of(known.gtids),
+        k.fill_columns(n, address_of(steps) + 8 * which, 8 * width, address_of(known.commits), address_of(known.gtids),
                        times, sequence, offsets, address_of(data), kinds, *bitmaps)
         are_there, have_time, have_gtid, have_kind = map(pa.py_buffer, bitmaps)
         return [pa.Array.from_buffers(_TIME, n, [have_time, pa.py_buffer(times)]),

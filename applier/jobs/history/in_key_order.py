@@ -32,12 +32,12 @@ _ALL = 1 << 62
 
 
 class Chunk:
-    """Versions that come next, by their words; and, of each of the table's versions that have some of them, the rows.
+    """Versions that come next, by their edges; and, of each of the table's versions that have some of them, the rows.
     `order` says which row of all is next (None: as they come)."""
 
-    def __init__(self, words: np.ndarray, parts: Sequence[tuple[OfVersion, pa.Table]],
+    def __init__(self, edges: np.ndarray, parts: Sequence[tuple[OfVersion, pa.Table]],
                  order: np.ndarray | None = None) -> None:
-        self.words, self._parts, self._order = words, parts, order
+        self.edges, self._parts, self._order = edges, parts, order
 
     def column(self, field: pa.Field) -> pa.Array:
         """A column of the table in the history; null where a version of the table lacks it."""
@@ -69,8 +69,8 @@ def in_key_order(parts: Sequence[OfVersion]) -> Iterator[Chunk]:
         taken = [(source.part, *source.take(end)) for source in sources if source.has_before(end)]
         inverse = np.empty(end - done, np.int64)
         inverse[np.concatenate([places for *_, places in taken]) - done] = np.arange(end - done)
-        words = np.concatenate([words for _, words, *_ in taken])[inverse]
-        yield Chunk(words, [(part, rows) for part, _, rows, _ in taken], inverse)
+        edges = np.concatenate([edges for _, edges, *_ in taken])[inverse]
+        yield Chunk(edges, [(part, rows) for part, _, rows, _ in taken], inverse)
         done = end
 
 
@@ -78,7 +78,7 @@ def _in_key_order(part: OfVersion) -> Iterator[Chunk]:
     """The same of one version of the table."""
     versions, done = part.rows if part.rows.by_key else part.rows.part(_order([part])), 0
     for rows in versions.rows(_columns(part)):
-        yield Chunk(versions.words_of(slice(done, done + rows.num_rows)), [(part, rows)])
+        yield Chunk(versions.edges[done:done + rows.num_rows], [(part, rows)])
         done += rows.num_rows
 
 
@@ -109,11 +109,11 @@ class _Source:
         return self._done < len(self._places) and bool(self._places[self._done] < end)
 
     def take(self, end: int) -> tuple[np.ndarray, pa.Table, np.ndarray]:
-        """The words of the versions before a place, their rows, and their places."""
+        """The edges of the versions before a place, their rows, and their places."""
         last = int(np.searchsorted(self._places, end))
         n, taken = last - self._done, slice(self._done, last)
         rows, self._rows, self._done = self._rows.slice(0, n), self._rows.slice(n), last
-        return self._versions.words_of(taken), rows, self._places[taken]
+        return self._versions.edges[taken], rows, self._places[taken]
 
 
 def _order(parts: Sequence[OfVersion]) -> np.ndarray:

@@ -58,12 +58,13 @@ class Edge:
 
 @dataclass(frozen=True)
 class Versions:
-    """Versions of rows: the `words` of a unit's steps (int64[steps, 3], or 5 with places: see versions_kernel.POINTER),
-    and the `numbers` of those that begin versions, in the order of their keys, or, unless they are `by_key`, as they
-    began; the rows that the pointers lead to."""
+    """Versions of rows in the order of their keys, or, unless they are `by_key`, as they began: the `numbers` of the
+    unit's steps that begin them, `pointers` to them (int64[n]) in `values`, and their `edges` (int64[n, 2], or 4 with
+    places: see versions_kernel.BEGINS)."""
 
-    words: np.ndarray
     numbers: np.ndarray
+    pointers: np.ndarray
+    edges: np.ndarray
     by_key: bool
     values: TracedRows
 
@@ -72,15 +73,12 @@ class Versions:
 
     def part(self, which: np.ndarray) -> Versions:
         """Some of them, by their places here."""
-        return replace(self, numbers=self.numbers.take(which))
-
-    def words_of(self, places: slice) -> np.ndarray:
-        """The words of some, by their places here."""
-        return self.words.take(self.numbers[places], axis=0)
+        return replace(self, numbers=self.numbers.take(which), pointers=self.pointers.take(which),
+                       edges=self.edges.take(which, axis=0))
 
     def rows(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """Some columns of the rows, in the order of the versions, some thousand at a time."""
-        return self.values.at(self.words[:, k.POINTER].take(self.numbers), columns)
+        return self.values.at(self.pointers, columns)
 
 
 class UnitSteps:
@@ -89,7 +87,7 @@ class UnitSteps:
     def __init__(self, unit: UnitApplier[Any], commits: Commits, *, places: bool) -> None:
         self.unit, self._commits = unit, commits
         self._state = np.zeros((), k.STATE)
-        self._state["n_words"] = 1 + (k.ENDED_AT if places else k.ENDS)
+        self._state["n_words"] = 1 + (k.PLACE if places else k.ROW)
         self._words = np.empty((0, 0), np.int64)
 
     def take(self, batch: ChangeBatch | None, causes: Causes, file: int, groups: FileGroups, share: float) -> None:
@@ -107,17 +105,17 @@ class UnitSteps:
         last one end at `last`."""
         self._make_room(0, 1)
         words, values = self._words[:self._n], self.unit.traced_rows()
-        words[:values.at_first, k.BEGINS] = first.step
-        if words.shape[1] > k.BEGUN_AT:
-            words[:values.at_first, k.BEGUN_AT] = first.place
-        order = stable_order(words[:, k.ENDS])
-        n = int(k.end_versions(order, address_of(self._state), last.step, last.place))
+        words[:values.at_first, k.STEP] = first.step
+        with_places = words.shape[1] > k.PLACE
+        if with_places:
+            words[:values.at_first, k.PLACE] = first.place
+        order = stable_order(words[:, k.ROW])
+        pointers, edges = np.empty(len(order), np.int64), np.empty((len(order), 4 if with_places else 2), np.int64)
+        n = int(k.end_versions(order, address_of(self._state), last.step, last.place, pointers, edges))
         assert n >= 0, "an end without a begin"
-        numbers, by_key = order[:n], isinstance(self.unit.spec.search, IntRange)
-        if not by_key:
-            numbers.sort()
-        self._words = self._words[:0]
-        return Versions(words, numbers, by_key, values)
+        self._words, by_key = self._words[:0], isinstance(self.unit.spec.search, IntRange)
+        versions = Versions(order[:n], pointers[:n], edges[:n], by_key, values)
+        return versions if by_key else versions.part(np.argsort(order[:n]))
 
     @property
     def _n(self) -> int:
@@ -139,22 +137,19 @@ class UnitSteps:
         unit, at_first = self.unit, self.unit.traced_rows().at_first
         self._words = np.empty((at_first + _FIRST_ROOM, int(self._state["n_words"])), np.int64)
         self._state["n"] = at_first
-        self._words[:at_first, k.POINTER] = self._words[:at_first, k.ENDS] = np.arange(at_first)
+        self._words[:at_first, k.POINTER] = self._words[:at_first, k.ROW] = np.arange(at_first)
         if isinstance(unit.spec.search, IntRange):
             key, table = unit.spec.search.key, unit.spec.definition.full_name
-            self._words[:at_first, k.ENDS] = key.of_rows(unit.rows_at_first, table)
+            self._words[:at_first, k.ROW] = key.of_rows(unit.rows_at_first, table)
 
 
 def stable_order(keys: np.ndarray) -> np.ndarray:
     """The order of keys (int64[n]), of the same ones as they come. Where a key and its place go into one number, these
     numbers are sorted, which takes a tenth of the time."""
-    n = len(keys)
-    least, bits = int(keys.min(initial=0)), n.bit_length()
-    if (int(keys.max(initial=0)) - least).bit_length() + bits > 63:
+    order = np.empty(len(keys), np.int64)
+    bits = int(k.number_keys(address_of(keys), keys.strides[0], order))
+    if bits < 0:
         return np.argsort(keys, kind="stable")
-    order = keys - least
-    order <<= bits
-    order |= np.arange(n)
     order.sort()
     order &= (1 << bits) - 1
     return order

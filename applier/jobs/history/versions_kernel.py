@@ -15,12 +15,13 @@ from keysearch.records import struct
 INSERT, UPDATED, DELETE = range(3)
 """What a step does."""
 NO_STEP = -1
-"""In place of a step: none has ended the version."""
+"""In place of a step that ends a version: none has."""
 
-POINTER, BEGINS, ENDS, BEGUN_AT, ENDED_AT = range(5)
-"""The words of a step, and of the version that it begins: the pointer to the row (NO_ROW: it begins none), the step
-(commits_kernel.KIND_BITS), the one that ended the version (until that is known, the row's number), and, where they are
-wanted, the places of both."""
+POINTER, STEP, ROW, PLACE = range(4)
+"""The words of a step: the pointer to the row that begins with it (NO_ROW: none), the commit and what it did
+(commits_kernel.KIND_BITS), the row's number, and, where it is wanted, its place."""
+BEGINS, ENDS, BEGUN_AT, ENDED_AT = range(4)
+"""The edges of a version: the steps that began and ended it, and, where they are wanted, the places of both."""
 
 STATE, state_at, _ = struct("steps of a unit", **dict.fromkeys(("words", "n_words", "n"), np.int64))
 """The address of the words of steps, how many each has, and how many steps there are."""
@@ -38,11 +39,10 @@ def _add(state, row, pointer, step, place):
     """One more step; there has to be room."""
     at = _step(state, state.n)
     store_i64(at, pointer)
-    store_i64(at + 8 * BEGINS, step)
-    store_i64(at + 8 * ENDS, row)
-    if state.n_words > ENDED_AT:
-        store_i64(at + 8 * BEGUN_AT, place)
-        store_i64(at + 8 * ENDED_AT, NO_STEP)
+    store_i64(at + 8 * STEP, step)
+    store_i64(at + 8 * ROW, row)
+    if state.n_words > PLACE:
+        store_i64(at + 8 * PLACE, place)
     state.n += 1
 
 
@@ -72,30 +72,48 @@ def take_steps(traced, n, kinds, places, causes, starts, first_commit, first_pla
 
 
 @kernel
-def end_versions(order, state_address, last, last_place):
-    """Have each version end with the next step of its row, given all steps in the order of their rows (int64[n], their
-    numbers, ascending for one row), and what nothing ends with the step `last`. Leaves in `order` the numbers of those
-    that begin a version, as they come.
+def end_versions(order, state_address, last, last_place, pointers, edges):
+    """The versions of rows, given all steps in the order of their rows (int64[n], their numbers, ascending for one
+    row): pointers to them (int64[n]) and their edges (int64[n, 2], or 4 with places). A version ends with the next step
+    of its row, and what nothing ends with the step `last`. Leaves in `order` the numbers of the steps that begin them.
 
     How many these are; below 0 where a step ends a version that is not there."""
-    state, n, before, row = state_at(state_address), 0, np.int64(0), np.int64(0)
-    with_places = state.n_words > ENDED_AT
+    state, n, row, is_there = state_at(state_address), 0, np.int64(0), False
+    with_places = state.n_words > PLACE
     for i in range(len(order)):
         if i + _AHEAD < len(order):
             prefetch(_step(state, order[i + _AHEAD]))
         at = _step(state, order[i])
-        own, begins = load_i64(at + 8 * ENDS), load_i64(at) != NO_ROW
-        if before and row == own:
-            store_i64(before + 8 * ENDS, load_i64(at + 8 * BEGINS))
+        own, pointer, step = load_i64(at + 8 * ROW), load_i64(at), load_i64(at + 8 * STEP)
+        if is_there and row == own:
+            edges[n - 1, ENDS] = step
             if with_places:
-                store_i64(before + 8 * ENDED_AT, load_i64(at + 8 * BEGUN_AT))
-        elif not begins:
+                edges[n - 1, ENDED_AT] = load_i64(at + 8 * PLACE)
+        elif pointer == NO_ROW:
             return np.int64(-1)
-        before, row = at if begins else np.int64(0), own
-        if begins:
-            store_i64(at + 8 * ENDS, last)
+        row, is_there = own, pointer != NO_ROW
+        if is_there:
+            pointers[n], edges[n, BEGINS], edges[n, ENDS], order[n] = pointer, step, last, order[i]
             if with_places:
-                store_i64(at + 8 * ENDED_AT, last_place)
-            order[n] = order[i]
+                edges[n, BEGUN_AT], edges[n, ENDED_AT] = load_i64(at + 8 * PLACE), last_place
             n += 1
     return n
+
+
+@kernel
+def number_keys(keys, stride, order):
+    """Fill `order` with numbers that ascend with keys (the address of int64, so many bytes apart), and for those that
+    are the same as they come: a key, less the least one, and below it, in so many bits, its place. The bits; below 0
+    where both do not fit into a number."""
+    n, bits = len(order), 0
+    while n >> bits:
+        bits += 1
+    least = most = load_i64(keys) if n else np.int64(0)
+    for i in range(n):
+        key = load_i64(keys + stride * i)
+        least, most = min(least, key), max(most, key)
+    if np.uint64(most) - np.uint64(least) >= np.uint64(1) << np.uint64(63 - bits):
+        return np.int64(-1)
+    for i in range(n):
+        order[i] = (load_i64(keys + stride * i) - least) << bits | i
+    return np.int64(bits)

@@ -164,14 +164,14 @@ class HistoryWalk:
                      if name in self._log.columns}
             parts.append(OfVersion(definition, names, versions))
         for chunk in in_key_order(parts):
-            begun, ended = (self._commits.columns(chunk.words, step) for step in (BEGINS, ENDS))
+            begun, ended = (self._commits.columns(chunk.edges, step) for step in (BEGINS, ENDS))
             arrays = [chunk.column(field) for field in self._schema
                       if field.name not in OF_VERSIONS.names and field.name not in OF_PLACES.names]
             arrays += [begun[0], ended[0], begun[1], ended[1],
                        *(pa.DictionaryArray.from_arrays(kinds, _KINDS) for kinds in (begun[3], ended[3])),
                        begun[2], ended[2]]
             if OF_PLACES.names[0] in self._schema.names:
-                arrays += [*self._places(chunk.words[:, BEGUN_AT]), *self._places(chunk.words[:, ENDED_AT])]
+                arrays += [*self._places(chunk.edges[:, BEGUN_AT]), *self._places(chunk.edges[:, ENDED_AT])]
             yield pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
     def _places(self, places: np.ndarray) -> tuple[pa.Array, pa.Array]:

@@ -1,5 +1,6 @@
 """`applier.history`: versions of rows, when they begin and end, and by what."""
 
+import gc
 import itertools
 from collections import Counter
 from datetime import UTC, datetime
@@ -13,6 +14,8 @@ import pytest
 import applier
 import applier.binlog
 from applier import cli
+from applier.apply.tables.table_walk import TableWalk
+from applier.apply.tables.unit import UnitApplier
 from applier.plan import units
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
@@ -53,6 +56,21 @@ def versions(log, *columns, **options):
     log.close()
     rows = applier.history(str(log.path), "d.t", **options).to_arrow().to_pylist()
     return [(*(row[name] for name in columns), row["_change_type"], row["_ended_by"]) for row in rows]
+
+
+def test_what_was_read_is_not_in_memory_any_more(log):
+    """Without Python's collector, which seldom comes where there are few objects, however large they are."""
+    t = table(log, "CREATE TABLE t (id INT PRIMARY KEY)")
+    write(log, RowChanges(t, after={"id": ints(1, 2)}), RowChanges(t, before={"id": ints(2)}))
+    log.close()
+    gc.collect()
+    gc.disable()
+    try:
+        for read in (applier.history, partial(applier.changes, complete=True)):
+            read(str(log.path), "d.t").to_arrow()
+            assert not [found for found in gc.get_objects() if isinstance(found, TableWalk | UnitApplier)], read
+    finally:
+        gc.enable()
 
 
 def test_what_begins_and_ends_a_version(log):
