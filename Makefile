@@ -76,8 +76,9 @@ clean:  ## remove the virtual environment and what tools left behind
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,bench]'
 	@touch $@
 
-# Compiles all kernels. What a verb needs it compiles by itself, too.
+# Compiles all kernels, and records the classes that Spark loads. What a verb needs it compiles and records by itself, too.
 warm: java browser kernels
+	@$(BIN)/python -m tests.support.spark_classes
 
 kernels: .venv/ready
 	@$(BIN)/python -m applier.jobs.warm
