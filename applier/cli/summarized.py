@@ -53,7 +53,8 @@ def _largest(console: Console, summary: Summary) -> None:
                                   short(one.statement or "", _CHARACTERS)), bar(kinds, most))
     grid.print(console)
     if len(sources) == 1 and summary.largest[0].gtid:
-        console.print(words(f"the first one, as other commands take it: --gtids {summary.largest[0].gtid}"))
+        source, separator = sources.pop(), _separator(summary.largest[0].gtid)
+        console.print(words(f"transaction N, as other commands take it: --gtids {source}{separator}N"))
 
 
 def _with_place(what: str, place: str, server_id: int, thread_id: int | None, *more: str) -> Text:

@@ -1,11 +1,13 @@
 """`applier undo`: what takes transactions back, as a file for a server."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from applier.cli import loudness
 from applier.cli.application import DefineFromLogOption, app
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.errors import UsageError
@@ -13,10 +15,13 @@ from applier.mysql.time_zones import parse_time
 from applier.option_texts import parse_stop_position
 
 if TYPE_CHECKING:
+    from applier.jobs.undo.conflicts import Conflict
     from applier.jobs.undo.result import Undone
 
 _LISTED = 20
 _NOT_BACK = "Not taken back: AUTO_INCREMENT's next number, and whatever is not in rows of these tables."
+_COMPUTED = ("Look at these rows: a value that was changed since may have been computed from one that is taken back. "
+             "`applier history --key` shows the statements.")
 _HOW_TO_RUN = {
     "sql": ["Read it, then run it: mysql < FILE. Nothing happens if a row is not as the log left it, or if a table has "
             "triggers.", _NOT_BACK],
@@ -105,9 +110,17 @@ def undo(
                       where=where, base=base, schema=schema, until=None if until is None else place(until),
                       format=format.value, on_conflict=on_conflict.value, define_from_log=define_from_log,
                       progress=watcher)
-    _print(found)
+    _print(found, on_conflict)
     for note in found.notes:
         print_note(note)
+
+
+def _listed(what: str, rows: Sequence["Conflict"], count: int) -> list[str]:
+    """A line a row, with -v of all that are known, and how many more there are."""
+    shown = rows if loudness.chosen() >= loudness.Loudness.VERBOSE else rows[:_LISTED]
+    lines = [f"{what}: {row}" for row in shown]
+    how = ", -v lists them" if len(shown) < len(rows) else ""
+    return lines + [f"… and {count - len(shown):,} more{how}"] * (count > len(shown))
 
 
 def _bound(position: str | None, time: str | None) -> tuple[str, int] | datetime | None:
@@ -119,7 +132,7 @@ def _bound(position: str | None, time: str | None) -> tuple[str, int] | datetime
     return None if position is None else parse_stop_position(position)
 
 
-def _print(found: "Undone") -> None:
+def _print(found: "Undone", on_conflict: OnConflict) -> None:
     """What it does, what it does not, and what to do now."""
     from applier.cli.grids import new_grid, result_console
     from applier.cli.terminal import assembled, words
@@ -134,9 +147,11 @@ def _print(found: "Undone") -> None:
     grid.print(console)
     for statement in (one for table in found.tables for one in table.partitions):
         console.print(words(f"made again first: {statement}"), soft_wrap=True)
-    left = sum(table.in_conflict for table in found.tables)
-    lines = [f"left as it is: {conflict}" for conflict in found.conflicts[:_LISTED]]
-    lines += [f"… and {left - _LISTED:,} more are left as they are"] if left > _LISTED else []
+    lines = _listed("left as it is", found.conflicts, sum(table.in_conflict for table in found.tables))
+    of_columns = on_conflict is OnConflict.columns
+    lines += _listed("undone but for what was changed since" if of_columns else "undone though", found.undone_though,
+                     sum(table.partly for table in found.tables))
+    lines += [_COMPUTED] * (of_columns and bool(found.undone_though))
     lines += [*_HOW_TO_RUN[found.format], *found.proof, "Afterwards, if nothing else is written meanwhile:"]
     for line in lines:
         console.print(words(line), soft_wrap=not console.is_terminal)

@@ -23,9 +23,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Conflict:
-    """A row that is left alone, or why nothing is undone: its table, its key (or first values) as text, what is in the
-    way, and who did it: the last transaction's GTID (None: the log has none) and time (None where it is a row of the
-    undo itself)."""
+    """A row that is left alone, or undone in part, or why nothing is undone: its table, its key (or first values) as
+    text, what is in the way, and who did it: the last transaction's GTID (None: the log has none) and time (None where
+    it is a row of the undo itself)."""
 
     table: str
     row: tuple[tuple[str, str], ...]
@@ -48,17 +48,28 @@ def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int]) -> UndoRefu
         lines.append(f"… and {total - len(lines):,} more")
     found = UndoRefused(f"others have changed rows since, or have their keys: {total:,} rows, {by_table}; nothing is "
                         "written",
-                        hint="undo those transactions, too, or leave these rows as they are with --on-conflict skip")
+                        hint="undo those transactions, too, or leave these rows as they are (--on-conflict skip), or "
+                             "undo what nobody has changed since (--on-conflict columns)")
     found.conflicts, found.listed = conflicts, tuple(lines)
     return found
 
 
 def conflicts(rows: RowsToUndo, key: tuple[str, ...]) -> list[Conflict]:
     """The first of a table's rows that stay as they are."""
-    table, found = rows.table, np.flatnonzero(~rows.undone)[:MOST_LISTED]
+    return _listed(rows, key, np.flatnonzero(~rows.undone), rows.by)
+
+
+def undone_though(rows: RowsToUndo, key: tuple[str, ...]) -> list[Conflict]:
+    """The first of a table's rows that others have changed since, and that are undone though."""
+    return _listed(rows, key, np.flatnonzero(rows.partly), rows.chains.last_later)
+
+
+def _listed(rows: RowsToUndo, key: tuple[str, ...], found: np.ndarray, by: np.ndarray) -> list[Conflict]:
+    """The first of these chains, with the last commits that were in their way."""
+    table, found = rows.table, found[:MOST_LISTED]
     if not len(found):
         return []
-    times, _, gtids, _ = table.commits.columns(rows.by[found][:, None] << KIND_BITS, 0)
+    times, _, gtids, _ = table.commits.columns(by[found][:, None] << KIND_BITS, 0)
     shown = key or tuple(column.name for column in table.definition.stored_columns[:_COLUMNS_SHOWN])
     return [Conflict(table.definition.full_name, row, rows.reasons[why], gtid.as_py(),
                      None if time.value is None else _EPOCH + timedelta(microseconds=time.value))

@@ -62,13 +62,14 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
                 events = f"{folder}/undo.000001"
             try:
                 write_log(changed, log.flavour, events, checks_off=checks_off)
-                shown = proof(changed, events, Path(folder))
+                shown = proof(changed, events, Path(folder), options.on_conflict)
             except UsageError as error:
                 if options.format != "sql":
                     raise
                 shown = (f"No proof: {error.message}.",)
         return Undone(options.output, options.format, found.count, found.gtids, found.times,
                       tuple(map(_undone, tables)), tuple(conflict for one in tables for conflict in one.conflicts),
+                      tuple(conflict for one in tables for conflict in one.undone_though),
                       not checks_off, tuple(sql.checks(changed, found.definitions if checks_off else ())), shown,
                       log.notes + found.notes)
 

@@ -19,7 +19,7 @@ from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
 from applier.jobs.undo.table_undo import TableUndo
 from applier.mysql.type_registry import Family
 from applier.mysql.zero_dates import as_nulls
-from applier.options import ChangesOptions
+from applier.options import OF_COLUMNS, ChangesOptions
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.table_filter import EVERYTHING
 
@@ -29,7 +29,7 @@ _ORDER[[DELETE, INSERT, PREIMAGE, POSTIMAGE]] = 0, 1, 2, 2
 """By kind, in which order changes are written."""
 
 
-def proof(tables: Sequence[TableUndo], log: str, folder: Path) -> tuple[str, ...]:
+def proof(tables: Sequence[TableUndo], log: str, folder: Path, on_conflict: str) -> tuple[str, ...]:
     """Compare the rows of a binlog file with those that are to be undone; lines for people. Raises ApplierError if they
     are others."""
     schema = folder / "schema.sql"
@@ -58,7 +58,17 @@ def proof(tables: Sequence[TableUndo], log: str, folder: Path) -> tuple[str, ...
                          "that JSON text does not hold (DECIMAL): they become the nearest double.")
         rows += one.rows
     return (f"Proof: read back as events and applied to the rows as the log leaves them, the undo of {rows:,} rows "
-            f"gives the rows as they were before, in all columns{_MADE * bool(made)}.", *lines)
+            f"gives the rows as they were before, {_in_which(tables, on_conflict)}{_MADE * bool(made)}.", *lines)
+
+
+def _in_which(tables: Sequence[TableUndo], on_conflict: str) -> str:
+    """In which columns rows are as they were."""
+    partly = sum(one.partly for one in tables)
+    if not partly:
+        return "in all columns"
+    if on_conflict == OF_COLUMNS:
+        return f"but in {partly:,} of them for the columns that others have changed since"
+    return f"in all columns, so that in {partly:,} of them what others have changed since is lost"
 
 
 def _live(log: ChangeLog, definition: TableDefinition) -> str:

@@ -59,6 +59,9 @@ class Undone:
     """The tables that they changed."""
     conflicts: tuple[Conflict, ...]
     """The first of the rows that stay as they are."""
+    undone_though: tuple[Conflict, ...]
+    """The first of the rows that others have changed since, and that are undone though: all of them, or in other
+    columns."""
     foreign_key_checks: bool
     """Whether foreign keys are checked meanwhile."""
     checks: tuple[tuple[str, int], ...]

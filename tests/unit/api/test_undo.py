@@ -90,6 +90,32 @@ def test_rows_get_the_values_that_they_had(tmp_path):
                                   for number, s in ((1, "a"), (2, "b"), (3, None), (4, "d"))))
 
 
+PROOF = ("Proof: read back as events and applied to the rows as the log leaves them, the undo of {} gives the rows as "
+         "they were before, {}.")
+
+
+def test_the_command_lists_what_others_have_changed(tmp_path, monkeypatch, capsys):
+    """Twenty rows, and with -v all; and the trap of values that were computed from what is taken back."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT)")
+    many = list(range(1, 26))
+    log.transaction(("insert", "t", {"id": many, "a": many, "b": many}))
+    log.transaction(("update", "t", {"id": many}, {"a": [0] * 25}))
+    log.transaction(("update", "t", {"id": many}, {"b": [0] * 25}))
+    log.writer.close()
+    monkeypatch.chdir(tmp_path)
+    words = ["undo", "--binlogs", log.path, "--gtids", log.gtid(2), "--on-conflict", "columns"]
+    line = "undone but for what was changed since: d.t id="
+    assert cli.main([*words, "--output", "some.sql"]) == 0
+    said = capsys.readouterr().out
+    assert said.count(line) == 20 and "… and 5 more, -v lists them\nLook at these rows: " in said
+    assert cli.main([*words, "--output", "all.sql", "-v"]) == 0
+    said = capsys.readouterr().out
+    assert said.count(line) == 25 and " more" not in said
+    assert cli.main([*words[:-1], "force", "--output", "force.sql"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("undone though: d.t id=") == 20 and "Look at" not in said
+
+
 def test_rows_that_others_have_changed_are_named(tmp_path):
     """UNDO-CHAIN. By whom and when; nothing is written. What comes before, and other rows, are in nobody's way."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT)")
@@ -140,8 +166,12 @@ def test_columns_that_nobody_changed_since(tmp_path):
     log.transaction(("update", "t", {"id": [1, 5]}, {"b": [7, 7]}), ("delete", "t", {"id": [3]}),
                     ("update", "t", {"id": [4]}, {"id": [9]}))
     log.transaction(("update", "t", {"id": [1]}, {"b": [8]}))
-    [made] = log.undo(2, on_conflict="columns").tables
+    found = log.undo(2, on_conflict="columns")
+    [made] = found.tables
     assert (made.updated, made.partly, made.in_conflict) == (2, 1, 3)
+    assert [str(row) for row in found.undone_though] == [
+        f"d.t id=1: changed since by {log.gtid(4)} at 2026-03-14 12:04:00Z"]
+    assert found.proof == (PROOF.format("2 rows", "but in 1 of them for the columns that others have changed since"),)
     assert log.undone() == rows(*({"id": n, "a": a, "b": b} for n, a, b in (
         (1, 1, 8), (2, 2, 2), (9, 0, 0), (5, 5, 7))))
 
@@ -154,8 +184,12 @@ def test_as_if_nobody_had_changed_anything_since(tmp_path):
                     ("insert", "t", {"id": [5], "a": [5]}))
     log.transaction(("update", "t", {"id": [1, 5]}, {"a": [7, 7]}), ("delete", "t", {"id": [2]}),
                     ("insert", "t", {"id": [3], "a": [33]}))
-    [made] = log.undo(2, on_conflict="force").tables
+    found = log.undo(2, on_conflict="force")
+    [made] = found.tables
     assert (made.inserted, made.deleted, made.updated, made.partly, made.in_conflict) == (1, 1, 1, 3, 1)
+    assert [dict(row.row)["id"] for row in found.undone_though] == ["1", "2", "5"]
+    assert found.proof == (PROOF.format("3 rows", "in all columns, so that in 3 of them what others have changed since "
+                                                  "is lost"),)
     assert log.undone() == rows(*({"id": n, "a": a} for n, a in ((1, 1), (2, 2), (3, 33))))
 
 
@@ -446,7 +480,7 @@ def test_the_command_line_says_what_is_in_the_way(tmp_path, capsys):
     assert "a position and a time are given for the same end" in capsys.readouterr().err
     assert cli.main([*words, "--gtids", log.gtid(1), "--on-conflict", "skip"]) == 0
     shown = capsys.readouterr().out
-    assert shown.count("left as it is: d.t id=") == 20 and "… and 10 more are left as they are" in shown
+    assert shown.count("left as it is: d.t id=") == 20 and "… and 10 more, -v lists them" in shown
 
 
 def test_the_mistake_in_the_demo_is_undone(tmp_path, capsys):
