@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from applier.api.verifying import verify, verify_sql
     from applier.binlog.events.gtid import GtidSet
     from applier.errors import (
+        AnotherRun,
         ApplierError,
         ArchiveError,
         EncryptedBinlog,
@@ -83,9 +84,9 @@ _HOMES = {
     "applier.api.undoing": ("undo",),
     "applier.api.verifying": ("verify", "verify_sql"),
     "applier.binlog.events.gtid": ("GtidSet",),
-    "applier.errors": ("ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "ReplayStopped", "SchemaError",
-                       "ServerDiffers", "SnapshotError", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement",
-                       "UsageError"),
+    "applier.errors": ("AnotherRun", "ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "ReplayStopped",
+                       "SchemaError", "ServerDiffers", "SnapshotError", "UndoRefused", "UnsupportedEvent",
+                       "UnsupportedStatement", "UsageError"),
     "applier.jobs.archive.result": ("Archived",),
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.doctor.result": ("Check", "Diagnosis"),
@@ -106,15 +107,15 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ApplierError", "ArchiveError", "Archived", "BinlogPosition", "Changes", "Check", "CheckedLake", "Conflict",
-    "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable", "EncryptedBinlog", "Ending",
-    "Expired", "GtidSet", "History", "LakeVersion", "MissingFile", "Proof", "Published", "PublishedAsOf",
-    "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "Round",
-    "SchemaError", "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
-    "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent",
-    "UnsupportedStatement", "UsageError", "archive", "changes", "diff", "doctor", "expire", "explain", "export",
-    "fsck", "history", "import_dump", "locate", "publish", "published", "replay", "rewrite", "summary", "sync",
-    "undo", "verify", "verify_sql", "versions",
+    "AnotherRun", "ApplierError", "ArchiveError", "Archived", "BinlogPosition", "Changes", "Check",
+    "CheckedLake", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable",
+    "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "LakeVersion", "MissingFile", "Proof",
+    "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten",
+    "RewrittenFile", "Round", "SchemaError", "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError",
+    "SnapshotTable", "Step", "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone", "UndoneTable",
+    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "diff", "doctor", "expire",
+    "explain", "export", "fsck", "history", "import_dump", "locate", "publish", "published", "replay",
+    "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -1,7 +1,8 @@
 """The one family of errors: each says what happened, where, and what to do next.
 
 `exit_code` is what the command line returns: 1 if the data or a definition does not allow the replay (a replica stops,
-too, or it is not known what a server does), 2 if the usage is wrong or the input cannot be read. `mysql_errno` is
+too, or it is not known what a server does), 2 if the usage is wrong or the input cannot be read, 75 if another run was
+first. `mysql_errno` is
 MySQL's own number where MySQL has one. Errors are picklable, since they travel from Spark's tasks to the driver.
 """
 
@@ -149,6 +150,13 @@ class UnsupportedEvent(ArchiveError):
 
 class SnapshotError(ApplierError):
     """A snapshot is incomplete, unreadable, or in the way of the output."""
+
+
+class AnotherRun(SnapshotError):
+    """Another run is at work there, or was first. This one has published nothing; started again, it goes on from what
+    is there then. The exit code is EX_TEMPFAIL of sysexits.h."""
+
+    exit_code = 75
 
 
 class ReplayStopped(ApplierError):

@@ -173,7 +173,7 @@ def _print_line(done: Round) -> None:
         print_error(done.error)
         return
     parts = [counted(done.changes, "change"), f"{counted(done.files_written, 'file')} written",
-             f"{done.files_kept:,} kept"]
+             f"{done.files_kept:,} kept"] if done.is_new else ["nothing new"]
     parts += [f"published in {published.catalog}" for published in done.published]
     parts += [f"{counted(done.expired, 'version')} expired"] if done.expired else []
     parts += [f"{done.seconds:.1f} s"] + ([] if done.lag is None else [f"lag {done.lag:.1f} s"])

@@ -21,7 +21,7 @@ from datetime import timedelta
 
 from pyarrow import fs
 
-from applier.errors import SnapshotError
+from applier.errors import AnotherRun
 from applier.io import new_files
 from applier.io.resolver import join
 from applier.snapshot.lakes import version_name
@@ -42,7 +42,7 @@ class Claim:
         self._made = 0.0
 
     def make(self) -> None:
-        """Claim the version. Raises SnapshotError where another run has. Errors: OSError."""
+        """Claim the version. Raises AnotherRun where another run has. Errors: OSError."""
         self._made = time.monotonic()
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
             self._filesystem.create_dir(self._folder, recursive=True)
@@ -55,10 +55,10 @@ class Claim:
             newest = max(others, key=lambda info: info.mtime)
             ends = newest.mtime + counts_for
             self.drop()
-            raise SnapshotError("another run is publishing this version, or was killed while it did, so this one "
-                                "publishes nothing", file=join(self._uri, newest.base_name),
-                                hint=f"run it again: it goes on from the latest version; this claim is of "
-                                     f"{newest.mtime:%H:%M:%S} UTC and counts until {ends:%H:%M:%S}")
+            raise AnotherRun("another run is publishing this version, or was killed while it did, so this one "
+                             "publishes nothing", file=join(self._uri, newest.base_name),
+                             hint=f"run it again: it goes on from the latest version; this claim is of "
+                                  f"{newest.mtime:%H:%M:%S} UTC and counts until {ends:%H:%M:%S}")
 
     def _is_made_on_condition(self) -> bool:
         """Write the claim; returns whether the store takes conditions: then it does not write it again."""
@@ -71,10 +71,10 @@ class Claim:
         return False
 
     def check(self) -> None:
-        """Raise SnapshotError if the claim may no longer count for others."""
+        """Raise AnotherRun if the claim may no longer count for others."""
         if time.monotonic() - self._made > _ENOUGH_SECONDS:
-            raise SnapshotError("publishing took more than a minute, and another run may have begun",
-                                file=join(self._uri, self._path.rpartition("/")[2]), hint="run it again")
+            raise AnotherRun("publishing took more than a minute, and another run may have begun",
+                             file=join(self._uri, self._path.rpartition("/")[2]), hint="run it again")
 
     def drop(self) -> None:
         """Withdraw the claim, if it was made. Errors: OSError."""

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from pyarrow import fs
 
-from applier.errors import SnapshotError, reason
+from applier.errors import AnotherRun, SnapshotError, reason
 from applier.io import durable, new_files
 from applier.io.resolver import join
 from applier.snapshot import lakes, location, manifest
@@ -153,13 +153,13 @@ class _OfLake(Staging):
             check_sizes(found, columns, self._root)
 
     def _check_next(self) -> None:
-        """Raise SnapshotError if this version would not be the latest: its number may be free since it has expired."""
+        """Raise AnotherRun if this version would not be the latest: its number may be free since it has expired."""
         if (lakes.latest(self._filesystem, self._root) or 0) >= self.number:
             raise self._lost()
 
-    def _lost(self) -> SnapshotError:
-        return SnapshotError("another run has published this version meanwhile, so this one publishes nothing",
-                             file=self.output, hint="run it again: it goes on from the latest version")
+    def _lost(self) -> AnotherRun:
+        return AnotherRun("another run has published this version meanwhile, so this one publishes nothing",
+                          file=self.output, hint="run it again: it goes on from the latest version")
 
 
 class _Local(_OfLake):

@@ -17,7 +17,7 @@ import shutil
 
 from pyarrow import fs
 
-from applier.errors import SnapshotError, reason
+from applier.errors import AnotherRun, SnapshotError, reason
 from applier.io import durable
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, location
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS
@@ -88,7 +88,7 @@ class _InPlace(Staging):
             try:
                 self._lock = durable.lock(path)
             except BlockingIOError as error:
-                raise SnapshotError("another run is writing there", file=output) from error
+                raise AnotherRun("another run is writing there", file=output) from error
         try:
             self._take(filesystem, path)
         except BaseException:

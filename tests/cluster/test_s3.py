@@ -17,7 +17,7 @@ import applier
 import applier.binlog
 from applier.binlog.archive.archive import open_archive
 from applier.engine.executor import ThisProcess
-from applier.errors import SnapshotError
+from applier.errors import AnotherRun, SnapshotError
 from applier.jobs.exporting.job import export_snapshot
 from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.snapshots_at import replay_with as replay_at
@@ -296,11 +296,11 @@ def test_of_two_writers_of_a_version_one_wins(lake):
     with begun() as first, begun() as second, begun() as third:
         claim = Claim(s3(), "lake/versions/_staging", "s3://lake/versions/_staging", 3, "other")
         claim.make()
-        with pytest.raises(SnapshotError, match="another run is publishing this version"):
+        with pytest.raises(AnotherRun, match="another run is publishing this version"):
             first.commit(snapshot, "", {})
         claim.drop()
         assert second.commit(snapshot, "", {}).uri == f"{lake}/_versions/0000000003"
-        with pytest.raises(SnapshotError, match="another run has published this version"):
+        with pytest.raises(AnotherRun, match="another run has published this version"):
             third.commit(snapshot, "", {})
     assert not any(path.startswith("_staging/") for path in objects(lake))
     assert manifest.load(lake).uri.endswith("3") and not applier.fsck(lake).damaged
@@ -317,7 +317,7 @@ def test_a_version_is_put_on_condition(lake, monkeypatch):
                 quick.commit(replace(snapshot, tables=()), "", {})
 
         monkeypatch.setattr(Claim, "check", overtaken)
-        with pytest.raises(SnapshotError, match="another run has published this version"):
+        with pytest.raises(AnotherRun, match="another run has published this version"):
             slow.commit(snapshot, "", {})
     monkeypatch.setattr(Claim, "check", check)
     found = manifest.load(lake)
@@ -328,13 +328,13 @@ def test_a_claim_counts_for_two_minutes(lake, monkeypatch):
     """On a store that takes conditions, as elsewhere for ten. What a dead run claimed is free after that, and a run
     does not publish when its own claim is old."""
     Claim(s3(), "lake/versions/_staging", "s3://lake/versions/_staging", 3, "dead").make()
-    with pytest.raises(SnapshotError, match=r"or was killed.*s3://lake/versions/_staging/claim.*-dead.*counts until"):
+    with pytest.raises(AnotherRun, match=r"or was killed.*s3://lake/versions/_staging/claim.*-dead.*counts until"):
         Claim(s3(), "lake/versions/_staging", "s3://lake/versions/_staging", 3, "next").make()
     monkeypatch.setattr(lake_claims, "WITH_CONDITIONS", timedelta(0))
     made = Claim(s3(), "lake/versions/_staging", "s3://lake/versions/_staging", 3, "next")
     made.make()
     monkeypatch.setattr(lake_claims.time, "monotonic", lambda: float("inf"))
-    with pytest.raises(SnapshotError, match="took more than a minute"):
+    with pytest.raises(AnotherRun, match="took more than a minute"):
         made.check()
 
 

@@ -8,7 +8,7 @@ EXIT_CODES = {
     errors.ApplierError: 2, errors.UsageError: 2, errors.NotInstalled: 2, errors.ArchiveError: 2,
     errors.EncryptedBinlog: 2, errors.MissingFile: 2, errors.UnsupportedEvent: 2, errors.SnapshotError: 2,
     errors.ReplayStopped: 1, errors.UnsupportedStatement: 1, errors.SchemaError: 1,
-    errors.NotComputable: 1, errors.UndoRefused: 1, errors.ServerDiffers: 1,
+    errors.NotComputable: 1, errors.UndoRefused: 1, errors.ServerDiffers: 1, errors.AnotherRun: 75,
 }
 
 

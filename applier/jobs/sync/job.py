@@ -136,10 +136,11 @@ class _Follower:
                        seconds=time.perf_counter() - began, error=next(filter(_lasts, errors), errors[0])
                        if errors else None)
         if self._stands.timestamp is not None:
-            done = replace(done, lag=max(0.0, time.time() - self._stands.timestamp))
+            had_news = result is not None or errors
+            done = replace(done, lag=max(0.0, time.time() - self._stands.timestamp) if had_news else 0.0)
         if result is None:
             return done
-        return replace(done, changes=result.changes, notes=result.notes,
+        return replace(done, is_new=True, changes=result.changes, notes=result.notes,
                        files_written=sum(table.files_written for table in result.tables),
                        files_kept=sum(table.files_carried for table in result.tables))
 

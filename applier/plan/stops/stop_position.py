@@ -23,7 +23,8 @@ def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile,
         raise UsageError(f"--stop-position names {name}, which is not in the archive: {archive.extent}")
     if name not in names or (start is not None and name == names[0] and offset < start):
         begin = names[0] if start is None else f"{names[0]}:{start}"
-        raise UsageError(f"{name}:{offset}, where the replay is to stop, comes before {begin}, where it starts")
+        raise UsageError(f"{name}:{offset}, where the replay is to stop, comes before {begin}, where it starts",
+                         hint="an earlier state needs an earlier --base, or none, and an --output of its own")
     return files[:names.index(name) + 1]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import applier
 from applier import cli
-from applier.errors import SnapshotError, UsageError
+from applier.errors import AnotherRun, SnapshotError, UsageError
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, lakes, manifest, shards
 from applier.snapshot.lake_staging import open_lake
 from applier.snapshot.shards import columns_of
@@ -230,8 +230,9 @@ def test_of_two_runs_one_wins(versions):
     snapshot = manifest.load(lake)
     with begun(lake) as first, begun(lake) as second:
         published = first.commit(snapshot, "", {})
-        with pytest.raises(SnapshotError, match="another run has published this version"):
+        with pytest.raises(AnotherRun, match="another run has published this version") as lost:
             second.commit(snapshot, "", {})
+    assert lost.value.exit_code == 75
     assert published.uri.endswith("/0000000006") and manifest.load(lake).uri == published.uri
     assert sorted(os.listdir(f"{lake}/_versions"))[-1] == "0000000006" and not os.listdir(f"{lake}/_staging")
 
@@ -244,7 +245,7 @@ def test_a_late_run_does_not_publish_a_number_that_expired(versions):
             with begun(lake) as run:
                 run.commit(snapshot, "", {})
         shutil.rmtree(f"{lake}/_versions/0000000006")
-        with pytest.raises(SnapshotError, match="another run has published"):
+        with pytest.raises(AnotherRun, match="another run has published"):
             late.commit(snapshot, "", {})
 
 
@@ -255,7 +256,7 @@ def test_many_runs_at_once(log, tmp_path):
     def run():
         try:
             published.append(applier.replay(log[0], lake=lake, target_file_size=SMALL).snapshot)
-        except SnapshotError as error:
+        except AnotherRun as error:
             failed.append(error)
 
     threads = [threading.Thread(target=run) for _ in range(4)]

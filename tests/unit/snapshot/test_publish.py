@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
-from applier.errors import SnapshotError
+from applier.errors import AnotherRun, SnapshotError
 from applier.io import durable
 from applier.snapshot import location, publish
 from applier.snapshot.digest import digest_of
@@ -138,7 +138,7 @@ def test_two_runs_in_one_mount_point(tmp_path, monkeypatch):
     output = str(tmp_path / "out")
     with publish.begin(output):
         # A lock belongs to an opened file, so a second run in this process is as good as another process.
-        with pytest.raises(SnapshotError, match="another run is writing there"):
+        with pytest.raises(AnotherRun, match="another run is writing there"):
             publish.begin(output)
     publish_once(output)
 

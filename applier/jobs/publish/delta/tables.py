@@ -17,7 +17,7 @@ from deltalake import CommitProperties, DeltaTable, Schema, TableFeatures, Trans
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
-from applier.errors import SnapshotError
+from applier.errors import AnotherRun, SnapshotError
 from applier.io.resolver import join
 from applier.jobs.publish.delta.columns import has_local_times, same_columns
 from applier.jobs.publish.delta.log import FEED, announce_feed, commit_changes
@@ -124,7 +124,7 @@ def commit(storage: Storage, wanted: Commit, lineage: str, about: Mapping[str, s
             table.create_write_transaction([*removed, *wanted.added], mode="append", schema=wanted.known.schema,
                                            commit_properties=properties)
     except CommitFailedError as error:
-        raise SnapshotError("somebody else writes to this table", file=place, hint="publish again") from error
+        raise AnotherRun("somebody else writes to this table", file=place, hint="publish again") from error
     except DeltaError as error:
         raise SnapshotError(f"the table cannot be written: {_first_line(error)}", file=place) from error
 

@@ -39,7 +39,7 @@ from sqlalchemy import delete, insert
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from applier.errors import SnapshotError
+from applier.errors import AnotherRun, SnapshotError
 from applier.schema.ddl.schema_changes import TableName
 
 COMPLETE = "applier.complete"
@@ -78,8 +78,9 @@ def commit(catalog: Catalog, changes: Sequence[Change], namespaces: Mapping[str,
         else:
             at_once = _commit_in_steps(catalog, changes, namespaces)
     except (CommitFailedException, SQLAlchemyError) as error:
-        raise SnapshotError(f"the catalog has changed meanwhile: {str(error).partition(chr(10))[0]}",
-                            hint="publish again") from error
+        lost = AnotherRun if isinstance(error, CommitFailedException) else SnapshotError
+        raise lost(f"the catalog has changed meanwhile: {str(error).partition(chr(10))[0]}",
+                   hint="publish again") from error
     for change in changes:
         if change.before is not None:
             _remove(change.before, change.obsolete)

@@ -158,7 +158,7 @@ def test_who_comes_second_stops(tmp_path, log, publish, monkeypatch):
             DeltaTable(place).alter.set_table_properties({"delta.logRetentionDuration": "interval 60 days"})
 
     monkeypatch.setattr(publication, "save_marker", overtaken)
-    with pytest.raises(applier.SnapshotError, match="somebody else writes to this table"):
+    with pytest.raises(applier.AnotherRun, match="somebody else writes to this table"):
         publish()
     monkeypatch.undo()
     assert rows(tmp_path, "t") == ["(1, 'a')", "(2, 'b')"]

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -99,7 +100,7 @@ def test_a_file_that_is_written_is_read_to_its_last_whole_group(folder):
     assert sum(done.changes for done in rounds) == 16801
 
 
-def test_one_round_as_for_cron(folder, log):
+def test_one_round_as_for_cron(folder, log, capsys):
     add(log, 1)()
     place = {"until_now": True, "delta": str(folder / "delta"), "keep": 1}
     for changes in (1, 0):  # the second one finds nothing new, and that all is published
@@ -108,6 +109,10 @@ def test_one_round_as_for_cron(folder, log):
     add(log, 2)()
     command = ["sync", "--until-now", "--binlogs", str(folder / "log"), "--lake", str(folder / "lake")]
     assert cli.main(command) == 0 and rows(folder) == [1, 2]
+    assert ": 1 change, 1 file written, " in capsys.readouterr().out
+    assert cli.main([*command, "--delta", str(folder / "delta")]) == 0
+    assert re.search(r" version 2 at .*: nothing new, published in .*delta, [\d.]+ s, lag 0\.0 s$",
+                     capsys.readouterr().out.strip())
     shutil.rmtree(folder / "log")
     assert cli.main(command) == 2
 
