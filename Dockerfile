@@ -11,7 +11,7 @@ FROM ${PYTHON} AS wheel
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_CONSTRAINT=/src/constraints.txt
 WORKDIR /src
 COPY . .
-RUN pip wheel --no-deps --wheel-dir /wheels .
+RUN pip wheel --no-deps --config-settings levels=all --wheel-dir /wheels .
 
 FROM ${PYTHON} AS base
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore

@@ -60,7 +60,7 @@ docs: .venv/ready  ## a site of README and docs/ in build/docs, with search; a l
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 wheel: .venv/ready  ## build a wheel with compiled kernels in dist/; what is not compiled yet takes minutes
-	$(BIN)/python -m pip wheel . --no-build-isolation --no-deps --wheel-dir dist
+	$(BIN)/python -m pip wheel . --no-build-isolation --no-deps --config-settings levels=all --wheel-dir dist
 
 clean:  ## remove the virtual environment and what tools left behind
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage build dist *.egg-info

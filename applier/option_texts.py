@@ -13,6 +13,7 @@ from applier.schema.table_filter import unquoted
 _DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
 _SIZE = re.compile(r"([0-9]{1,6})\s*([MG])i?B?", re.IGNORECASE)
 _POSITION = re.compile(r".+\.\d{6,}:\d+")
+_FILE = re.compile(r"[^:,]+\.\d{6,}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _KEY_VALUE = re.compile(r'(?:\s*"((?:[^"]|"")*)"\s*|(?!\s*")([^,]*))(,|\Z)')
 _REWRITE = re.compile(rf"\s*({_DATABASE})\s*=\s*({_DATABASE})\s*(?:,|$)")
@@ -97,6 +98,9 @@ def parse_places(texts: list[str]) -> tuple[Place, ...]:
         parts = [part.strip() for part in text.split(",") if part.strip()]
         if all(_POSITION.fullmatch(part) for part in parts):
             places += [parse_stop_position(part) for part in parts]
+        elif _FILE.fullmatch(text.strip()):
+            raise UsageError(f"{text!r} is a file, not a place in it",
+                             hint="write FILE:POS; its size is the position of its end")
         else:
             places.append(str(GtidSet.parse(text)))
     return tuple(places)

@@ -1,9 +1,10 @@
 """The build backend (PEP 517): setuptools', whose wheels get manual pages, completion for shells and compiled kernels.
 
-A wheel made here is for one Python and platform. It has the machine code of all kernels for each processor level of
-x86-64 (keysearch.processor), where keysearch.kernel_cache looks first, and asks for exactly the Numba and llvmlite that
-made it. `--config-settings levels=x86-64-v3` names the levels, if not all; this machine must have them, as kernels are
-compiled by being called. Kernels that are in the cache of who builds it are taken from there.
+A wheel made here is for one Python and platform. It has the machine code of all kernels, where keysearch.kernel_cache
+looks first, and asks for exactly the Numba and llvmlite that made it. The code is for this machine's processor level
+(keysearch.processor), since most wheels are installed where they are made; `--config-settings levels=all`, or
+`levels=x86-64-v3`, names others, which this machine must have, as kernels are compiled by being called. Kernels that
+are in the cache of who builds it are taken from there.
 
 A commit with the tag of a version makes that version only: what is built there has to say so (check_version).
 
@@ -79,8 +80,8 @@ def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata
         write_pages(content, info.with_suffix(".data") / "data" / "share")
         name: str = plain.name
         if _is_compiled():
-            levels = (config_settings or {}).get("levels")
-            _compile(content, levels.split(",") if levels else list(LEVELS))
+            levels = (config_settings or {}).get("levels", "")
+            _compile(content, LEVELS if levels == "all" else tuple(levels.split(",")))
             _pin(info / "METADATA")
             tag = _tag()
             _edit(info / "WHEEL", {"Root-Is-Purelib": "false", "Tag": tag})
@@ -119,13 +120,15 @@ def write_pages(content: Path, share: Path) -> None:
                    env=os.environ | _finding(content))
 
 
-def _compile(content: Path, levels: list[str]) -> None:
-    """Compile the kernels of an unpacked wheel for each level, and put them in."""
+def _compile(content: Path, levels: tuple[str, ...]) -> None:
+    """Compile the kernels of an unpacked wheel for each level, and put them in. "" is this machine's."""
     program = "import sys; from applier.jobs import warm; warm.ship(sys.argv[1])"
     for level in levels:
-        print(f"kernels for {level}", flush=True)
+        print(f"kernels for {level or 'this machine'}", flush=True)
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "APPLIER_"))}
-        environment |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": FEATURES} | _finding(content)
+        if level:
+            environment |= {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": FEATURES}
+        environment |= _finding(content)
         place = content / "keysearch" / "compiled"
         subprocess.run([sys.executable, "-c", program, str(place)], cwd=content, env=environment, check=True)
 

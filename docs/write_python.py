@@ -84,7 +84,8 @@ def _class(name: str, kind: type) -> str:
 
 def _members(kind: type) -> Iterator[tuple[str, object]]:
     for name, attribute in vars(kind).items():
-        if not name.startswith("_") and inspect.getdoc(attribute):
+        is_default = isinstance(attribute, int | str | tuple)  # of a field: its docstring is that of its type
+        if not name.startswith("_") and not is_default and inspect.getdoc(attribute):
             yield name, attribute
 
 

@@ -92,7 +92,8 @@ def changes(
         and other transactions and rows may be decoded, too.
     statements: whether to add `_statement`: the SQL behind a change where the log has it (MySQL's with
         binlog_rows_query_log_events, MariaDB's with binlog_annotate_row_events), else null. Changes of a
-        compressed transaction have one place in the log: with several statements it has none.
+        compressed transaction have one place in the log: with several statements it has none. A text may be long, and
+        is there once for many rows, in a dictionary: cut it before it is copied for each, as by left(_statement, 200).
     unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
     keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
     key_file: the keys of MariaDB's, in files of file_key_management.
