@@ -56,7 +56,8 @@ def make(uri: str, content: bytes) -> bool:
 
     place, query = divided(uri)
     bucket, _, key = place.removeprefix(_S3).partition("/")
-    store = _store(bucket, tuple(store_options(f"{_S3}{bucket}{query}").items()))
+    environment = tuple((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
+    store = _store(bucket, tuple(store_options(f"{_S3}{bucket}{query}").items()), environment)
     key = unquote(key)
     try:
         try:
@@ -69,7 +70,9 @@ def make(uri: str, content: bytes) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _store(bucket: str, options: tuple[tuple[str, str], ...]) -> S3Store:
+def _store(bucket: str, options: tuple[tuple[str, str], ...], environment: tuple[tuple[str, str], ...]) -> S3Store:
+    """A store of these options and what else `environment` says, which obstore reads itself: another one needs another
+    store, as where credentials were renewed."""
     from obstore.store import S3Store
 
     given = dict(options)

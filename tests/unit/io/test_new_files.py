@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from applier.io import new_files
+from tests.support.object_store import object_store
 
 
 def test_a_file_is_made_once(tmp_path):
@@ -29,3 +30,12 @@ def test_where_it_cannot_be_made(tmp_path):
         new_files.make(str(tmp_path / "absent" / "new"), b"1")
     assert not os.listdir(tmp_path)
     assert not new_files.can_make("gs://bucket/new") and new_files.can_make("s3://bucket/new")
+
+
+@pytest.mark.slow
+def test_a_store_is_that_of_the_environment_now(monkeypatch):
+    """Not that of an earlier one, in a process that has credentials renewed, or reads of two stores in turn."""
+    for _ in range(2):
+        with object_store("lake"):
+            assert new_files.make("s3://lake/a", b"1") and new_files.make("s3://lake/a", b"1")
+            assert not new_files.make("s3://lake/a", b"2")
