@@ -5,6 +5,7 @@ import inspect
 import itertools
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
@@ -31,7 +32,7 @@ _ARGUMENT = re.compile(r"^(\w+(?:,\s\w+)*): ", re.MULTILINE)
 _NAME = re.compile(r"\w+")
 _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes",
           "history", "History", "undo", "Undone", "UndoneTable", "Conflict", "versions", "LakeVersion", "expire",
-          "Expired", "fsck", "CheckedLake", "publish", "Published", "PublishedTable", "published", "PublishedAsOf",
+          "Expired", "fsck", "CheckedLake", "publish", "published", "Published", "PublishedTable", "PublishedAsOf",
           "TableAsOf", "sync", "Round", "Ending",
           "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "export", "import_dump",
           "verify_sql", "verify", "ServerComparison", "summary", "Summary", "doctor", "locate", "explain",
@@ -42,7 +43,7 @@ _MADE = ("Snapshot", "binlog.Writer")
 
 def page() -> str:
     """The page as it should be."""
-    parts = [_HEAD]
+    parts = [_HEAD, _contents()]
     for name in _FIRST:
         found = attrgetter(name)(applier)
         parts.append(_function(name, found) if inspect.isfunction(found) else _class(name, found))
@@ -53,6 +54,15 @@ def page() -> str:
     parts.append(_list("Values", ((name, _text(getattr(applier, name), 1)) for name in rest)))
     parts.append(_list("Errors", ((name, _text(getattr(applier, name), 1)) for name in errors)))
     return "\n".join(parts)
+
+
+def _contents() -> str:
+    """Links to what people call; results stand below what gives them."""
+    called = [name for name in _FIRST if name in _MADE or inspect.isfunction(attrgetter(name)(applier))]
+    links = [f"[{name}](#{name.lower().replace('.', '')})" for name in called]
+    links += ["[types of arguments](#types-of-arguments)", "[errors](#errors)"]
+    text = f"On this page: {' · '.join(links)}."
+    return textwrap.fill(text, 128, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def _list(title: str, entries: Iterable[tuple[str, str]]) -> str:
