@@ -119,7 +119,8 @@ def _listed(what: str, rows: Sequence["Conflict"], count: int) -> list[str]:
     """A line a row, with -v of all that are known, and how many more there are."""
     shown = rows if loudness.chosen() >= loudness.Loudness.VERBOSE else rows[:_LISTED]
     lines = [f"{what}: {row}" for row in shown]
-    how = ", -v lists them" if len(shown) < len(rows) else ""
+    known = "all" if len(rows) == count else f"{len(rows):,}"
+    how = f", -v lists {known}" if len(shown) < len(rows) else ""
     return lines + [f"… and {count - len(shown):,} more{how}"] * (count > len(shown))
 
 
@@ -149,9 +150,9 @@ def _print(found: "Undone", on_conflict: OnConflict) -> None:
         console.print(words(f"made again first: {statement}"), soft_wrap=True)
     lines = _listed("left as it is", found.conflicts, sum(table.in_conflict for table in found.tables))
     of_columns = on_conflict is OnConflict.columns
-    lines += _listed("undone but for what was changed since" if of_columns else "undone though", found.undone_though,
+    lines += _listed("undone but for what was changed since" if of_columns else "undone anyway", found.undone_anyway,
                      sum(table.partly for table in found.tables))
-    lines += [_COMPUTED] * (of_columns and bool(found.undone_though))
+    lines += [_COMPUTED] * (of_columns and bool(found.undone_anyway))
     lines += [*_HOW_TO_RUN[found.format], *found.proof, "Afterwards, if nothing else is written meanwhile:"]
     for line in lines:
         console.print(words(line), soft_wrap=not console.is_terminal)

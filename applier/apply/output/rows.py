@@ -226,9 +226,9 @@ class RowGatherer:
 
     def _decode(self, pointers: np.ndarray, columns: Sequence[int],
                 picked: np.ndarray | None = None) -> list[pa.Array]:
-        """Finished columns of the images at `pointers`. Columns that an image lacks get their
-        default (DEF-R1b) where `picked` (bool[n, columns]; None: all) says that they are used: what an update's
-        after-image lacks, its row has from elsewhere (DEF-R2). An error names the image that it is about."""
+        """Finished columns of the images at `pointers`. Columns that an image lacks get their default (DEF-R1b) where
+        `picked` (bool[n, columns]; None: all) says that they are used: what an update's after-image lacks, its row has
+        from elsewhere (DEF-R2). An error names the image that it is about."""
         try:
             if any(self._logged.stored[column] < len(self._logged.types) for column in columns):
                 self._reader.read(pointers)

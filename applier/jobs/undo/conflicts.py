@@ -59,8 +59,8 @@ def conflicts(rows: RowsToUndo, key: tuple[str, ...]) -> list[Conflict]:
     return _listed(rows, key, np.flatnonzero(~rows.undone), rows.by)
 
 
-def undone_though(rows: RowsToUndo, key: tuple[str, ...]) -> list[Conflict]:
-    """The first of a table's rows that others have changed since, and that are undone though."""
+def undone_anyway(rows: RowsToUndo, key: tuple[str, ...]) -> list[Conflict]:
+    """The first of a table's rows that others have changed since, and that are undone anyway."""
     return _listed(rows, key, np.flatnonzero(rows.partly), rows.chains.last_later)
 
 

@@ -69,7 +69,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
                 shown = (f"No proof: {error.message}.",)
         return Undone(options.output, options.format, found.count, found.gtids, found.times,
                       tuple(map(_undone, tables)), tuple(conflict for one in tables for conflict in one.conflicts),
-                      tuple(conflict for one in tables for conflict in one.undone_though),
+                      tuple(conflict for one in tables for conflict in one.undone_anyway),
                       not checks_off, tuple(sql.checks(changed, found.definitions if checks_off else ())), shown,
                       log.notes + found.notes)
 

@@ -29,7 +29,7 @@ class UndoneTable:
     same: int
     """Rows that the transactions changed, and that are now as they were before."""
     partly: int
-    """Rows that others have changed since, and that are undone though: all of them, or in other columns."""
+    """Rows that others have changed since, and that are undone anyway: all of them, or in other columns."""
     in_conflict: int
     """Rows that stay as they are, since others have changed them, have their key, or refer to them."""
     rows_after: int
@@ -59,8 +59,8 @@ class Undone:
     """The tables that they changed."""
     conflicts: tuple[Conflict, ...]
     """The first of the rows that stay as they are."""
-    undone_though: tuple[Conflict, ...]
-    """The first of the rows that others have changed since, and that are undone though: all of them, or in other
+    undone_anyway: tuple[Conflict, ...]
+    """The first of the rows that others have changed since, and that are undone anyway: all of them, or in other
     columns."""
     foreign_key_checks: bool
     """Whether foreign keys are checked meanwhile."""

@@ -15,7 +15,7 @@ from applier.columns.table_key import table_key
 from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE, Differences
 from applier.jobs.diff.table_statements import columns_of_unique_keys
-from applier.jobs.undo.conflicts import Conflict, conflicts, undone_though
+from applier.jobs.undo.conflicts import Conflict, conflicts, undone_anyway
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.mysql.type_registry import Family
 from applier.mysql.types import quote_name
@@ -29,7 +29,7 @@ class TableUndo:
     """A table's rows that are undone: how many are inserted again, deleted, and updated; how many were changed and are
     the same again already; how many are deleted and inserted again, for their keys; whether the table is made first,
     since it is not there; the `statements` that make it, or partitions of it, first; how many others have changed
-    since, and are undone though; how many stay as they are; how many rows there are afterwards; and the first of both.
+    since, and are undone anyway; how many stay as they are; how many rows there are afterwards; and the first of both.
     `definition` is the table's afterwards, `now` what it is; `key` are the columns of its key; `file` has
     the rows as differences (jobs.diff.rows), from what they are to what they were.
     """
@@ -48,7 +48,7 @@ class TableUndo:
     in_conflict: int
     rows_after: int
     conflicts: tuple[Conflict, ...]
-    undone_though: tuple[Conflict, ...]
+    undone_anyway: tuple[Conflict, ...]
     file: Path
 
     @property
@@ -80,7 +80,7 @@ def undo_table(rows: RowsToUndo, file: Path) -> TableUndo:
                      max(0, n_undone - inserted - deleted - updated + all_anew), all_anew,
                      recreated, _creating(rows.definition) if recreated else rows.partitions, int(rows.partly.sum()),
                      len(undone) - n_undone, table.rows + inserted - deleted, tuple(conflicts(rows, names)),
-                     tuple(undone_though(rows, names)), file)
+                     tuple(undone_anyway(rows, names)), file)
 
 
 def _creating(definition: TableDefinition) -> tuple[str, ...]:

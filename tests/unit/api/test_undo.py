@@ -107,13 +107,13 @@ def test_the_command_lists_what_others_have_changed(tmp_path, monkeypatch, capsy
     line = "undone but for what was changed since: d.t id="
     assert cli.main([*words, "--output", "some.sql"]) == 0
     said = capsys.readouterr().out
-    assert said.count(line) == 20 and "… and 5 more, -v lists them\nLook at these rows: " in said
+    assert said.count(line) == 20 and "… and 5 more, -v lists all\nLook at these rows: " in said
     assert cli.main([*words, "--output", "all.sql", "-v"]) == 0
     said = capsys.readouterr().out
     assert said.count(line) == 25 and " more" not in said
     assert cli.main([*words[:-1], "force", "--output", "force.sql"]) == 0
     said = capsys.readouterr().out
-    assert said.count("undone though: d.t id=") == 20 and "Look at" not in said
+    assert said.count("undone anyway: d.t id=") == 20 and "Look at" not in said
 
 
 def test_rows_that_others_have_changed_are_named(tmp_path):
@@ -169,7 +169,7 @@ def test_columns_that_nobody_changed_since(tmp_path):
     found = log.undo(2, on_conflict="columns")
     [made] = found.tables
     assert (made.updated, made.partly, made.in_conflict) == (2, 1, 3)
-    assert [str(row) for row in found.undone_though] == [
+    assert [str(row) for row in found.undone_anyway] == [
         f"d.t id=1: changed since by {log.gtid(4)} at 2026-03-14 12:04:00Z"]
     assert found.proof == (PROOF.format("2 rows", "but in 1 of them for the columns that others have changed since"),)
     assert log.undone() == rows(*({"id": n, "a": a, "b": b} for n, a, b in (
@@ -187,7 +187,7 @@ def test_as_if_nobody_had_changed_anything_since(tmp_path):
     found = log.undo(2, on_conflict="force")
     [made] = found.tables
     assert (made.inserted, made.deleted, made.updated, made.partly, made.in_conflict) == (1, 1, 1, 3, 1)
-    assert [dict(row.row)["id"] for row in found.undone_though] == ["1", "2", "5"]
+    assert [dict(row.row)["id"] for row in found.undone_anyway] == ["1", "2", "5"]
     assert found.proof == (PROOF.format("3 rows", "in all columns, so that in 3 of them what others have changed since "
                                                   "is lost"),)
     assert log.undone() == rows(*({"id": n, "a": a} for n, a in ((1, 1), (2, 2), (3, 33))))
@@ -480,7 +480,7 @@ def test_the_command_line_says_what_is_in_the_way(tmp_path, capsys):
     assert "a position and a time are given for the same end" in capsys.readouterr().err
     assert cli.main([*words, "--gtids", log.gtid(1), "--on-conflict", "skip"]) == 0
     shown = capsys.readouterr().out
-    assert shown.count("left as it is: d.t id=") == 20 and "… and 10 more, -v lists them" in shown
+    assert shown.count("left as it is: d.t id=") == 20 and "… and 10 more, -v lists all" in shown
 
 
 def test_the_mistake_in_the_demo_is_undone(tmp_path, capsys):
