@@ -1,12 +1,16 @@
-# Everything runs in .venv, which the first target that needs it makes out of python3.11 and constraints.txt.
-PYTHON ?= python3.11
+# Everything runs in .venv, which the first target that needs it makes out of a Python and constraints.txt: the oldest
+# one that is supported where there are several, as most of the tests ran with it.
+OLDEST := 3.11
+PYTHON ?= $(firstword $(foreach name,python$(OLDEST) python3.12 python3.13 python3.14 python3,$(if $(shell command -v $(name)),$(name))))
+comma := ,
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Byte code is kept, also where the environment says otherwise: tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo check cover test check-kernels torture fuzz bench lint types docs drawing wheel java browser warm kernels clean
+.PHONY: help demo near near-map check cover test test-all mutants check-kernels torture fuzz bench lint types docs drawing \
+	wheel java browser warm kernels clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,8 +25,23 @@ cover: browser kernels  ## the same tests, and how much of the Python side they 
 	$(BIN)/python -m pytest -q -m "not slow" -n 2 --dist worksteal --cov --cov-report=term tests/unit
 
 # Three for two cores: one mostly waits, for Spark and for servers. Each begins with a part of the folders in their order.
-test: warm  ## the test suite, in three processes (ARGS="-k name": what pytest is told, and in one)
-	$(BIN)/python -m pytest -q $(or $(ARGS),-n 3 --dist worksteal)
+test: warm  ## the tests of every day, in three processes, in ten minutes (ARGS="-k name": what pytest is told, and in one)
+	$(BIN)/python -m pytest -q $(or $(ARGS),-m "not thorough" -n 3 --dist worksteal)
+
+test-all: warm  ## all tests, how much of the Python side the unit tests run, and which modules cost more than they did
+	$(BIN)/python -m pytest -q $(or $(ARGS),-n 3 --dist worksteal --cost --cov --cov-report=term)
+
+near: kernels  ## the tests near to what differs from the last commit, or to PATHS="applier/apply/index ..."
+	@$(BIN)/python -m tests.support.near $(PATHS)
+
+near-map: warm  ## measure which tests are near to which source files (tests/near.tsv), and what tests cost (tests/costs.tsv)
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal --cost=write
+	rm -f build/calls*; mkdir -p build
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not cluster" --calls build/calls
+	$(BIN)/python -m tests.support.near --write build/calls*
+
+mutants: warm  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")
+	$(BIN)/python -m tests.support.mutants $(ARGS)
 
 check-kernels: export APPLIER_KERNELS := checked
 check-kernels: kernels  ## tests without Spark and 5,000 mutants, every access compared with the memory that is registered
@@ -66,7 +85,8 @@ clean:  ## remove the virtual environment and what tools left behind
 	rm -rf .venv .pytest_cache .ruff_cache .mypy_cache .hypothesis .coverage build dist *.egg-info
 
 .venv/ready: setup.cfg pyproject.toml constraints.txt
-	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is needed; or name another: make PYTHON=python3.12" >&2; exit 2; }
+	@$(or $(PYTHON),false) -c 'import sys; sys.exit(sys.version_info < ($(subst .,$(comma),$(OLDEST))))' || \
+	{ echo "Python $(OLDEST) or newer is required; name one: make PYTHON=python3.12" >&2; exit 2; }
 	@echo "making .venv (once; a few minutes where nothing is downloaded yet)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv || { rm -rf .venv; exit 2; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'

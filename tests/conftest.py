@@ -8,10 +8,25 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's tests by themselves would have another
+from tests.support.called_functions import CalledFunctions
+from tests.support.costs import Costs
 
 # How long an example takes is how busy the machine is.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("tests")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--cost", nargs="?", const="show", choices=("show", "write"),
+                     help="print CPU seconds by module, children included; write: keep them in tests/costs.tsv")
+    parser.addoption("--calls", metavar="FILE", help="write which functions each test module calls, for `make near`")
+
+
+def pytest_configure(config):
+    if config.getoption("--cost"):
+        config.pluginmanager.register(Costs(config.getoption("--cost") == "write"))
+    if config.getoption("--calls"):
+        config.pluginmanager.register(CalledFunctions(config.getoption("--calls")))
 
 
 @pytest.hookimpl(wrapper=True)

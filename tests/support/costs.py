@@ -1,0 +1,117 @@
+"""What each test module costs: CPU seconds of the process and of all that it starts, as `pytest --cost` prints them.
+
+tests/costs.tsv keeps the table of a whole run. `--cost` names the modules that have grown by more than a fifth since;
+`--cost=write` writes the table anew. A module's fixtures count where they are made.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TESTS = Path(__file__).parent.parent
+TABLE = TESTS / "costs.tsv"
+GROWTH = 1.2
+"""A module is named when it costs more than so many times what the table says."""
+SMALLEST = 2.0
+"""CPU seconds: below this the difference between two runs is noise."""
+_TICKS = os.sysconf("SC_CLK_TCK")
+_PROPERTY = "cpu_seconds"
+
+
+class Costs:
+    """The CPU seconds of a run, by module."""
+
+    def __init__(self, writes: bool) -> None:
+        self.by_module: Counter[str] = Counter()
+        self.writes = writes
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
+        """Measure one phase of a test."""
+        return (yield from _measured(item))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
+        """Measure one phase of a test."""
+        return (yield from _measured(item))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Iterator[None]:
+        """Measure one phase of a test."""
+        return (yield from _measured(item))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add what the process of a test measured. The last phase's report has the properties of all phases."""
+        if report.when == "teardown":
+            for name, seconds in report.user_properties:
+                if name == _PROPERTY:
+                    self.by_module[report.location[0]] += float(str(seconds))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Print the modules that cost most, the folders, and the modules that have grown; write the table if asked."""
+        if not self.by_module:
+            return
+        write = terminalreporter.write_line
+        terminalreporter.section(f"{sum(self.by_module.values()):.0f} CPU seconds")
+        for module, seconds in self.by_module.most_common(25):
+            write(f"{seconds:8.1f}  {module}")
+        folders: Counter[str] = Counter()
+        for module, seconds in self.by_module.items():
+            folders["/".join(module.split("/")[:2])] += seconds
+        write("by folder: " + ", ".join(f"{name} {seconds:.0f}" for name, seconds in folders.most_common()))
+        if self.writes:
+            rows = sorted(self.by_module.items())
+            TABLE.write_text("".join(f"{module}\t{seconds:.1f}\n" for module, seconds in rows))
+        for line in grown(read_table(), self.by_module):
+            write(line)
+
+
+def grown(before: dict[str, float], now: Counter[str]) -> list[str]:
+    """A line for each module that costs more than GROWTH times what it cost before, the most expensive first."""
+    return [f"grown: {module} costs {seconds:.1f} CPU seconds, not {before[module]:.1f}"
+            for module, seconds in now.most_common()
+            if module in before and seconds > max(before[module], SMALLEST) * GROWTH]
+
+
+def read_table() -> dict[str, float]:
+    """The CPU seconds of each module in tests/costs.tsv."""
+    lines = TABLE.read_text().splitlines() if TABLE.exists() else []
+    return {module: float(seconds) for module, seconds in (line.split("\t") for line in lines)}
+
+
+def _measured(item: pytest.Item) -> Iterator[None]:
+    before = cpu_seconds()
+    try:
+        return (yield)
+    finally:
+        item.user_properties.append((_PROPERTY, round(cpu_seconds() - before, 4)))
+
+
+def cpu_seconds() -> float:
+    """CPU seconds of this process, of the children that it waited for, and of its living descendants with theirs."""
+    own = os.times()
+    return own.user + own.system + own.children_user + own.children_system + sum(map(_of_tree, _children(os.getpid())))
+
+
+def _of_tree(process: int) -> float:
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # it ended just now; its parent has waited for it
+        return 0.0
+    return sum(map(int, fields[11:15])) / _TICKS + sum(map(_of_tree, _children(process)))
+
+
+def _children(process: int) -> list[int]:
+    found: list[int] = []
+    try:
+        for thread in os.listdir(f"/proc/{process}/task"):
+            found += map(int, Path(f"/proc/{process}/task/{thread}/children").read_text().split())
+    except OSError:
+        pass
+    return found

@@ -1,0 +1,128 @@
+"""The tests that are near to a change: `python -m tests.support.near [PATHS]`, which `make near` runs.
+
+tests/near.tsv names, for each source file, the test modules that call most of its functions for the least CPU time. It
+is measured: `make near-map` runs the suite with `--calls` (tests/support/called_functions.py) and writes it.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from tests.support.costs import read_table
+from tests.support.folders import ROOT
+
+MAP = ROOT / "tests" / "near.tsv"
+OFTEN = 3
+"""How many test modules call each function, if so many do."""
+MOST = 8
+"""Test modules named for a source file, at most."""
+START = 0.5
+"""CPU seconds that a test module costs at least, with its imports."""
+BUDGET = 40.0
+"""CPU seconds of the tests that are run for a change, about; test modules of the changed folder and changed tests come
+first, and whatever they cost."""
+
+
+def write_map(files: Iterable[str]) -> None:
+    """Write the map out of what runs with `--calls` have written. A kernel's module counts as called, too, where a
+    kernel that was called is compiled with functions of it."""
+    calls: dict[str, set[str]] = defaultdict(set)
+    for file in files:
+        for test, called in json.loads(Path(file).read_text()).items():
+            calls[test].update(called)
+    for called in calls.values():
+        for name in [name for name in called if "kernel" in name.partition(":")[0]]:
+            called.update(f"{module}:{name}" for module in _compiled_with(name.partition(":")[0]))
+    by_source: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    for test, called in calls.items():
+        for name in called:
+            by_source[name.partition(":")[0]][test].add(name)
+    costs, breadth = read_table(), {test: len(called) for test, called in calls.items()}
+    MAP.write_text("".join(f"{source}\t{' '.join(_nearest(tests, costs, breadth))}\n"
+                           for source, tests in sorted(by_source.items())))
+
+
+def _nearest(tests: dict[str, set[str]], costs: dict[str, float], breadth: dict[str, int]) -> list[str]:
+    """The test modules for a source file, the best first: those that call most of the functions which too few of the
+    ones before call, for their cost and for all else that they call."""
+    missing = {name: OFTEN for called in tests.values() for name in called}
+    chosen: list[str] = []
+    while len(chosen) < MOST and any(missing.values()):
+        def gain(test: str) -> float:
+            return sum(missing[name] > 0 for name in tests[test]) / (START + costs.get(test, 0)) / breadth[test] ** 0.5
+
+        best = max((test for test in tests if test not in chosen), key=gain, default=None)
+        if best is None or not gain(best):
+            break
+        chosen.append(best)
+        for name in tests[best]:
+            missing[name] -= 1
+    return chosen
+
+
+@cache
+def _compiled_with(source: str) -> frozenset[str]:
+    """The files of kernels whose functions are compiled into kernels of this file."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse((ROOT / source).read_text())):
+        names = []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            path = f"{name.replace('.', '/')}.py"
+            if "kernel" in path and (ROOT / path).exists():
+                found |= {path, *_compiled_with(path)}
+    return frozenset(found)
+
+
+def tests_for(paths: Iterable[str]) -> list[str]:
+    """The test modules for changed files: changed tests, and those that the map names for the changed files (of a
+    folder: all in it), the nearest of each first, as many as fit into the budget."""
+    lines = [line.split("\t") for line in MAP.read_text().splitlines()]
+    known = {source: tests.split() for source, tests in lines}
+    costs, chosen, others = read_table(), dict[str, None](), list[list[str]]()
+    for path in paths:
+        path = path.rstrip("/")
+        if Path(path).name.startswith("test_") or path.startswith("tests/unit"):
+            chosen[path] = None
+        others += [tests for source, tests in known.items() if source == path or source.startswith(f"{path}/")]
+    spent = 0.0
+    for place in range(MOST):
+        for tests in others:
+            if place < len(tests) and tests[place] not in chosen and (ROOT / tests[place]).exists():
+                spent += START + costs.get(tests[place], 0)
+                if spent <= BUDGET or not chosen:
+                    chosen[tests[place]] = None
+    return list(chosen)
+
+
+def changed() -> list[str]:
+    """The files that differ from the last commit."""
+    command = ["git", "status", "--porcelain", "--no-renames", "--untracked-files=all"]
+    said = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout
+    return [line[3:] for line in said.splitlines() if (ROOT / line[3:]).exists()]
+
+
+def main(paths: list[str]) -> int:
+    """Run the tests that are near to these paths, or to what differs from the last commit."""
+    tests = tests_for(paths or changed())
+    if not tests:
+        print("no test is near to that: make test runs all", file=sys.stderr)
+        return 2
+    print("\n".join(tests))
+    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", *tests], cwd=ROOT,
+                          check=False).returncode
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--write"]:
+        write_map(sys.argv[2:])
+    else:
+        sys.exit(main(sys.argv[1:]))
