@@ -1,0 +1,172 @@
+"""A server that only lets people log in, by any plugin, and keeps what it learns of passwords. It may be an impostor: it
+chooses the plugin, says whether there is TLS, and has a key and a certificate of its own.
+
+Source: MySQL Source Documentation, "Connection Phase".
+"""
+
+import datetime
+import socket
+import ssl
+import threading
+from contextlib import suppress
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from struct import pack
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding, rsa
+
+_CHALLENGE = b"saltsaltsaltsaltsalt"
+_CAPABILITIES, _TLS = 0x1 | 0x4 | 0x8 | 0x200 | 0x2000 | 0x8000 | 0x80000, 0x800
+_LENGTH_OF_TLS_REQUEST = 32
+_OK = b"\0\0\0\2\0\0\0"
+_CACHED, _NOT_CACHED = b"\1\3", b"\1\4"
+
+
+@dataclass
+class LoginServer:
+    """The server, in a thread; a context manager.
+
+    `plugin` is that of its greeting, `switches_to` the one that it asks for then. `certificate` is a file with a
+    certificate and its key, without which there is no TLS; `path` a Unix socket, without which it listens at 127.0.0.1.
+    A silent one accepts connections and says nothing. `logins` are the packets that clients began with, `learned` the
+    passwords.
+    """
+
+    plugin: str = "caching_sha2_password"
+    switches_to: str | None = None
+    certificate: Path | None = None
+    path: str | None = None
+    is_cached: bool = False
+    is_silent: bool = False
+    key: rsa.RSAPrivateKey = field(default_factory=lambda: rsa.generate_private_key(65537, 2048))
+    logins: list[bytes] = field(default_factory=list)
+    learned: list[bytes] = field(default_factory=list)
+    connections: int = 0
+
+    def __enter__(self) -> "LoginServer":
+        if self.path is None:
+            self._listening = socket.create_server(("127.0.0.1", 0))
+        else:
+            self._listening = socket.socket(socket.AF_UNIX)
+            self._listening.bind(self.path)
+            self._listening.listen()
+        self._open: list[socket.socket] = []
+        self._thread = threading.Thread(target=self._accept, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for opened in (self._listening, *self._open):
+            with suppress(OSError):
+                opened.shutdown(socket.SHUT_RDWR)
+        self._listening.close()
+        self._thread.join()
+
+    @property
+    def port(self) -> int:
+        return int(self._listening.getsockname()[1])
+
+    @property
+    def public_key(self) -> bytes:
+        return self.key.public_key().public_bytes(serialization.Encoding.PEM,
+                                                  serialization.PublicFormat.SubjectPublicKeyInfo)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listening.accept()
+            except OSError:
+                return
+            self.connections += 1
+            self._open.append(connection)
+            if not self.is_silent:
+                with suppress(OSError, EOFError):
+                    _Login(self, connection).run()
+                connection.close()
+
+
+class _Login:
+    def __init__(self, server: LoginServer, connection: socket.socket) -> None:
+        self.server, self.connection, self.number = server, connection, 0
+
+    def run(self) -> None:
+        server = self.server
+        capabilities = _CAPABILITIES | _TLS * (server.certificate is not None)
+        self.send(b"\x0a9.7.4\0" + pack("<I", 7) + _CHALLENGE[:8] + b"\0" + pack("<H", capabilities & 0xFFFF)
+                  + b"\x2d\2\0" + pack("<H", capabilities >> 16) + bytes((21,)) + bytes(10) + _CHALLENGE[8:] + b"\0"
+                  + server.plugin.encode() + b"\0")
+        first = self.receive()
+        if len(first) == _LENGTH_OF_TLS_REQUEST:
+            assert server.certificate is not None
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(server.certificate)
+            self.connection = context.wrap_socket(self.connection, server_side=True)
+            first = self.receive()
+        server.logins.append(first)
+        answer = self._answer_in(first)
+        plugin = server.plugin
+        if server.switches_to is not None:
+            plugin = server.switches_to
+            data = b"\5Password: " if plugin == "dialog" else _CHALLENGE + b"\0"
+            answer = self.ask(b"\xfe" + plugin.encode() + b"\0" + data)
+        self._learn(plugin, answer)
+        self.send(_OK)
+        while self.receive()[0] == 3:
+            self.send(_OK)
+
+    def _learn(self, plugin: str, answer: bytes) -> None:
+        if plugin == "caching_sha2_password":
+            if self.server.is_cached:
+                self.send(_CACHED)
+                return
+            answer = self.ask(_NOT_CACHED)
+        if answer in (b"\1", b"\2"):
+            encrypted = self.ask(b"\1" + self.server.public_key)
+            hidden = self.server.key.decrypt(encrypted, padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None))
+            answer = bytes(byte ^ _CHALLENGE[at % 20] for at, byte in enumerate(hidden))
+        self.server.learned.append(answer.removesuffix(b"\0"))
+
+    def _answer_in(self, login: bytes) -> bytes:
+        at = login.index(b"\0", 32) + 1
+        return login[at + 1:at + 1 + login[at]]
+
+    def ask(self, payload: bytes) -> bytes:
+        self.send(payload)
+        return self.receive()
+
+    def send(self, payload: bytes) -> None:
+        self.connection.sendall(pack("<I", len(payload) | self.number << 24) + payload)
+        self.number += 1
+
+    def receive(self) -> bytes:
+        head = self._exactly(4)
+        self.number = head[3] + 1
+        return self._exactly(int.from_bytes(head[:3], "little"))
+
+    def _exactly(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            more = self.connection.recv(count - len(data))
+            if not more:
+                raise EOFError
+            data += more
+        return data
+
+
+def make_certificate(path: Path, host: str) -> Path:
+    """Write a certificate that signs itself, with its key, for a name or an address."""
+    key = rsa.generate_private_key(65537, 2048)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
+    begin = datetime.datetime(2020, 1, 1)
+    subject = x509.IPAddress(ip_address(host)) if host[0].isdigit() else x509.DNSName(host)
+    made = (x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+            .serial_number(1).not_valid_before(begin).not_valid_after(begin + datetime.timedelta(days=36500))
+            .add_extension(x509.SubjectAlternativeName([subject]), critical=False)
+            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+            .sign(key, hashes.SHA256()))
+    path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+    return path
