@@ -59,9 +59,9 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
         lost = pymysql.err.OperationalError(_NO_CONNECTION, reason(error) if isinstance(error, OSError) else str(error))
         raise refusal(address, "cannot be reached", lost, hints) from None
     except errors as error:
-        if isinstance(getattr(error, "original_exception", None), ssl.SSLCertVerificationError):
-            raise UsageError(f"{address} has a certificate that the option file does not trust: "
-                             f"{error.original_exception.verify_message}",  # type: ignore[attr-defined]  # PyMySQL's
+        cause = getattr(error, "original_exception", None)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            raise UsageError(f"{address} has a certificate that the option file does not trust: {cause.verify_message}",
                              hint="is it the server that was meant? ssl-ca names who signs its certificate") from None
         raise refusal(address, "cannot be reached", error, hints) from None
     return connection, errors

@@ -1,5 +1,5 @@
-"""A server that only lets people log in, by any plugin, and keeps what it learns of passwords. It may be an impostor: it
-chooses the plugin, says whether there is TLS, and has a key and a certificate of its own.
+"""A server that only lets people log in, by any plugin, and keeps what it learns of passwords. It can be an impostor:
+it chooses the plugin, says whether there is TLS, and has a key and a certificate of its own.
 
 Source: MySQL Source Documentation, "Connection Phase".
 """
@@ -8,8 +8,10 @@ import datetime
 import socket
 import ssl
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 from struct import pack
@@ -18,10 +20,14 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
+SLOW = "SELECT SLEEP(0.5)"
+"""The statement whose answer takes so long."""
+_SLOW_SECONDS = 0.5
 _CHALLENGE = b"saltsaltsaltsaltsalt"
 _CAPABILITIES, _TLS = 0x1 | 0x4 | 0x8 | 0x200 | 0x2000 | 0x8000 | 0x80000, 0x800
 _LENGTH_OF_TLS_REQUEST = 32
 _OK = b"\0\0\0\2\0\0\0"
+_QUERY = 3
 _CACHED, _NOT_CACHED = b"\1\3", b"\1\4"
 
 
@@ -41,7 +47,6 @@ class LoginServer:
     path: str | None = None
     is_cached: bool = False
     is_silent: bool = False
-    key: rsa.RSAPrivateKey = field(default_factory=lambda: rsa.generate_private_key(65537, 2048))
     logins: list[bytes] = field(default_factory=list)
     learned: list[bytes] = field(default_factory=list)
     connections: int = 0
@@ -53,6 +58,7 @@ class LoginServer:
             self._listening = socket.socket(socket.AF_UNIX)
             self._listening.bind(self.path)
             self._listening.listen()
+        self.port = 0 if self.path is not None else int(self._listening.getsockname()[1])
         self._open: list[socket.socket] = []
         self._thread = threading.Thread(target=self._accept, daemon=True)
         self._thread.start()
@@ -66,12 +72,8 @@ class LoginServer:
         self._thread.join()
 
     @property
-    def port(self) -> int:
-        return int(self._listening.getsockname()[1])
-
-    @property
     def public_key(self) -> bytes:
-        return self.key.public_key().public_bytes(serialization.Encoding.PEM,
+        return _key().public_key().public_bytes(serialization.Encoding.PEM,
                                                   serialization.PublicFormat.SubjectPublicKeyInfo)
 
     def _accept(self) -> None:
@@ -83,7 +85,7 @@ class LoginServer:
             self.connections += 1
             self._open.append(connection)
             if not self.is_silent:
-                with suppress(OSError, EOFError):
+                with suppress(OSError, EOFError, ValueError):  # ValueError: what another key encrypted
                     _Login(self, connection).run()
                 connection.close()
 
@@ -114,7 +116,8 @@ class _Login:
             answer = self.ask(b"\xfe" + plugin.encode() + b"\0" + data)
         self._learn(plugin, answer)
         self.send(_OK)
-        while self.receive()[0] == 3:
+        while (command := self.receive())[0] == _QUERY:
+            time.sleep(_SLOW_SECONDS * (command[1:] == SLOW.encode()))
             self.send(_OK)
 
     def _learn(self, plugin: str, answer: bytes) -> None:
@@ -124,8 +127,9 @@ class _Login:
                 return
             answer = self.ask(_NOT_CACHED)
         if answer in (b"\1", b"\2"):
-            encrypted = self.ask(b"\1" + self.server.public_key)
-            hidden = self.server.key.decrypt(encrypted, padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None))
+            answer = self.ask(b"\1" + self.server.public_key)
+        if len(answer) == _key().key_size // 8:
+            hidden = _key().decrypt(answer, padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None))
             answer = bytes(byte ^ _CHALLENGE[at % 20] for at, byte in enumerate(hidden))
         self.server.learned.append(answer.removesuffix(b"\0"))
 
@@ -156,9 +160,14 @@ class _Login:
         return data
 
 
+@cache
+def _key() -> rsa.RSAPrivateKey:
+    return rsa.generate_private_key(65537, 2048)
+
+
 def make_certificate(path: Path, host: str) -> Path:
     """Write a certificate that signs itself, with its key, for a name or an address."""
-    key = rsa.generate_private_key(65537, 2048)
+    key = _key()
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
     begin = datetime.datetime(2020, 1, 1)
     subject = x509.IPAddress(ip_address(host)) if host[0].isdigit() else x509.DNSName(host)

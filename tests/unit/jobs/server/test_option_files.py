@@ -18,12 +18,16 @@ def read(tmp_path):
 
 
 @pytest.mark.parametrize(("line", "password"), [
-    ("password=abc", "abc"), ("  password  =  a b c \t", "a b c"), ("password='a b '", "a b "), ('password="a\'b"', "a'b"),
+    ("password=abc", "abc"),
+    ("  password  =  a b c \t", "a b c"), ("password='a b '", "a b "), ('password="a\'b"', "a'b"),
     ("password='a", "'a"), ("password='", "'"), ('password="abc\'', "\"abc'"), ("password=", ""), ("password=''", ""),
-    (r"password=a\sb\tc\nd\re\bf", "a b\tc\nd\re\bf"), (r"password=a\\b\"c\'d", "a\\b\"c'd"), (r"password=a\xb", r"a\xb"),
+    ("PASSWORD=abc", "abc"),
+    (r"password=a\sb\tc\nd\re\bf", "a b\tc\nd\re\bf"), (r"password=a\\b\"c\'d", "a\\b\"c'd"),
+    (r"password=a\xb", r"a\xb"),
     ("password=a\\", "a\\"), ("password=abc#d", "abc"), ("password='abc#d' # why", "abc#d"),
-    (r"password='a\'#b'", "a'#b"), ("password=a;b", "a;b"), ("password=a=b", "a=b"), ("password=pässwörd€𝄞", "pässwörd€𝄞"),
-    ("PASSWORD=abc", "abc"), ("loose-password=abc", "abc"), ("loose_password=abc", "abc"),
+    (r"password='a\'#b'", "a'#b"), ("password=a;b", "a;b"), ("password=a=b", "a=b"),
+    ("password=pässwörd€𝄞", "pässwörd€𝄞"),
+    ("loose-password=abc", "abc"), ("loose_password=abc", "abc"),
     ("password=a\npassword=b", "b"),
 ])
 def test_values(line, password, read):
@@ -32,10 +36,11 @@ def test_values(line, password, read):
 
 def test_groups(read):
     """Those that each server's clients read; the last value wins, in whatever group it is."""
-    text = "[mysqld]\nuser=mysql\n[client]\nuser=a\n[client-server]\nuser=b\n[ client ]\nuser=c\n[client-mariadb ]\nhost=d\n"
+    text = ("[mysqld]\nuser=mysql\n[client]\nuser=a\n[client-server]\nuser=b\n[ client ]\nuser=c\n"
+            "[client-mariadb ]\nhost=d\n")
     assert read(text).texts == {"user": "a"}
     assert read(text, "mariadb").texts == {"user": "b", "host": "d"}
-    with pytest.raises(UsageError, match="line 2 .* about TLS") as refused:
+    with pytest.raises(UsageError, match=r"line 2 .* about TLS") as refused:
         read("[client-mariadb]\nssl-verify-server-cert\n")
     assert "mariadb://" in str(refused.value)
 
