@@ -14,7 +14,7 @@ import ssl
 from collections.abc import Mapping
 from typing import Any
 
-from applier.errors import NotInstalled, UsageError, reason
+from applier.errors import NotInstalled, UsageError
 from applier.jobs.server.address import PASSWORD_HINT, ServerAddress
 
 __all__ = ["ANSWER_SECONDS", "PASSWORD_HINT", "ServerAddress", "allow_long_answers", "connect", "refusal"]
@@ -56,7 +56,7 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
         connection = pymysql.Connection(defer_connect=True, **given)
         connection.connect(None if address.socket is not None else _tcp(address, given["connect_timeout"]))
     except (OSError, UnicodeError) as error:  # UnicodeError: a name that no host can have
-        lost = pymysql.err.OperationalError(_NO_CONNECTION, reason(error) if isinstance(error, OSError) else str(error))
+        lost = pymysql.err.OperationalError(_NO_CONNECTION, getattr(error, "strerror", None) or str(error))
         raise refusal(address, "cannot be reached", lost, hints) from None
     except errors as error:
         cause = getattr(error, "original_exception", None)
