@@ -28,6 +28,8 @@ _KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 6}
 many it asks; as far as the operating system has these options."""
 
 _NO_CONNECTION = 2003  # CR_CONN_HOST_ERROR
+_NO_CONNECTION_HINT = "is the server there, and the address right?"
+_NO_SOCKET_HINT = f"{_NO_CONNECTION_HINT} localhost means a Unix socket, 127.0.0.1 means TCP"
 
 
 def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], **options: Any
@@ -44,6 +46,7 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
                            hint=f"pip install 'mysql-binlog-applier[server]', {instead}") from None
     from applier.jobs.server.passwords import PasswordRules, plugins
 
+    hints = {_NO_CONNECTION: _NO_CONNECTION_HINT if address.socket is None else _NO_SOCKET_HINT, **hints}
     errors = (pymysql.err.Error, OSError, RuntimeError)
     may_encrypt = address.is_on_this_machine or address.asks_for_public_key or address.public_key is not None
     rules = PasswordRules(str(address), address.encryption.verifies, may_encrypt, address.public_key)

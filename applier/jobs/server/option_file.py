@@ -100,6 +100,8 @@ class OptionFile:
         elif name in TEXTS:
             if value is None or (not value and name not in _MAY_BE_EMPTY):
                 raise self.refused(f"{name} in the option file has no value")
+            if name != "password" and not value.isprintable():
+                raise self.refused(f"{name} in the option file has characters that cannot be printed")
             self.texts[name] = value
         elif _PROTECTS.search(name):
             raise self.refused(f"{printable(name.split()[0][:64])} in the option file is not supported",

@@ -51,7 +51,7 @@ def test_errors_name_what_was_connected_to(tmp_path, nobody):
     with pytest.raises(UsageError, match=f"127.0.0.1:{nobody} cannot be reached: .*refused") as refused:
         connect(ServerAddress.parse("mysql://me@", str(tmp_path / "my.cnf")), "", {})
     assert refused.value.mysql_errno == 2003
-    with pytest.raises(UsageError, match=f"{tmp_path}/none cannot be reached"):
+    with pytest.raises(UsageError, match=rf"{tmp_path}/none cannot be reached.* 127\.0\.0\.1 means TCP"):
         connect(ServerAddress.parse(f"mysql://me@?socket={tmp_path}/none"), "", {})
     with pytest.raises(UsageError, match=r"a\.\.b:3306 cannot be reached"):
         connect(ServerAddress.parse("mysql://me@a..b"), "", {})

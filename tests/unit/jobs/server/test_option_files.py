@@ -73,6 +73,7 @@ def test_words_of_other_programs(read):
     ("[client]\nssl-verify=1\n", "ssl-verify .* not supported"),
     ("[client]\nskip-ssl-ca\n", "skip-ssl-ca .* not supported"),
     ("[client]\nrestricted-auth=hidden\n", "restricted-auth .* not supported"),
+    ("[client]\nhost=hidden\\n\n", "host .* cannot be printed"),
     (b"[client]\npassword=hidden\xff\n", "not UTF-8"),
     ("#" * (1 << 20) + "\n", "longer than"),
 ])
