@@ -37,8 +37,8 @@ class LoginServer:
 
     `plugin` is that of its greeting, `switches_to` the one that it asks for then. `certificate` is a file with a
     certificate and its key, without which there is no TLS; `path` a Unix socket, without which it listens at 127.0.0.1.
-    A silent one accepts connections and says nothing. `logins` are the packets that clients began with, `learned` the
-    passwords.
+    A silent one accepts connections and says nothing, one that drips sends a byte after so many seconds. `logins` are
+    the packets that clients began with, `learned` the passwords.
     """
 
     plugin: str = "caching_sha2_password"
@@ -47,6 +47,7 @@ class LoginServer:
     path: str | None = None
     is_cached: bool = False
     is_silent: bool = False
+    drips_every: float = 0
     logins: list[bytes] = field(default_factory=list)
     learned: list[bytes] = field(default_factory=list)
     connections: int = 0
@@ -142,8 +143,14 @@ class _Login:
         return self.receive()
 
     def send(self, payload: bytes) -> None:
-        self.connection.sendall(pack("<I", len(payload) | self.number << 24) + payload)
+        packet = pack("<I", len(payload) | self.number << 24) + payload
         self.number += 1
+        if not self.server.drips_every:
+            self.connection.sendall(packet)
+            return
+        for byte in packet:
+            self.connection.sendall(bytes((byte,)))
+            time.sleep(self.server.drips_every)
 
     def receive(self) -> bytes:
         head = self._exactly(4)

@@ -4,11 +4,12 @@ import socket
 import time
 from contextlib import nullcontext
 
+import pymysql
 import pytest
 
 import applier
 from applier import cli
-from applier.errors import UsageError
+from applier.errors import NotInstalled, UsageError
 from applier.jobs import server_connection
 from applier.jobs.server_connection import ServerAddress, allow_long_answers, connect
 from tests.support.login_server import SLOW, LoginServer
@@ -64,9 +65,27 @@ def test_a_server_that_says_nothing(monkeypatch, tmp_path):
         with LoginServer(is_silent=True, path=path) as server:
             where = f"127.0.0.1:{server.port}" if path is None else f"?socket={path}"
             began = time.monotonic()
-            with pytest.raises(UsageError, match="timed out"):
+            with pytest.raises(UsageError, match=r"timed out|Lost connection"):
                 connect(ServerAddress.parse(f"mysql://me@{where}"), "", {})
             assert time.monotonic() - began < 10
+
+
+def test_a_server_that_says_little_at_a_time(monkeypatch):
+    """A byte now and then does not make a login longer."""
+    monkeypatch.setattr(server_connection, "ANSWER_SECONDS", 0.3)
+    with LoginServer(drips_every=0.1) as server:
+        began = time.monotonic()
+        with pytest.raises(UsageError, match="Lost connection"):
+            connect(ServerAddress.parse(f"mysql://me@127.0.0.1:{server.port}"), "", {})
+        assert time.monotonic() - began < 5
+
+
+def test_an_old_version_of_pymysql(monkeypatch):
+    """It hands out passwords before any plugin is asked."""
+    monkeypatch.setattr(pymysql, "VERSION", (1, 2, 0, "final"))
+    with LoginServer() as server, pytest.raises(NotInstalled, match="too old"):
+        connect(ServerAddress.parse(f"mysql://me@127.0.0.1:{server.port}"), "", {})
+    assert not server.connections
 
 
 def test_an_answer_about_a_table_may_take_longer(monkeypatch):
