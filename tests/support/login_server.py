@@ -46,6 +46,7 @@ class LoginServer:
     certificate: Path | None = None
     path: str | None = None
     is_cached: bool = False
+    sends_as_key: bytes | None = None
     is_silent: bool = False
     drips_every: float = 0
     logins: list[bytes] = field(default_factory=list)
@@ -128,7 +129,7 @@ class _Login:
                 return
             answer = self.ask(_NOT_CACHED)
         if answer in (b"\1", b"\2"):
-            answer = self.ask(b"\1" + self.server.public_key)
+            answer = self.ask(b"\1" + (self.server.sends_as_key or self.server.public_key))
         if len(answer) == _key().key_size // 8:
             hidden = _key().decrypt(answer, padding.OAEP(padding.MGF1(hashes.SHA1()), hashes.SHA1(), None))
             answer = bytes(byte ^ _CHALLENGE[at % 20] for at, byte in enumerate(hidden))

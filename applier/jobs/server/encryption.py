@@ -24,9 +24,12 @@ from applier.jobs.server.option_file import OptionFile
 MODES = ("disabled", "preferred", "required", "verify_ca", "verify_identity")
 """From the weakest to the strongest."""
 _DISABLED, _PREFERRED, _REQUIRED, _VERIFY_CA, _VERIFY_IDENTITY = MODES
-_VERIFIERS = ("ssl-ca", "ssl-capath")
-_ASK_FOR_TLS = ("ssl-cert", "ssl-key", "ssl-cipher", "ssl-crl", "ssl-crlpath", "tls-version")
-_FILES = (*_VERIFIERS, "ssl-cert", "ssl-key", "ssl-crl", "ssl-crlpath")
+_VERIFYING = (_VERIFY_CA, _VERIFY_IDENTITY)
+_VERIFIES = "ssl-verify-server-cert"
+_SIGNERS = ("ssl-ca", "ssl-capath")
+_REVOCATIONS = ("ssl-crl", "ssl-crlpath")
+_ASK_FOR_TLS = ("ssl-cert", "ssl-key", "ssl-cipher", "tls-version", *_REVOCATIONS)
+_FILES = ("ssl-cert", "ssl-key", *_SIGNERS, *_REVOCATIONS)
 _VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 
 
@@ -47,7 +50,7 @@ class Encryption:
     @property
     def verifies(self) -> bool:
         """Whether nobody but the server that a certificate names can be at the other end."""
-        return self.mode in (_VERIFY_CA, _VERIFY_IDENTITY)
+        return self.mode in _VERIFYING
 
     def arguments(self, *, is_socket: bool) -> dict[str, Any]:
         """What PyMySQL is told. A Unix socket needs no TLS that is only preferred."""
@@ -62,36 +65,44 @@ def _mode(file: OptionFile) -> str:
     if given is not None and given.lower() not in MODES:
         raise file.refused(f"ssl-mode is {given[:32]!r}", f"give one of {', '.join(MODES).upper()}")
     asked = {_PREFERRED if given is None else given.lower()}
-    verifies = file.flags.get("ssl-verify-server-cert")
-    if verifies:
-        asked.add(_VERIFY_IDENTITY)
-    if file.flags.get("ssl"):
-        asked.add(_REQUIRED)
     if file.flags.get("ssl") is False:
         asked = asked - {_PREFERRED} | {_DISABLED}
+    if file.flags.get("ssl"):
+        asked.add(_REQUIRED)
+    if file.flags.get(_VERIFIES):
+        asked.add(_VERIFY_IDENTITY)
     if _DISABLED in asked:
         if len(asked) > 1:
             raise file.refused("the option file both disables TLS and asks for it", "remove one of the words")
         return _DISABLED
-    has_verifier = any(word in file.texts for word in _VERIFIERS)
     mode = max(asked, key=MODES.index)
-    if has_verifier and verifies is not False and (given is None or mode == _PREFERRED):
+    if _has(file, _SIGNERS) and file.flags.get(_VERIFIES, True) and (given is None or mode == _PREFERRED):
         mode = _VERIFY_IDENTITY
-    elif mode == _PREFERRED and any(word in file.texts for word in (*_VERIFIERS, *_ASK_FOR_TLS)):
+    elif mode == _PREFERRED and _has(file, (*_SIGNERS, *_ASK_FOR_TLS)):
         mode = _REQUIRED
-    if mode in (_VERIFY_CA, _VERIFY_IDENTITY):
+    _check_signers(mode, file)
+    return mode
+
+
+def _check_signers(mode: str, file: OptionFile) -> None:
+    """Raise UsageError where it is not clear by what, or whether, the server's certificate is verified."""
+    verifies = file.flags.get(_VERIFIES)
+    if mode in _VERIFYING:
         if verifies is False:
-            raise file.refused(f"ssl-mode is {mode.upper()}, and ssl-verify-server-cert is off", "remove one of them")
-        if not has_verifier and not verifies:
+            raise file.refused(f"ssl-mode is {mode.upper()}, and {_VERIFIES} is off", "remove one of them")
+        if not _has(file, _SIGNERS) and not verifies:
             raise file.refused(f"ssl-mode is {mode.upper()}, and neither ssl-ca nor ssl-capath says who may sign",
                                "add ssl-ca=FILE")
-    elif has_verifier and verifies is None:
+    elif _has(file, _SIGNERS) and verifies is None:
         raise file.refused("ssl-mode is REQUIRED, which does not verify the server by ssl-ca",
                            "use ssl-mode=VERIFY_IDENTITY, or remove ssl-ca")
-    elif any(word in file.texts for word in ("ssl-crl", "ssl-crlpath")):
+    elif _has(file, _REVOCATIONS):
         raise file.refused("ssl-crl needs a certificate that is verified",
                            "add ssl-mode=VERIFY_IDENTITY and ssl-ca=FILE")
-    return mode
+
+
+def _has(file: OptionFile, words: tuple[str, ...]) -> bool:
+    return not file.texts.keys().isdisjoint(words)
 
 
 def _context(mode: str, file: OptionFile) -> ssl.SSLContext:
@@ -111,7 +122,7 @@ def _context(mode: str, file: OptionFile) -> ssl.SSLContext:
             context.load_cert_chain(certificate, texts.get("ssl-key"), texts.get("ssl-passphrase", ""))
         if "ssl-cipher" in texts:
             context.set_ciphers(texts["ssl-cipher"])
-        if "ssl-crl" in texts or "ssl-crlpath" in texts:
+        if _has(file, _REVOCATIONS):
             context.load_verify_locations(texts.get("ssl-crl"), texts.get("ssl-crlpath"))
             context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError

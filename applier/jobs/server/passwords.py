@@ -20,8 +20,6 @@ from typing import Any
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from pymysql import _auth  # type: ignore[import-untyped]  # it has no types
-from pymysql.constants import CR  # type: ignore[import-untyped]
-from pymysql.err import OperationalError  # type: ignore[import-untyped]
 
 from applier.errors import UsageError
 
@@ -70,9 +68,9 @@ class _Plugin:
     def _refused(self, why: str, hint: str) -> UsageError:
         return UsageError(f"{self._rules.server} asks for the password by {self._name}, {why}", hint=hint)
 
-    def _broken(self) -> Exception:
-        broken: Exception = OperationalError(CR.CR_MALFORMED_PACKET, f"the server breaks the protocol of {self._name}")
-        return broken
+    def _broken(self) -> UsageError:
+        return UsageError(f"{self._rules.server} breaks the protocol of {self._name}",
+                          hint="is it a server of MySQL or MariaDB, and nothing else that answers there?")
 
     def _check_verified(self) -> None:
         if not self._rules.verifies:

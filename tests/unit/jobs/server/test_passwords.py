@@ -132,6 +132,14 @@ def test_a_key_of_ones_own(plugin, log_in, tmp_path):
 
 
 @pytest.mark.parametrize("plugin", SHA2)
+@pytest.mark.parametrize("key", [b"nonsense", b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"])
+def test_a_key_that_is_none(plugin, key, log_in):
+    with LoginServer(plugin, sends_as_key=key) as server, pytest.raises(UsageError, match=f"the protocol of {plugin}"):
+        log_in(server)
+    assert not server.learned
+
+
+@pytest.mark.parametrize("plugin", SHA2)
 def test_a_socket_needs_no_tls(plugin, log_in, tmp_path):
     with LoginServer(plugin, path=str(tmp_path / "s")) as server:
         log_in(server)
