@@ -187,3 +187,16 @@ def make_certificate(path: Path, host: str) -> Path:
     path.write_bytes(made.public_bytes(serialization.Encoding.PEM) + key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
     return path
+
+
+def make_revocations(path: Path, host: str, is_revoked: bool) -> Path:
+    """Write the list of revoked certificates of one that `make_certificate` made, with itself or empty."""
+    begin = datetime.datetime(2020, 1, 1)
+    made = (x509.CertificateRevocationListBuilder()
+            .issuer_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)]))
+            .last_update(begin).next_update(begin + datetime.timedelta(days=36500)))
+    if is_revoked:
+        made = made.add_revoked_certificate(
+            x509.RevokedCertificateBuilder().serial_number(1).revocation_date(begin).build())
+    path.write_bytes(made.sign(_key(), hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    return path

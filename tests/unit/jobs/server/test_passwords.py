@@ -6,7 +6,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from applier.errors import UsageError
 from applier.jobs.server_connection import ServerAddress, connect
-from tests.support.login_server import LoginServer, make_certificate
+from tests.support.login_server import LoginServer, make_certificate, make_revocations
 
 PASSWORD = "pässwörd€𝄞"
 ELSEWHERE = "0.0.0.0"
@@ -83,6 +83,18 @@ def test_an_impostor_with_a_certificate(plugin, lines, said, log_in, certificate
             pytest.raises(UsageError, match=said) as refused:
         log_in(server, *lines)
     assert not server.logins and not server.learned and "ssl-ca" in str(refused.value)
+
+
+def test_a_revoked_certificate(log_in, certificates, tmp_path):
+    lines = [f"ssl-ca={certificates['127.0.0.1']}", f"ssl-crl={tmp_path}/crl.pem"]
+    with LoginServer(certificate=certificates["127.0.0.1"]) as server:
+        make_revocations(tmp_path / "crl.pem", "127.0.0.1", is_revoked=True)
+        with pytest.raises(UsageError, match="revoked"):
+            log_in(server, *lines)
+        assert not server.logins
+        make_revocations(tmp_path / "crl.pem", "127.0.0.1", is_revoked=False)
+        log_in(server, *lines)
+    assert server.learned == [PASSWORD.encode()]
 
 
 @pytest.mark.parametrize("lines", [["ssl"], ["ssl-mode=REQUIRED"], ["ssl-verify-server-cert"], ["ssl-ca=CA"],
