@@ -27,14 +27,14 @@ def archive(
         archived = applier.archive("mysql://repl@db1:3306", "backup/binlogs", until_now=True)
         applier.replay("backup/binlogs", "lake/now")
 
-    source: a server, as mysql://USER@HOST:PORT, by PyMySQL, which has to be installed. Its password is in MYSQL_PWD of
-        the environment, or in the option file.
+    source: a server, as mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, by PyMySQL, which has to be installed.
+        The password is in MYSQL_PWD of the environment, or in the option file.
     output: the directory of the archive. On an object store it gets files when they are complete, and the last one when
         this function ends.
     start_gtid: where an output without binlogs begins: at the file with the first transaction that is not in this set.
     start_file: or at this file. By default at the oldest one that the server has.
     until_now: whether to return at the end of the log, instead of waiting for more.
-    defaults_file: an option file as the servers' clients have it, whose [client] says the rest of who asks where.
+    defaults_file: an option file of the servers' clients: the password, TLS, and what the address leaves out.
     stopped: asked about twice a second; the function returns after it says True.
     progress: called with each Step; it has a note for each file that is complete.
 

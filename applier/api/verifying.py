@@ -79,9 +79,9 @@ def verify(
     snapshot: a snapshot.
     against: files with what the client printed; "-" is stdin. One with the rows of ranges that differ, which
         `ServerComparison.rows_sql` asks for, may follow the one with the sums.
-    server: a server to ask, as mysql://USER@HOST:PORT, by PyMySQL, which has to be installed. Its password is in
-        MYSQL_PWD of the environment, or in the option file.
-    defaults_file: an option file as the servers' clients have it, whose [client] says the rest of who asks where.
+    server: a server to ask, as mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, by PyMySQL, which has to be
+        installed. The password is in MYSQL_PWD of the environment, or in the option file.
+    defaults_file: an option file of the servers' clients: the password, TLS, and what the address leaves out.
     binlogs: an archive that leads from the snapshot to where the server stands: the snapshot is replayed to exactly
         there, in a temporary folder, and rows that differ have their `last_change`.
     hash: as `verify_sql` had it.

@@ -14,8 +14,8 @@ from applier.cli.application import app
 @app.command()
 def archive(
     source: Annotated[str, typer.Option(
-        metavar="URL", help="The server, mysql://USER@HOST:PORT. The password is in MYSQL_PWD of the environment or in "
-                            "--defaults-file.")],
+        metavar="URL", help="The server, mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH. The password is in "
+                            "MYSQL_PWD of the environment or in --defaults-file.")],
     output: Annotated[str, typer.Option(
         metavar="DIR", help="The directory of the archive. If it has binlogs, copying goes on after them.")],
     start_gtid: Annotated[str | None, typer.Option(
@@ -26,8 +26,8 @@ def archive(
     until_now: Annotated[bool, typer.Option(
         "--until-now/--stop-never", help="End at the end of the log, or wait there for more.")] = False,
     defaults_file: Annotated[str | None, typer.Option(
-        metavar="FILE", help="An option file of the servers' clients: user, password, host, port and TLS of --source."
-        )] = None,
+        metavar="FILE", help="An option file of the servers' clients: password and TLS of --source, and what its "
+                             "address leaves out of user, host, port and socket.")] = None,
 ) -> None:
     """Copy a server's binlogs as a replica gets them, byte for byte, and go on as it writes.
 

@@ -33,11 +33,12 @@ def verify(
         metavar="RESULT", help="Compare the snapshot with what a client printed of the server's answers; - is stdin. "
                                "Several may be given: sums, then rows.")] = None,
     server: Annotated[str | None, typer.Option(
-        metavar="URL", help="Compare it with this server, mysql://USER@HOST:PORT, while it is written to. The password "
-                            "is in MYSQL_PWD of the environment or in --defaults-file.")] = None,
-    defaults_file: Annotated[str | None, typer.Option(
-        metavar="FILE", help="An option file of the servers' clients: user, password, host, port and TLS of --server."
+        metavar="URL", help="Compare it with this server, mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, while "
+                            "it is written to. The password is in MYSQL_PWD of the environment or in --defaults-file."
         )] = None,
+    defaults_file: Annotated[str | None, typer.Option(
+        metavar="FILE", help="An option file of the servers' clients: password and TLS of --server, and what its "
+                             "address leaves out of user, host, port and socket.")] = None,
     binlogs: Annotated[list[str] | None, typer.Option(
         metavar="PATH...", help="With --server: an archive that leads the snapshot to exactly where the server stands."
         )] = None,

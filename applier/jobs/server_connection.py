@@ -1,82 +1,87 @@
-"""A connection to a server, by PyMySQL: where it is, who asks, and what is said where it refuses.
+"""A connection to a server, by PyMySQL: how long it waits, who gets a password, and what is said where it is refused.
 
-A password is in the environment or in an option file, never in an address, and in no message. Connections are encrypted
-where the server can do it; ssl-ca, ssl-mode and the like in the option file say whether they must be, and who it is.
+A server that has not logged in the user after `ANSWER_SECONDS` is given up, and so is one that does not answer a
+statement in that time. Statements that read whole tables have `TABLE_SECONDS` (`allow_long_answers`). The kernel's
+keepalive ends a connection to a machine that is gone within two minutes, however long an answer may take.
+
+What is used of PyMySQL beside its documentation is named in tests/unit/jobs/server/test_pymysql_doors.py.
 """
 
 from __future__ import annotations
 
-import configparser
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+import socket
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from applier.errors import NotInstalled, UsageError
+from applier.jobs.server.address import PASSWORD_HINT, ServerAddress
 
-PASSWORD = "MYSQL_PWD"
-"""The variable of the environment with the password, as the servers' own clients have it."""
-PASSWORD_HINT = f"{PASSWORD} in the environment or --defaults-file has the password"
-_SCHEMES = ("mysql", "mariadb")
-_DEFAULT_PORT = 3306
-_SSL_MODES: dict[str, dict[str, Any]] = {
-    "disabled": {"ssl_disabled": True},
-    "preferred": {},
-    "required": {"ssl": {"verify_mode": "none"}},
-    "verify_ca": {"ssl": {"verify_mode": "required", "check_hostname": False}},
-    "verify_identity": {"ssl": {"verify_mode": "required", "check_hostname": True}},
-}
-"""What PyMySQL is told, by ssl-mode of an option file, which it does not read. Source: MySQL Reference Manual,
-"Configuring MySQL to Use Encrypted Connections"."""
+__all__ = ["ANSWER_SECONDS", "PASSWORD_HINT", "ServerAddress", "allow_long_answers", "connect", "refusal"]
 
+ANSWER_SECONDS = 30.0
+"""The longest wait for a connection, for the login after it, for what a server sends next, and for room to send."""
+TABLE_SECONDS = 6 * 3600.0
+"""The longest wait for the answer to a statement that reads a table."""
+_KEEPALIVE = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 6}
+"""Seconds without a packet before the kernel asks whether the other machine is there, between its questions, and how
+many it asks; as far as the operating system has these options."""
 
-@dataclass(frozen=True)
-class ServerAddress:
-    """Where a server is, and who asks. An option file, of which [client] is read, may have the rest, and a password."""
-
-    user: str | None
-    host: str | None
-    port: int | None
-    defaults_file: str | None = None
-
-    @classmethod
-    def parse(cls, url: str, defaults_file: str | None = None) -> ServerAddress:
-        """Read mysql://USER@HOST:PORT. Raises UsageError, which never has the URL: there may be a password in it."""
-        try:
-            parts = urlsplit(url)
-            port = parts.port
-        except ValueError:
-            parts, port = urlsplit(""), None
-        if parts.scheme not in _SCHEMES or parts.path not in ("", "/") or parts.query or parts.fragment:
-            raise UsageError("the address of the server is not understood", hint="give mysql://USER@HOST:PORT")
-        if parts.password is not None:
-            raise UsageError("a password is in the server's address, where others can see it",
-                             hint=f"leave it out there; {PASSWORD} in the environment or --defaults-file has it")
-        return cls(unquote(parts.username) if parts.username else None, parts.hostname, port, defaults_file)
-
-    def __str__(self) -> str:
-        return f"{self.host or 'the server'}:{self.port or _DEFAULT_PORT}"
+_OLDEST_PYMYSQL = (1, 2, 1)
+"""The first whose plugins see every packet of a login, and that never falls back from TLS that is required."""
+_NO_CONNECTION = 2003  # CR_CONN_HOST_ERROR
+_NO_CONNECTION_HINT = "is the server there, and the address right?"
+_NO_SOCKET_HINT = f"{_NO_CONNECTION_HINT} localhost means a Unix socket, 127.0.0.1 means TCP"
 
 
 def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], **options: Any
             ) -> tuple[Any, tuple[type[BaseException], ...]]:
-    """A connection of PyMySQL with these options, and the errors that it raises. `instead` is what people may do who
-    do not have PyMySQL, `hints` as in `refusal`. Raises UsageError where the server cannot be reached."""
+    """Connect and log in. Return PyMySQL's connection, and the errors that it raises.
+
+    `instead` is what people can do without PyMySQL, `hints` as in `refusal`, `options` are PyMySQL's. Raise UsageError
+    where the server cannot be reached, or asks for the password over a connection that does not protect it.
+    """
     try:
         import pymysql  # type: ignore[import-untyped]  # it has no types
     except ImportError:
         raise NotInstalled("PyMySQL is not installed, and it is what asks a server",
                            hint=f"pip install 'mysql-binlog-applier[server]', {instead}") from None
+    if pymysql.VERSION[:3] < _OLDEST_PYMYSQL:
+        raise NotInstalled(f"PyMySQL {pymysql.VERSION_STRING} is too old: it hands out passwords without a check",
+                           hint="pip install --upgrade 'mysql-binlog-applier[server]'")
+    from applier.jobs.server.passwords import PasswordRules, plugins
+
+    hints = {_NO_CONNECTION: _NO_CONNECTION_HINT if address.socket is None else _NO_SOCKET_HINT, **hints}
     errors = (pymysql.err.Error, OSError, RuntimeError)
-    given: dict[str, Any] = {"user": address.user, "host": address.host, "port": address.port,
-                             "password": os.environ.get(PASSWORD), "read_default_file": address.defaults_file}
-    known = {name: value for name, value in given.items() if value is not None}
-    encryption = _encryption(address.defaults_file)
+    may_encrypt = address.is_on_this_machine or address.asks_for_public_key or address.public_key is not None
+    rules = PasswordRules(str(address), address.encryption.verifies, may_encrypt, address.public_key)
+    given: dict[str, Any] = {
+        "charset": "utf8mb4", "autocommit": True, "conv": {}, "user": address.user, "password": address.password,
+        "host": address.host, "port": address.port, "unix_socket": address.socket, "auth_plugin_map": plugins(rules),
+        "connect_timeout": ANSWER_SECONDS, "read_timeout": ANSWER_SECONDS, "write_timeout": ANSWER_SECONDS,
+        **address.encryption.arguments(is_socket=address.socket is not None), **options}
     try:
-        return pymysql.connect(charset="utf8mb4", autocommit=True, conv={}, **known, **encryption, **options), errors
+        connection = pymysql.Connection(defer_connect=True, **given)
+        made = _socket(address, given["connect_timeout"])
+        with _ending(made, ANSWER_SECONDS):
+            connection.connect(made)
+    except (OSError, UnicodeError) as error:  # UnicodeError: a name that no host can have
+        lost = pymysql.err.OperationalError(_NO_CONNECTION, getattr(error, "strerror", None) or str(error))
+        raise refusal(address, "cannot be reached", lost, hints) from None
     except errors as error:
+        cause = getattr(error, "original_exception", None)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            raise UsageError(f"{address} has a certificate that the option file does not trust: {cause.verify_message}",
+                             hint="is it the server that was meant? ssl-ca names who signs its certificate") from None
         raise refusal(address, "cannot be reached", error, hints) from None
+    return connection, errors
+
+
+def allow_long_answers(connection: Any) -> None:
+    """Let the statements that follow take as long as reading a table does."""
+    connection._read_timeout = TABLE_SECONDS
 
 
 def refusal(address: ServerAddress, what: str, error: BaseException, hints: Mapping[object, str]) -> UsageError:
@@ -87,24 +92,40 @@ def refusal(address: ServerAddress, what: str, error: BaseException, hints: Mapp
                       hint=hints.get(number, hints.get(None)))
 
 
-def _encryption(defaults_file: str | None) -> dict[str, Any]:
-    """What an option file asks of the connection. Raises UsageError for a file that cannot be read."""
-    if defaults_file is None:
-        return {}
-    from pymysql.optionfile import Parser  # type: ignore[import-untyped]  # as above
+def _socket(address: ServerAddress, seconds: float) -> socket.socket:
+    """A connection to the address; one by TCP notices when the other machine is gone. Raise OSError."""
+    if address.socket is not None:
+        made = socket.socket(socket.AF_UNIX)
+        made.settimeout(seconds)
+        try:
+            made.connect(address.socket)
+        except OSError:
+            made.close()
+            raise
+        return made
+    source = None if address.bind_address is None else (address.bind_address, 0)
+    made = socket.create_connection((address.host, address.port), seconds, source)
+    made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in _KEEPALIVE.items():
+        if hasattr(socket, name):
+            made.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+    return made
 
-    parser = Parser()
-    try:
-        with open(defaults_file, encoding="utf-8") as file:
-            parser.read_file(file)
-        mode = parser.get("client", "ssl-mode").lower() if parser.has_option("client", "ssl-mode") else "preferred"
-    except (OSError, UnicodeError, configparser.Error, TypeError) as error:  # TypeError: an option without a value
-        said = error.strerror if isinstance(error, OSError) else "it is no option file"  # not its lines: a password
-        raise UsageError(f"the option file cannot be read: {said}", file=defaults_file) from None
-    if mode not in _SSL_MODES:
-        raise UsageError(f"ssl-mode is {mode!r}", file=defaults_file,
-                         hint=f"one of {', '.join(_SSL_MODES).upper()} is understood")
-    if mode.startswith("verify") and not any(parser.has_option("client", name) for name in ("ssl-ca", "ssl-capath")):
-        raise UsageError(f"ssl-mode is {mode.upper()}, and no ssl-ca says by what", file=defaults_file,
-                         hint="add ssl-ca=FILE")
-    return _SSL_MODES[mode]
+
+@contextmanager
+def _ending(made: socket.socket, seconds: float) -> Iterator[None]:
+    """End a connection that is not done after so long, however often the server sends a byte."""
+    def end() -> None:
+        with suppress(OSError):  # it has ended
+            same.shutdown(socket.SHUT_RDWR)
+
+    with made.dup() as same:  # TLS takes the socket itself
+        timer = threading.Timer(seconds, end)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from applier.errors import UsageError
-from applier.jobs.server_connection import PASSWORD_HINT, ServerAddress, connect, refusal
+from applier.jobs.server_connection import PASSWORD_HINT, ServerAddress, allow_long_answers, connect, refusal
 from applier.jobs.verify.statements import SESSION
 
 _LOCK_SECONDS = 10
@@ -63,6 +63,7 @@ class Server:
         if not position.gtid_set and not position.file:
             raise UsageError(f"{self._address} writes no binlog and has no GTIDs, so it does not say where it stands",
                              hint="stop what writes to it, and use --sql and --against")
+        allow_long_answers(self._connection)
         return position
 
     def _begin_mysql(self) -> ServerPosition:

@@ -9,7 +9,6 @@ import pytest
 
 import applier
 from applier import cli
-from applier.jobs.server_connection import ServerAddress
 from applier.jobs.verify.live import is_at
 from applier.jobs.verify.server import ServerPosition
 from applier.jobs.verify.touched import FEED, keys_of, with_last_changes
@@ -125,11 +124,6 @@ def test_an_address_that_is_none_is_not_repeated(url, made, capsys):
     assert cli.main(["verify", str(made / "snapshot"), "--server", url]) == 2
     told = capsys.readouterr()
     assert "secret" not in told.err + told.out and "h:port" not in told.err and "server" in told.err
-
-
-def test_addresses():
-    assert ServerAddress.parse("mysql://a%40b@h:1") == ServerAddress("a@b", "h", 1)
-    assert ServerAddress.parse("mariadb://h", "my.cnf") == ServerAddress(None, "h", None, "my.cnf")
 
 
 def test_a_server_that_is_not_there(made, monkeypatch, capsys):

@@ -291,9 +291,9 @@ def test_a_password_is_in_an_option_file_or_the_environment(tmp_path, monkeypatc
 
 @pytest.mark.parametrize(("lines", "refusal"), [
     ("[client]\nssl-mode=REQUIRED\n", "SSL"),
-    ("[client]\nssl_mode=verify_identity\n", "no ssl-ca says by what"),
+    ("[client]\nssl_mode=verify_identity\n", "neither ssl-ca nor ssl-capath"),
     ("[client]\nssl-mode=always\n", "ssl-mode is 'always'"),
-    ("password=hidden\n", "it is no option file"),
+    ("password=hidden\n", "is in no group"),
     (None, "no such file"),
 ])
 def test_an_option_file_that_cannot_be_followed(lines, refusal, tmp_path, capfd):
