@@ -38,6 +38,7 @@ def doctor(
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     start: Place | None = None,
+    reapply: bool = False,
     stop: Place | datetime | None = None,
     snapshot_at: Iterable[Place] = (),
     tables: Tables | None = None,
@@ -74,7 +75,7 @@ def doctor(
 
     binlogs: the archive, of which all is read, and no row is decoded; without it only the machine is looked at.
     output: where the snapshot is to be; something is written there, and removed.
-    base, schema, start, stop, snapshot_at, tables, ignore_tables, rewrite_db, exclude_gtids, server_ids,
+    base, schema, start, reapply, stop, snapshot_at, tables, ignore_tables, rewrite_db, exclude_gtids, server_ids,
     ignore_server_ids, exec_mode, type_conversions, on_statement, define_from_log, system_time_zone, unsigned_bigint,
     pass_bytes, route, engine, master, keyring, key_file, key_file_secret: as of `replay`.
     progress: called with each Step.
@@ -93,6 +94,7 @@ def doctor(
         base=base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         schema=None if schema is None else path(schema),
         start_position=None if start is None else position(start),
+        reapply=reapply,
         stop_position=end.position,
         stop_gtid=end.gtid,
         stop_datetime=end.time,

@@ -128,7 +128,8 @@ class ChangeLog:
 
         self._options, self.progress = options, progress
         self._base = manifest.load(options.base) if options.base is not None else None
-        outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared)
+        outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared,
+                              reapply=not options.complete)
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         part = outlining.next_pass(archive, self._base)
         self._span, self.begins_at = part.span, None if part.base is None else part.base.position
