@@ -66,6 +66,14 @@ def parse_stop_position(text: str) -> tuple[str, int]:
     return log_name(name), int(offset)
 
 
+def parse_gtid_set(text: str) -> GtidSet:
+    """Parse a GTID set that names at least one transaction."""
+    if not (found := GtidSet.parse(text)):
+        raise UsageError(f"{text!r} names no transaction",
+                         hint="MySQL writes UUID:1-5, MariaDB domain-server-number (0-1-5)")
+    return found
+
+
 def parse_server_ids(texts: list[str]) -> tuple[int, ...]:
     """Parse server ids, comma-separated in any number of texts."""
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]

@@ -302,7 +302,7 @@ class ChangesOptions:
     type of such columns. Only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) or
     later on are wanted, and only those of the transactions `gtids`, as GtidChoice takes them, of commits in a range,
     and not of the transactions and servers that are left out, which did what they did: complete changes go on from it.
-    The rest is as in ReplayOptions."""
+    Of `maybe_gtids`, as `gtids`, the log need not have any. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -321,6 +321,7 @@ class ChangesOptions:
     exclude_gtids: str | None = None
     server_ids: tuple[int, ...] = ()
     ignore_server_ids: tuple[int, ...] = ()
+    maybe_gtids: str | None = None
 
     def __post_init__(self) -> None:
         _check_servers(self.server_ids, self.ignore_server_ids)

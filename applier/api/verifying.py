@@ -17,6 +17,7 @@ from applier.jobs.verify import statements
 from applier.jobs.verify.plan import Hash, plan
 from applier.jobs.verify.result import DifferentTable, ServerComparison
 from applier.option_texts import parse_rewrites
+from applier.plan.stops.stop_position import StopNotReached
 from applier.snapshot import manifest
 
 if TYPE_CHECKING:
@@ -139,11 +140,16 @@ def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, snapshot: ma
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_SECONDS_BETWEEN)
-        made = replay(binlogs, f"{folder}/{attempt}", base=led.uri, stop=stop, progress=progress, **options)
+        try:
+            made = replay(binlogs, f"{folder}/{attempt}", base=led.uri, stop=stop, progress=progress, **options)
+        except StopNotReached as error:
+            reason = error.message
+            continue
         led = manifest.load(made.snapshot.uri)
         if is_at(led.position, position):
             return led
-    raise UsageError(f"the binlogs lead to {led.position.gtid_set or led.position}, the server stands at {position}",
+        reason = f"they lead to {led.position.gtid_set or led.position}"
+    raise UsageError(f"the binlogs do not lead to {position}, where the server stands: {reason}",
                      file=binlogs[-1], hint="are they of this server, or of its source? the newest must be among them")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
 from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.left_out import LeavingOut
 from applier.binlog.outline.outline import OutlineTask
 from applier.binlog.outline.samples import sample_bytes
@@ -16,6 +17,7 @@ from applier.engine.executor import Executor
 from applier.errors import ArchiveError, UsageError
 from applier.io.printable import shown_size
 from applier.io.progress import Progress
+from applier.option_texts import parse_gtid_set
 from applier.options import LogBounds
 from applier.plan.log import LogSpan, check_base, files_after, known_start, span_of
 from applier.plan.passes import bytes_left, end_of_pass
@@ -28,7 +30,13 @@ from applier.plan.stops.base_position import (
 )
 from applier.plan.stops.executed import executed_after, nothing_left
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
-from applier.plan.stops.stop_position import files_up_to, not_reached, outlines_up_to_stop
+from applier.plan.stops.stop_position import (
+    check_flavour,
+    check_not_past,
+    check_reached,
+    files_up_to,
+    outlines_up_to_stop,
+)
 from applier.schema.history.relevance import Relevance
 from applier.snapshot.manifest import PreparedTransaction, Snapshot
 
@@ -61,7 +69,7 @@ class Outlining:
     def stop_condition(self) -> StopCondition:
         """Where people want the replay to stop."""
         options = self._options
-        gtids = GtidSet.parse(options.stop_gtid) if options.stop_gtid is not None else None
+        gtids = parse_gtid_set(options.stop_gtid) if options.stop_gtid is not None else None
         return StopCondition(options.stop_position, gtids, options.stop_datetime)
 
     def next_pass(self, archive: Archive, base: Snapshot | None) -> Pass:
@@ -96,6 +104,8 @@ class Outlining:
     def _outline(self, archive: Archive, base: Snapshot | None, n_bytes: int) -> Pass:
         """Outline the files that count, and check that nothing is missing between them."""
         stop = self.stop_condition()
+        if stop.gtid_set is not None:
+            check_flavour(stop.gtid_set, read_head(archive.files[0]).format.flavour)
         files, start = self._files(archive, base, stop)
         until = end_of_pass(files, start, stop.position, n_bytes)
         if until is not None or self.n_passes:
@@ -123,6 +133,8 @@ class Outlining:
             self._note(f"the binlogs begin with {outlines[0].name}: transactions {earlier} came before it, and their "
                        "changes are not here")
         check_group_ids(outlines, base.position.group_id if goes_on and base is not None else None)
+        if self.n_passes == 0:
+            check_not_past(stop, outlines[0], GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet())
         is_empty = until is None and outlines[-1].stopped and not any(outline.n_groups for outline in outlines)
         if is_empty and base is None and self._start is None:
             raise UsageError("nothing in these binlogs is before the place to stop at", file=outlines[0].uri,
@@ -132,8 +144,8 @@ class Outlining:
         self._count_executed(archive, span, is_last)
         notes = [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
                  for outline in outlines if outline.torn and not outline.stopped]
-        if is_last and (unreached := not_reached(stop, outlines[-1])):
-            notes.append(unreached)
+        if is_last:
+            check_reached(stop, outlines[-1])
         notes += notes_on_ends(outlines)
         pending = base.prepared if base is not None else ()
         span, groups = resolve_prepared_transactions(span, pending if self.n_passes else (*pending, *self._prepared))
@@ -187,7 +199,8 @@ class Outlining:
         if self._n_executed == self._n_groups or (name and (archive.index_of(last.name), last.end) < (
                 archive.index_of(name), offset)):
             raise nothing_left(self._options.start_position)
-        self._note(f"the base has {self._n_executed:,} of the transactions after --start-position: they are passed over")
+        self._note(f"the base has {self._n_executed:,} of the transactions after --start-position: they are passed "
+                   "over")
 
     def _tell(self, files: tuple[ArchiveFile, ...], start: int | None, n_bytes: int) -> None:
         """Say that the archive takes several passes, and where this one begins."""
