@@ -12,6 +12,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from applier.api.arguments import PathLike, path
+from applier.api.checked import checked
 from applier.binlog.events.query import parse_query
 from applier.binlog.outline.outline import Statement
 from applier.errors import UsageError
@@ -62,6 +63,7 @@ class Writer:
     time: when the first events are made; by default now.
     """
 
+    @checked
     def __init__(self, path: PathLike, *, flavour: Literal["mysql", "mariadb"] = "mysql",
                  schema: PathLike | None = None, gtids: Literal["on", "anonymous", "none"] = "on",
                  source: UUID | str = SOURCE, server_id: int = 1, executed: int = 0, compress: bool = False,
@@ -81,6 +83,7 @@ class Writer:
         """The file, and the offset where the next event starts."""
         return self._log.path, self._log.position
 
+    @checked
     def query(self, sql: str, database: str = "") -> None:
         """Write a statement, in an event group of its own or in the open transaction: DDL, which later changes go by.
         `database` is the default one. Raises SchemaError for DDL that cannot be followed."""
@@ -90,6 +93,7 @@ class Writer:
         self._history.apply(Statement(at[1], at[1], at[1], sql, database, context, self._log.timestamp, None), at, at)
         self._log.query(sql, database)
 
+    @checked
     @contextmanager
     def transaction(self, time: datetime | None = None, *, rollback: bool = False) -> Iterator[None]:
         """An event group of what is written inside, at a time that holds from there on; nothing after an error."""
@@ -98,18 +102,21 @@ class Writer:
         with self._log.transaction("rollback" if rollback else "commit"):
             yield
 
+    @checked
     def insert(self, table: str, rows: Rows) -> None:
         """Insert rows into a table, "db.table", in the open transaction: values by column, a list of dicts, or anything
         that pyarrow takes as a table, as a snapshot has them: Decimals, datetimes, labels of ENUMs, JSON as text."""
         definition = self._table(table)
         self._rows(definition, None, _image(definition, rows))
 
+    @checked
     def update(self, table: str, before: Rows, after: Rows, *, diffs: Sequence[str] = ()) -> None:
         """Update rows: those of `before`, one after another, become those of `after`. In `diffs`, JSON columns (of
         MySQL) whose values after are lists of Diffs (jsondiff), as binlog_row_value_options=PARTIAL_JSON logs them."""
         definition = self._table(table)
         self._rows(definition, _image(definition, before), _image(definition, after, diffs), tuple(diffs))
 
+    @checked
     def delete(self, table: str, rows: Rows) -> None:
         """Delete rows."""
         definition = self._table(table)
@@ -119,6 +126,7 @@ class Writer:
         """Have readers of the file see all that is written so far: whole groups, unless a transaction is open."""
         self._log.flush()
 
+    @checked
     def rotate(self, path: PathLike) -> None:
         """End this file, and go on in the next one, in the same directory."""
         self._log = self._log.rotate(_text(path))

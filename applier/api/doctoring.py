@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Literal
 
 from applier.api.arguments import (
@@ -12,6 +11,7 @@ from applier.api.arguments import (
     Place,
     Size,
     Tables,
+    Time,
     Watcher,
     chosen_gtids,
     database_names,
@@ -24,6 +24,7 @@ from applier.api.arguments import (
     table_filter,
     watcher,
 )
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.jobs.doctor.result import Diagnosis
@@ -31,6 +32,7 @@ from applier.option_texts import parse_conversions
 from applier.options import DoctorOptions
 
 
+@checked
 def doctor(
     binlogs: Paths = (),
     output: PathLike | None = None,
@@ -39,8 +41,8 @@ def doctor(
     schema: PathLike | None = None,
     start: Place | None = None,
     reapply: bool = False,
-    stop: Place | datetime | None = None,
-    snapshot_at: Iterable[Place] = (),
+    stop: Place | Time | None = None,
+    snapshot_at: Place | Iterable[Place] = (),
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     rewrite_db: Mapping[str, str] | None = None,

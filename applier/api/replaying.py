@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Literal
 
@@ -14,6 +13,7 @@ from applier.api.arguments import (
     Place,
     Size,
     Tables,
+    Time,
     Watcher,
     chosen_gtids,
     database_names,
@@ -26,6 +26,7 @@ from applier.api.arguments import (
     table_filter,
     watcher,
 )
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.jobs.replay.result import ReplayResult
@@ -57,6 +58,7 @@ class Replayed:
         return tuple(Snapshot(report.snapshot) for report in self.reports)
 
 
+@checked
 def replay(
     binlogs: Paths,
     output: PathLike | None = None,
@@ -66,8 +68,8 @@ def replay(
     schema: PathLike | None = None,
     start: Place | None = None,
     reapply: bool = False,
-    stop: Place | datetime | None = None,
-    snapshot_at: Iterable[Place] = (),
+    stop: Place | Time | None = None,
+    snapshot_at: Place | Iterable[Place] = (),
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     rewrite_db: Mapping[str, str] | None = None,

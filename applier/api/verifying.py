@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from applier.api.arguments import PathLike, Paths, Place, Tables, Watcher, logs, path, paths, table_filter, watcher
 from applier.api.changes import changes
+from applier.api.checked import checked
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import ApplierError, UsageError
@@ -29,6 +30,7 @@ _KEPT_OPTIONS = ("tables", "ignore_tables", "exec_mode", "type_conversions", "on
                  "system_time_zone")
 
 
+@checked
 def verify_sql(
     snapshot: PathLike | Snapshot,
     *,
@@ -58,6 +60,7 @@ def verify_sql(
     return "".join(f"{statement};\n" for statement in statements.sums(chosen))
 
 
+@checked
 def verify(
     snapshot: PathLike | Snapshot,
     against: Paths | None = None,

@@ -35,6 +35,8 @@ class GtidSet:
     @classmethod
     def parse(cls, text: str) -> "GtidSet":
         """Read "uuid:1-5:7:tag:1-3,uuid:…" (MySQL) or "0-1-5,1-1-7" (MariaDB). Raises UsageError."""
+        if not isinstance(text, str):
+            raise UsageError(f"a GTID set is given as text, not as {type(text).__name__}")
         intervals: dict[str, list[Interval]] = {}
         domains: dict[int, Interval] = {}
         for part in (entry.strip().lower() for entry in text.split(",")):

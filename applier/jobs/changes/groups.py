@@ -133,7 +133,7 @@ class FileGroups:
 
     @cached_property
     def _wanted_ones(self) -> np.ndarray:
-        found, within = self._found, self._wanted.within
+        within = self._wanted.within
         wanted = ((self._versions > self._wanted.after) & (self._versions >= within.first_version)
                   & (self._versions <= within.last_version) & (self._times >= within.first_time)
                   & (self._times <= within.last_time))

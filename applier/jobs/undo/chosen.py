@@ -90,9 +90,9 @@ def _wanted(log: ChangeLog, options: UndoOptions) -> WantedGroups:
         last = _version(log, options.stop_position)
     times = [CommitRange.first_time, CommitRange.last_time]
     if options.start_datetime is not None:
-        times[0] = int(options.start_datetime * 1_000_000)
+        times[0] = round(options.start_datetime * 1_000_000)
     if options.stop_datetime is not None:
-        times[1] = int(options.stop_datetime * 1_000_000) - 1
+        times[1] = round(options.stop_datetime * 1_000_000) - 1
     return WantedGroups(None if options.gtids is None else GtidChoice(options.gtids),
                         within=CommitRange(first, last, *times))
 

@@ -68,9 +68,9 @@ def check_reached(stop: StopCondition, last: Outline) -> None:
         return
     executed = last.previous_gtids.followed_by(last.gtids)
     if missing := stop.gtid_set.subtract(executed):
-        raise StopNotReached(f"the log ends at {last.name}:{last.end} without transactions {missing}, at which it is to "
-                             "stop", file=last.uri, hint="give later binlogs, or a set that these reach: they end with "
-                             f"{executed or 'no GTID'}")
+        raise StopNotReached(f"the log ends at {last.name}:{last.end} without transactions {missing}, at which it is "
+                             "to stop", file=last.uri, hint="give later binlogs, or a set that these reach: they "
+                             f"end with {executed or 'no GTID'}")
 
 
 def check_not_past(stop: StopCondition, first: Outline, base: GtidSet) -> None:

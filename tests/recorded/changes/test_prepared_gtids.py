@@ -13,8 +13,8 @@ PREPARED = {
     "transactions-mysql": {21: 25, 28: 30},
     "transactions-mariadb": {30: 34, 37: 39},
 }
-"""Of the transactions that a real server prepared and committed: the numbers of the GTIDs of both; the last is committed
-in another file."""
+"""Of transactions that a real server prepared and committed: the numbers of the GTIDs of both. The last one is
+committed in another file."""
 PREFIX = {"transactions-mysql": "1e59e2af-e516-11f1-af80-02fc00000001:", "transactions-mariadb": "0-25306-"}
 TABLES = ("tx.a", "tx.b", "tx.m")
 

@@ -1,4 +1,4 @@
-"""GRP-2: a GTID set that a log never reaches is an error in every verb that stops at one, and stops nothing silently."""
+"""GRP-2: a GTID set that a log never reaches is an error in every verb that stops at one, and ignored in none."""
 
 import pytest
 
@@ -111,5 +111,5 @@ def test_chosen_transactions_that_the_log_does_not_have(log):
 def test_an_empty_set_is_none():
     with BinlogWriter("unused.000001") as log:
         log.query(CREATE, "shop")
-    with pytest.raises(UsageError, match="names no transaction|is not"):
+    with pytest.raises(UsageError, match="is no place in a log"):
         applier.replay("unused.000001", "out", stop=" , ")

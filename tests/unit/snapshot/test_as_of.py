@@ -10,7 +10,7 @@ import applier
 from applier import cli
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import SnapshotError, UsageError
-from applier.option_texts import parse_as_of
+from applier.option_texts import parse_place
 from applier.snapshot.as_of import in_order, last_of
 from applier.snapshot.manifest import BinlogPosition
 from applier.writer.writer import SOURCE
@@ -25,7 +25,7 @@ def state(offset, gtids="", time=None, file="binlog.000001"):
 
 
 def chosen(states, place):
-    return last_of(states, parse_as_of(place), "there")
+    return last_of(states, parse_place(place), "there")
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_states_in_the_order_of_the_log():
     ("02024-11-05", "gtid_set"), ("2024-11-05 10:29:59", "time"), ("2024-11-05T10:29:59.123456+02:00", "time"),
     ("-90s", "time"), ("now", "time")])
 def test_places(text, kind):
-    place = parse_as_of(text)
+    place = parse_place(text)
     assert [name for name in ("position", "gtid_set", "time") if getattr(place, name) is not None] == [kind]
 
 
@@ -127,7 +127,7 @@ def test_places(text, kind):
     ("", "is no place"), ("binlog.000003", "is no place"), (f"{A}:1,0-1-5", "is no place")])
 def test_what_is_no_place(text, words):
     with pytest.raises(UsageError, match=words):
-        parse_as_of(text)
+        parse_place(text)
 
 
 def test_a_damaged_version(lake, tmp_path):

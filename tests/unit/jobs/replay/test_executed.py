@@ -135,7 +135,7 @@ def test_mariadb_base_that_is_newer_than_the_log(tmp_path):
     places = make_log(tmp_path / "logs", flavour="mariadb")
     _, base = run(tmp_path, "base")
     (tmp_path / "logs" / "binlog.000002").unlink()
-    with pytest.raises(ArchiveError, match="the base stands at transaction .*, which is not after") as raised:
+    with pytest.raises(ArchiveError, match=r"the base stands at transaction .*, which is not after") as raised:
         run(tmp_path, "out", base=base.snapshot, start_position=places[1])
     assert raised.value.mysql_errno == 1236
 
