@@ -134,7 +134,7 @@ def parse_place(text: str) -> place.Place:
         except UsageError:
             gtid_set = GtidSet()
     if not gtid_set:
-        raise UsageError(f"{text!r} is no place in a log", hint=PLACES_HINT)
+        raise UsageError(f"{text!r} is not a place in a log", hint=PLACES_HINT)
     return place.Place(text, gtid_set=gtid_set)
 
 

@@ -133,7 +133,7 @@ def _point(given: Place | Time | str) -> places_in_logs.Place:
             return parse_place(str(given))
         case (str(name), int(offset)) if name and offset >= 0:
             return _at(log_name(name), offset)
-    raise UsageError(f"{shown(given)} is no place in a log", hint=PLACES_HINT)
+    raise UsageError(f"{shown(given)} is not a place in a log", hint=PLACES_HINT)
 
 
 def _at(file: str, offset: int) -> places_in_logs.Place:
@@ -147,7 +147,7 @@ def _time_text(given: datetime | np.datetime64) -> str:
 def _seconds(given: datetime | np.datetime64) -> float:
     """Seconds since 1970 UTC. A datetime without a zone is local. Raises UsageError for what is not one time."""
     if str(given) == "NaT":
-        raise UsageError("NaT is no time", hint=PLACES_HINT)
+        raise UsageError("NaT is not a time", hint=PLACES_HINT)
     if isinstance(given, np.datetime64):
         if np.datetime_data(given.dtype)[0] in ("Y", "M", "W", "D", "generic"):
             raise UsageError(f"{given} does not name one time of that day",

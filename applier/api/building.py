@@ -12,7 +12,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from applier.api.arguments import PathLike, path
-from applier.api.checked import checked
+from applier.api.checked import checked, shown
 from applier.binlog.events.query import parse_query
 from applier.binlog.outline.outline import Statement
 from applier.errors import UsageError
@@ -68,6 +68,9 @@ class Writer:
                  schema: PathLike | None = None, gtids: Literal["on", "anonymous", "none"] = "on",
                  source: UUID | str = SOURCE, server_id: int = 1, executed: int = 0, compress: bool = False,
                  checksum: bool = True, time: datetime | None = None) -> None:
+        for name, number, bits in (("server_id", server_id, 32), ("executed", executed, 62)):
+            if not 0 <= number < 1 << bits:
+                raise UsageError(f"{name} cannot be {shown(number)}", hint=f"it is a number from 0 to {(1 << bits) - 1}")
         self._history = SchemaHistory(flavour, skip_statements=True)
         if schema is not None:
             self._history.load_schema_file(read_text(_text(schema)))
@@ -75,8 +78,8 @@ class Writer:
             self._log = BinlogWriter(_text(path), flavour=flavour, gtids=gtids, source=UUID(str(source)),
                                      server_id=server_id, executed=executed, compress=compress, checksum=checksum,
                                      timestamp=int((time or datetime.now(UTC)).timestamp()))
-        except ValueError as error:
-            raise UsageError(str(error)) from None
+        except (ValueError, OSError) as error:
+            raise UsageError(f"the file cannot be made: {error}", file=_text(path)) from None
 
     @property
     def position(self) -> tuple[str, int]:
@@ -114,7 +117,11 @@ class Writer:
         """Update rows: those of `before`, one after another, become those of `after`. In `diffs`, JSON columns (of
         MySQL) whose values after are lists of Diffs (jsondiff), as binlog_row_value_options=PARTIAL_JSON logs them."""
         definition = self._table(table)
-        self._rows(definition, _image(definition, before), _image(definition, after, diffs), tuple(diffs))
+        images = _image(definition, before), _image(definition, after, diffs)
+        if not all(images):
+            raise UsageError("an update has no columns before or after it", table=table,
+                             hint='give values by column, {"id": [1]}, or rows, [{"id": 1}]')
+        self._rows(definition, *images, tuple(diffs))
 
     @checked
     def delete(self, table: str, rows: Rows) -> None:

@@ -110,9 +110,7 @@ def _kinds(hint: Any) -> Iterable[Any]:
     elif origin is None:
         yield hint
     else:
-        is_list = issubclass(origin, Iterable) and not issubclass(origin, Mapping)
-        yield os.PathLike if origin is os.PathLike else Callable if origin is Callable or issubclass(
-            origin, Callable) else Iterable if is_list else Mapping
+        yield next((kind for kind in (os.PathLike, Callable, Mapping) if origin is kind), Iterable)
 
 
 def _fit(value: Any, hint: Any) -> Any:
@@ -139,7 +137,7 @@ def _fit(value: Any, hint: Any) -> Any:
     elif origin is not None and issubclass(origin, Iterable):
         return _fit_all(value, inner[0])
     elif origin is not None:
-        if callable(value):
+        if callable(value) and not isinstance(value, type):
             return value
     else:
         return _fit_plain(value, hint)

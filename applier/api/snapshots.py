@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import pyarrow as pa
 
 from applier.api.arguments import PathLike, Place, Time, Watcher, path, point, watcher
-from applier.api.checked import checked
+from applier.api.checked import checked, shown
 from applier.errors import NotInstalled, UsageError
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
@@ -84,7 +84,16 @@ class SnapshotTable:
 
     @checked
     def to_arrow(self, columns: Sequence[str] | None = None, filter: Any = None) -> pa.Table:
-        """Its rows, or these columns of those that a pyarrow.dataset expression takes."""
+        """Its rows, or these columns of those that a pyarrow.dataset expression takes. Raises UsageError for a column
+        that it does not have."""
+        from pyarrow import compute
+
+        if unknown := [name for name in columns or () if name not in self.schema.names]:
+            raise UsageError(f"the table has no column {unknown[0]!r}", table=self.full_name,
+                             hint=f"it has {', '.join(self.schema.names)}")
+        if filter is not None and not isinstance(filter, compute.Expression):
+            raise UsageError(f"filter cannot be {shown(filter)}",
+                             hint="it takes an expression: pyarrow.compute.field('id') > 7")
         return self.scan().to_table(columns=None if columns is None else list(columns), filter=filter)
 
     @checked
@@ -195,7 +204,7 @@ class Snapshot:
     @checked
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Query its tables with DuckDB, which has to be installed: each is a view, `db.table`. Raises UsageError where
-        two have names that DuckDB cannot tell apart."""
+        two have names that DuckDB cannot tell apart; errors of the query are DuckDB's own."""
         try:
             import duckdb
         except ImportError:

@@ -113,6 +113,8 @@ def verify(
     if (against is None) == (server is None) or (server is None and (binlogs is not None or defaults_file is not None)):
         raise UsageError("a snapshot is compared with a server, or with its answers",
                          hint="give --server, with --binlogs and --defaults-file where they are needed, or --against")
+    if against is not None and not paths(against):
+        raise UsageError("against names no file", hint="give what a client printed of its answers")
     loaded, watch, filter = manifest.load(_uri(snapshot)), watcher(progress), table_filter(tables, ignore_tables)
     compiling.ensure("verify against a server", watch)
     if against is not None:

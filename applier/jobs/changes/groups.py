@@ -141,7 +141,8 @@ class FileGroups:
         for own, by, other in self._commits:
             chosen[own] |= by._by_gtid[0][other]
             left_out[own] |= by._by_gtid[1][other]
-        return wanted & chosen & ~left_out
+        wanted &= chosen & ~left_out
+        return wanted
 
     @cached_property
     def _by_gtid(self) -> tuple[np.ndarray, np.ndarray]:

@@ -111,5 +111,5 @@ def test_chosen_transactions_that_the_log_does_not_have(log):
 def test_an_empty_set_is_none():
     with BinlogWriter("unused.000001") as log:
         log.query(CREATE, "shop")
-    with pytest.raises(UsageError, match="is no place in a log"):
+    with pytest.raises(UsageError, match="is not a place in a log"):
         applier.replay("unused.000001", "out", stop=" , ")

@@ -123,8 +123,8 @@ def test_places(text, kind):
 
 
 @pytest.mark.parametrize(("text", "words"), [
-    ("2024-11-05", "may be a day, and a GTID of MariaDB"), ("last tuesday", "is no place in a log"),
-    ("", "is no place"), ("binlog.000003", "is no place"), (f"{A}:1,0-1-5", "is no place")])
+    ("2024-11-05", "is ambiguous: a date, or a MariaDB GTID"), ("last tuesday", "is not a place in a log"),
+    ("", "is not a place"), ("binlog.000003", "is a file, not a place in it"), (f"{A}:1,0-1-5", "is not a place")])
 def test_what_is_no_place(text, words):
     with pytest.raises(UsageError, match=words):
         parse_place(text)
