@@ -70,7 +70,8 @@ class Writer:
                  checksum: bool = True, time: datetime | None = None) -> None:
         for name, number, bits in (("server_id", server_id, 32), ("executed", executed, 62)):
             if not 0 <= number < 1 << bits:
-                raise UsageError(f"{name} cannot be {shown(number)}", hint=f"it is a number from 0 to {(1 << bits) - 1}")
+                raise UsageError(f"{name} cannot be {shown(number)}",
+                                 hint=f"it is a number from 0 to {(1 << bits) - 1}")
         self._history = SchemaHistory(flavour, skip_statements=True)
         if schema is not None:
             self._history.load_schema_file(read_text(_text(schema)))

@@ -101,9 +101,10 @@ MEANT = {
     "Place": PLACES, "Place | Iterable[Place]": {*PLACES, "list", "tuple", "texts"}, "Place | Time": {*PLACES, *TIMES},
     "str | Time": {*TEXTS, *TIMES}, "bool": {"true", "bool"}, "int": NUMBERS, "float": NUMBERS, "str": TEXTS,
     "Size": {*NUMBERS, *TEXTS}, "Iterable[str]": {"list", "tuple", "texts"},
-    "Sequence[str]": {"list", "tuple", "texts"}, "Iterable[int]": {"list", "tuple"}, "Mapping[str, str]": {"dict"}, "str | GtidSet": TEXTS, "Watcher": set(),
-    "Callable[[], bool]": set(), "PathLike | Snapshot": {"word", "path"}, "Keep | str": {*NUMBERS, *TEXTS},
-    "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(), "datetime": TIMES, "UUID | str": TEXTS,
+    "Sequence[str]": {"list", "tuple", "texts"}, "Iterable[int]": {"list", "tuple"}, "Mapping[str, str]": {"dict"},
+    "str | GtidSet": TEXTS, "Watcher": set(), "Callable[[], bool]": set(), "PathLike | Snapshot": {"word", "path"},
+    "Keep | str": {*NUMBERS, *TEXTS}, "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
+    "datetime": TIMES, "UUID | str": TEXTS,
     "Key | list[Key]": {*NUMBERS, *TEXTS, "empty", "bytes", "date", "datetime", "pair", "texts", "tuple"},
     "Rows": set(JUNK), "Any": set(JUNK), "Hash": set()}
 """What means something, for each type of an argument, though it may not be there, or not fit."""
