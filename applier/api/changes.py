@@ -78,8 +78,9 @@ def changes(
         first transaction of this time or later.
     stop: a position or a GTID set to stop after, or a time to stop before.
     gtids: only the changes of these transactions: a set as MySQL writes it, or MariaDB's GTIDs one by one
-        ("0-1-5,0-1-7"). Of others, nothing is decoded, but for `complete`.
-    exclude_gtids: all changes but those of these transactions.
+        ("0-1-5,0-1-7"). Of others, nothing is decoded, but for `complete`. The GTID of an XA COMMIT chooses what it
+        commits. `notes` count those that the log does not have.
+    exclude_gtids: all changes but those of these transactions. `notes` count those that the log does not have.
     server_ids, ignore_server_ids: only the changes of transactions that come from these servers; none that come from
         these. Of complete changes, what is left out is applied all the same.
     key: only the changes of the row with this value of the primary key, or of the first unique key without NULLs; a
