@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import applier
 from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError, UsageError
 from applier.jobs.replay.job import replay_with
@@ -173,3 +174,27 @@ def test_without_gtids_the_position_decides(gtids, tmp_path):
 def test_reapply_needs_a_base_and_a_start(options):
     with pytest.raises(UsageError, match="--reapply applies transactions again"):
         ReplayOptions(("logs",), "out", reapply=True, **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_complete_changes(kind, tmp_path):
+    """Rows that a base has do not come twice in complete changes either; others list what the log has."""
+    places = make_log(tmp_path / "logs", **KINDS[kind])
+    _, base = run(tmp_path, "base", stop_position=places[4])
+
+    def inserted(**options):
+        return applier.changes(tmp_path / "logs", "shop.event", base=base.snapshot, start=places[1],
+                               **options).to_arrow()["n"].to_pylist()
+
+    assert inserted(complete=True) == [5, 6]
+    assert inserted() == [2, 3, 4, 5, 6]
+
+
+def test_lakes_and_several_places(tmp_path):
+    """The latest version of a lake is a base; only the first place has a start."""
+    places = make_log(tmp_path / "logs")
+    applier.replay(tmp_path / "logs", lake=tmp_path / "lake", stop=places[2])
+    made = applier.replay(tmp_path / "logs", lake=tmp_path / "lake", start=places[1],
+                          snapshot_at=[places[4], places[5]])
+    assert [sorted(snapshot.tables["shop.event"].to_arrow()["n"].to_pylist()) for snapshot in made.snapshots] == [
+        [1, 2, 3, 4], [1, 2, 3, 4, 5]]
