@@ -26,7 +26,7 @@ _NAMES: dict[Any, str] = {
 
 
 class _Unfit(Exception):
-    """A value is not of a type; `why` adds to that."""
+    """Raised for a value that is not of a type; `why` goes on with the message."""
 
     def __init__(self, why: str = "") -> None:
         super().__init__(why)
@@ -36,7 +36,7 @@ class _Unfit(Exception):
 def checked(function: Callable[P, R]) -> Callable[P, R]:
     """The function, which raises UsageError for an argument that is not what its annotation says. Iterables become
     tuples, numbers of NumPy those of Python. An argument that is the default is not looked at."""
-    parameters = inspect.signature(function).parameters
+    signature = inspect.signature(function)
 
     @cache
     def hints() -> dict[str, Any]:
@@ -47,17 +47,17 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         given = signature.bind(*args, **kwargs)
         for name, value in given.arguments.items():
-            default = parameters[name].default
-            if name in hints() and not (value is default or (type(value) is type(default) and value == default)):
+            default = signature.parameters[name].default
+            is_default = value is default or (type(value) is type(default) and value == default)
+            if name in hints() and not is_default:
                 given.arguments[name] = _fitted(name, value, hints()[name])
         return function(*given.args, **given.kwargs)
 
-    signature = inspect.signature(function)
     return call
 
 
 def _fitted(name: str, value: Any, hint: Any) -> Any:
-    """The value as the function gets it. Raises UsageError."""
+    """Return the value as the function gets it. Raises UsageError."""
     try:
         return _fit(value, hint)
     except _Unfit as unfit:
@@ -65,7 +65,7 @@ def _fitted(name: str, value: Any, hint: Any) -> Any:
 
 
 def shown(value: object) -> str:
-    """A value for a message: what Python prints of it, if that is short, else its type."""
+    """Return a value for a message: its repr, if that is short, else its type."""
     try:
         text = repr(value)
     except Exception:  # of whatever class people give, or a number of too many digits
@@ -74,6 +74,7 @@ def shown(value: object) -> str:
 
 
 def _advice(value: Any, hint: Any) -> str:
+    """Return the hint of the error for a value: what to give instead of it."""
     kinds = list(_kinds(hint))
     if datetime in kinds and isinstance(value, date) and not isinstance(value, datetime):
         return "a date does not name one time of that day: give a datetime, as datetime(2026, 3, 14, tzinfo=UTC)"
@@ -88,6 +89,7 @@ def _advice(value: Any, hint: Any) -> str:
 
 
 def _named(kind: Any) -> str:
+    """Return the name of one of `_kinds`."""
     if isinstance(kind, str):
         return kind
     if kind in _NAMES:
@@ -96,7 +98,8 @@ def _named(kind: Any) -> str:
 
 
 def _kinds(hint: Any) -> Iterable[Any]:
-    """The types of a hint: those of a union, values of a Literal as text, and of generic ones what they are at all."""
+    """Yield the types of a hint: each of a union, the values of a Literal as text, and a generic type without its
+    arguments."""
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         for part in typing.get_args(hint):
@@ -105,8 +108,8 @@ def _kinds(hint: Any) -> Iterable[Any]:
         yield from map(repr, typing.get_args(hint))
     elif origin is tuple:
         inner = typing.get_args(hint)
-        yield f"({', '.join('text' if kind is str else 'a number' for kind in inner)})" if Ellipsis not in inner \
-            and all(isinstance(kind, type) for kind in inner) else "a tuple"
+        is_position = inner == (str, int)
+        yield "(FILE, POS)" if is_position else "a tuple"
     elif origin is None:
         yield hint
     else:
@@ -114,7 +117,7 @@ def _kinds(hint: Any) -> Iterable[Any]:
 
 
 def _fit(value: Any, hint: Any) -> Any:
-    """The value as a type has it. Raises _Unfit."""
+    """Return the value, converted to a type where that loses nothing. Raises _Unfit."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint in (Any, object):
         return value
@@ -145,7 +148,8 @@ def _fit(value: Any, hint: Any) -> Any:
 
 
 def _fit_one(value: Any, inner: tuple[Any, ...]) -> Any:
-    """The value as one of the types of a union; the empty text is a value of a column, and nothing else."""
+    """Return the value as one of the types of a union. Only where a column's value is taken, which may be bytes, the
+    empty text is one."""
     if isinstance(value, str) and str in inner:
         if bytes in inner:
             return value
@@ -172,7 +176,7 @@ def _fit_tuple(value: Any, inner: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _fit_all(value: Any, kind: Any) -> tuple[Any, ...]:
-    """The values of an iterable, each as a type has it; text and dicts are none."""
+    """Return the values of an iterable, each as a type has it. Text and dicts do not count as iterables."""
     if isinstance(value, str | bytes | bytearray | memoryview | Mapping):
         raise _Unfit()
     try:
@@ -188,7 +192,7 @@ def _fit_all(value: Any, kind: Any) -> tuple[Any, ...]:
 
 
 def _fit_plain(value: Any, kind: Any) -> Any:
-    """The value as a class, or as a kind of number that NumPy has, too."""
+    """Return the value as an instance of a class. NumPy's numbers become those of Python."""
     if kind is bool:
         if isinstance(value, bool | np.bool_):
             return bool(value)

@@ -112,6 +112,13 @@ class GtidSet:
         }
         return GtidSet.from_intervals(intervals, domains)
 
+    def check_flavour(self, flavour: str) -> None:
+        """Raise UsageError if this is a set of the other flavour than a log's, which never reaches it."""
+        if bool(self.domains) if flavour == "mysql" else flavour == "mariadb" and bool(self.intervals):
+            own, other = ("MariaDB", "MySQL") if self.domains else ("MySQL", "MariaDB")
+            raise UsageError(f"{self} is a GTID set of {own}, and the log is of {other}",
+                             hint="give a set of this server, FILE:POS, or a time: '2026-01-31 10:29:59'")
+
     def of_sources(self, sources: Set[str]) -> "GtidSet":
         """The transactions here of some sources, and all of MariaDB's domains."""
         return GtidSet.from_intervals({source: numbers for source, numbers in self.intervals.items()

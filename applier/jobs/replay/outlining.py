@@ -31,7 +31,6 @@ from applier.plan.stops.base_position import (
 from applier.plan.stops.executed import executed_after, nothing_left
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
 from applier.plan.stops.stop_position import (
-    check_flavour,
     check_not_past,
     check_reached,
     files_up_to,
@@ -105,7 +104,7 @@ class Outlining:
         """Outline the files that count, and check that nothing is missing between them."""
         stop = self.stop_condition()
         if stop.gtid_set is not None:
-            check_flavour(stop.gtid_set, read_head(archive.files[0]).format.flavour)
+            stop.gtid_set.check_flavour(read_head(archive.files[0]).format.flavour)
         files, start = self._files(archive, base, stop)
         until = end_of_pass(files, start, stop.position, n_bytes)
         if until is not None or self.n_passes:

@@ -11,7 +11,7 @@ from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import UsageError
 from applier.options import Place
-from applier.plan.stops.stop_position import check_flavour, outlines_up_to_stop
+from applier.plan.stops.stop_position import outlines_up_to_stop
 
 Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
@@ -37,7 +37,7 @@ def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> l
 
 def _executed_at(wanted: GtidSet, archive: Archive, outline: Outlining) -> tuple[str, int]:
     """The end of the group that completes a set."""
-    check_flavour(wanted, read_head(archive.files[0]).format.flavour)
+    wanted.check_flavour(read_head(archive.files[0]).format.flavour)
     stop = StopCondition(gtid_set=wanted)
     outlines = outlines_up_to_stop(outline, [OutlineTask(file.uri, None, stop)
                                              for file in _candidates(wanted, archive)])

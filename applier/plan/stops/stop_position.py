@@ -53,14 +53,6 @@ def outlines_up_to_stop(outline: Callable[[Sequence[OutlineTask]], list[Outline]
         return outlines
 
 
-def check_flavour(gtids: GtidSet, flavour: str) -> None:
-    """Raise UsageError for a set in the notation of another kind of server than the log's, which it never reaches."""
-    if bool(gtids.domains) if flavour == "mysql" else bool(gtids.intervals):
-        kinds = ("MariaDB", "MySQL") if flavour == "mysql" else ("MySQL", "MariaDB")
-        raise UsageError(f"{gtids} is a GTID set of {kinds[0]}, and these are binlogs of {kinds[1]}",
-                         hint="give a set of this server, FILE:POS, or a time: '2026-01-31 10:29:59'")
-
-
 def check_reached(stop: StopCondition, last: Outline) -> None:
     """Raise StopNotReached if the log ends before the transactions to stop after. What was executed before the log
     counts as reached."""

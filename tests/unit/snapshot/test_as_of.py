@@ -21,7 +21,7 @@ A, B = "3e11fa47-71ca-11e1-9e33-c80aa9429562", "4e11fa47-71ca-11e1-9e33-c80aa942
 
 
 def state(offset, gtids="", time=None, file="binlog.000001"):
-    return BinlogPosition(file, offset, gtids, time, "mysql")
+    return BinlogPosition(file, offset, gtids, time, "mariadb" if "-1-" in gtids else "mysql")
 
 
 def chosen(states, place):
@@ -120,6 +120,11 @@ def test_states_in_the_order_of_the_log():
 def test_places(text, kind):
     place = parse_place(text)
     assert [name for name in ("position", "gtid_set", "time") if getattr(place, name) is not None] == [kind]
+
+
+def test_a_set_of_another_kind_of_server():
+    with pytest.raises(UsageError, match="0-1-5 is a GTID set of MariaDB, and the log is of MySQL"):
+        chosen([state(4, f"{A}:1")], "0-1-5")
 
 
 @pytest.mark.parametrize(("text", "words"), [
