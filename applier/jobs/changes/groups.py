@@ -95,6 +95,11 @@ class FileGroups:
         """Whether a group is wanted."""
         return bool(self._wanted_ones.any())
 
+    @property
+    def n_chosen(self) -> int:
+        """How many groups are among the wanted transactions by their own GTIDs."""
+        return int(self._by_gtid[0].sum())
+
     def wanted_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
         """Times, commit versions and GTIDs of the groups that are wanted."""
         times, versions, gtids = self.all_commits()

@@ -73,7 +73,7 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
                   pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, lost), lost,
                   frozenset(divided_anew(history)), tuple(version.definition for version in history.live()),
-                  _notes(wanted, len(times)))
+                  _notes(wanted, sum(groups.n_chosen for groups in found.values())))
 
 
 def _notes(wanted: WantedGroups, count: int) -> tuple[str, ...]:

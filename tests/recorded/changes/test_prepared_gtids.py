@@ -43,7 +43,10 @@ def test_undo(name, tmp_path):
     for prepared, committed in PREPARED[name].items():
         own, by_commit = (applier.undo(case.binlogs, tmp_path / f"{number}.sql", gtids=f"{PREFIX[name]}{number}",
                                        on_conflict="force") for number in (prepared, committed))
-        assert own.tables == by_commit.tables and own.rows > 0
+        assert own.tables == by_commit.tables and own.rows > 0 and own.notes == by_commit.notes == ()
+        some = applier.undo(case.binlogs, tmp_path / f"some{committed}.sql", on_conflict="force",
+                            gtids=f"{PREFIX[name]}{committed},{PREFIX[name]}99999")
+        assert some.notes == ("1 of the GTIDs to undo are not in this part of the log",)
 
 
 @pytest.mark.parametrize("name", PREPARED)
