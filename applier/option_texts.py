@@ -15,6 +15,7 @@ _SIZE = re.compile(r"([0-9]{1,6})\s*([MG])i?B?", re.IGNORECASE)
 _POSITION = re.compile(r".+\.\d{6,}:\d+")
 _FILE = re.compile(r"[^:,]+\.\d{6,}")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+PLACES_HINT = ("write FILE:POS, a GTID set, or a time: '2026-01-31 10:29:59', with an offset or UTC behind it, or -1h")
 _KEY_VALUE = re.compile(r'(?:\s*"((?:[^"]|"")*)"\s*|(?!\s*")([^,]*))(,|\Z)')
 _REWRITE = re.compile(rf"\s*({_DATABASE})\s*=\s*({_DATABASE})\s*(?:,|$)")
 
@@ -66,6 +67,14 @@ def parse_stop_position(text: str) -> tuple[str, int]:
     return log_name(name), int(offset)
 
 
+def parse_gtid_set(text: str) -> GtidSet:
+    """Parse a GTID set that names at least one transaction."""
+    if not (found := GtidSet.parse(text)):
+        raise UsageError(f"{text!r} names no transaction",
+                         hint="MySQL writes UUID:1-5, MariaDB domain-server-number (0-1-5)")
+    return found
+
+
 def parse_server_ids(texts: list[str]) -> tuple[int, ...]:
     """Parse server ids, comma-separated in any number of texts."""
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
@@ -98,21 +107,24 @@ def parse_places(texts: list[str]) -> tuple[Place, ...]:
         parts = [part.strip() for part in text.split(",") if part.strip()]
         if all(_POSITION.fullmatch(part) for part in parts):
             places += [parse_stop_position(part) for part in parts]
-        elif _FILE.fullmatch(text.strip()):
-            raise UsageError(f"{text!r} is a file, not a place in it",
-                             hint="write FILE:POS; its size is the position of its end")
         else:
-            places.append(str(GtidSet.parse(text)))
+            found = parse_place(text)
+            if found.gtid_set is None:
+                raise UsageError(f"{text!r} is {found.kind}, which is not taken here",
+                                 hint="write FILE:POS or a GTID set; `applier locate --datetime` finds the place")
+            places.append(str(found.gtid_set))
     return tuple(places)
 
 
-def parse_as_of(text: str) -> place.Place:
+def parse_place(text: str) -> place.Place:
     """Parse a place in a log: FILE:POS, a GTID set, or a time as --stop-datetime takes it. Raises UsageError."""
     text = text.strip()
     if _DATE.fullmatch(text):
-        raise UsageError(f"{text} may be a day, and a GTID of MariaDB",
+        raise UsageError(f"{text} is ambiguous: a date, or a MariaDB GTID",
                          hint=f"write '{text} 00:00:00' for the time, or 0{text} for the GTID")
-    if _POSITION.fullmatch(text):
+    if _FILE.fullmatch(text):
+        raise _not_in_a_file(text)
+    if _POSITION.fullmatch(text) and "," not in text:
         return place.Place(text, position=parse_stop_position(text))
     try:
         return place.Place(text, time=parse_datetime(text))
@@ -122,7 +134,10 @@ def parse_as_of(text: str) -> place.Place:
         except UsageError:
             gtid_set = GtidSet()
     if not gtid_set:
-        raise UsageError(f"{text!r} is no place in a log",
-                         hint="write FILE:POS, a GTID set, or a time: '2026-01-31 10:29:59', with an offset or UTC "
-                              "behind it, or -1h")
+        raise UsageError(f"{text!r} is not a place in a log", hint=PLACES_HINT)
     return place.Place(text, gtid_set=gtid_set)
+
+
+def _not_in_a_file(text: str) -> UsageError:
+    return UsageError(f"{text!r} is a file, not a place in it",
+                      hint="write FILE:POS; its size is the position of its end")

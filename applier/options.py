@@ -82,6 +82,7 @@ class ReplayOptions:
     `filter`, too. `type_conversions` has names of replica_type_conversions in lower case. `system_time_zone`, as
     "+02:00" or "Europe/Rome", is what SYSTEM is in the log. Left out are the transactions `exclude_gtids`, as
     GtidChoice takes them, those of other servers than `server_ids`, if there are any, and those of `ignore_server_ids`.
+    Transactions after a start that the base has executed are passed over, unless `reapply` is set.
     New files have about `file_bytes`. A log of more than `pass_bytes` (None: as memory and disk have room) is replayed
     in passes. `unsigned_bigint` is what files have for such columns, None: what those of the base have, or decimals.
     `engine` is "auto", "local" or "spark"; `master` is Spark's, None means local[*].
@@ -115,6 +116,7 @@ class ReplayOptions:
     server_ids: tuple[int, ...] = ()
     ignore_server_ids: tuple[int, ...] = ()
     lake: str | None = None
+    reapply: bool = False
 
     def __post_init__(self) -> None:
         if not self.binlogs:
@@ -122,6 +124,9 @@ class ReplayOptions:
         if _stops(self) + bool(self.snapshot_at) > 1:
             raise UsageError("more than one place to stop", hint="give one of --stop-position, --stop-gtid, "
                              "--stop-datetime and --snapshot-at, which takes several places")
+        if self.reapply and (self.start_position is None or (self.base is None and self.lake is None)):
+            raise UsageError("--reapply applies transactions again that the base has",
+                             hint="give --start-position, and --base or --lake, or leave out --reapply")
         _one_of("--exec-mode", self.exec_mode, ("strict", "idempotent"))
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
         _check_engine(self.engine, self.master)
@@ -154,6 +159,8 @@ class ReplayOptions:
             known["type_conversions"] = sorted(self.type_conversions)
         if self.start_position is not None:
             known["start_position"] = f"{self.start_position[0]}:{self.start_position[1]}"
+        if self.reapply:
+            known["reapply"] = True
         if self.stop_position is not None:
             known["stop_position"] = f"{self.stop_position[0]}:{self.stop_position[1]}"
         if self.stop_gtid is not None:
@@ -295,7 +302,7 @@ class ChangesOptions:
     type of such columns. Only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) or
     later on are wanted, and only those of the transactions `gtids`, as GtidChoice takes them, of commits in a range,
     and not of the transactions and servers that are left out, which did what they did: complete changes go on from it.
-    The rest is as in ReplayOptions."""
+    Of `maybe_gtids`, as `gtids`, the log need not have any. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -314,6 +321,7 @@ class ChangesOptions:
     exclude_gtids: str | None = None
     server_ids: tuple[int, ...] = ()
     ignore_server_ids: tuple[int, ...] = ()
+    maybe_gtids: str | None = None
 
     def __post_init__(self) -> None:
         _check_servers(self.server_ids, self.ignore_server_ids)

@@ -26,7 +26,8 @@ is asked for. This page is made from the docstrings, and the tests run their exa
 ```
 
 Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`, `position`, `gtid`, `table`, `key`,
-`hint` and `mysql_errno`.
+`hint` and `mysql_errno`. An argument of a type or a value that a function does not take raises `UsageError`, before
+anything is read; none is ignored.
 """
 _ARGUMENT = re.compile(r"^(\w+(?:,\s\w+)*): ", re.MULTILINE)
 _NAME = re.compile(r"\w+")

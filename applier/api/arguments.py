@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import numpy as np
+
+from applier.api.checked import shown
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating import place as places_in_logs
 from applier.errors import UsageError
 from applier.io.keys import with_keys
+from applier.io.packing import log_name
 from applier.io.progress import Progress, Silent
-from applier.option_texts import parse_as_of, parse_places, parse_rewrites, parse_size
+from applier.option_texts import PLACES_HINT, parse_place, parse_places, parse_rewrites, parse_size
 from applier.options import Keys, KeyValue
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
@@ -24,7 +29,11 @@ Paths = PathLike | Sequence[PathLike]
 Tables = str | Sequence[str]
 """As --tables takes them: "db.table", "db", with wildcards, several with commas."""
 Place = str | tuple[str, int] | BinlogPosition | GtidSet
-"""A place in a log: "binlog.000003:1234" or those two parts, where a snapshot stands, or a GTID set or its text."""
+"""A place in a log: "binlog.000003:1234" or those two parts, where a snapshot stands, or a GTID set or its text. Where
+a time is taken, text may be one, too: "2026-03-14 10:30:00", with an offset or UTC behind it, or "-1h"."""
+Time = datetime | np.datetime64
+"""A time. A datetime without a zone is local, as text is; numpy's are UTC. A pandas.Timestamp needs a zone. A date or a
+number is not taken: neither names one time."""
 Key = KeyValue | tuple[KeyValue, ...]
 """A value of a table's key; a tuple for a key of several columns."""
 Size = int | str
@@ -95,68 +104,103 @@ def logs(given: Paths, keyring: Paths | None, key_file: Paths | None, key_file_s
 
 def table_filter(tables: Tables | None, ignore_tables: Tables | None) -> TableFilter:
     """The filter of both. Raises UsageError."""
+    if tables is not None and not tables:
+        raise UsageError("tables names no table", hint="leave it out for all of them")
     wanted, ignored = ([names] if isinstance(names, str) else list(names or ()) for names in (tables, ignore_tables))
     return TableFilter(parse_table_list(wanted), parse_table_list(ignored))
 
 
-def place(given: Place) -> tuple[str, int] | str:
-    """A file and an offset, or a GTID set. Raises UsageError."""
+def point(given: Place | Time | str, *kinds: str) -> places_in_logs.Place:
+    """A place in a log, or a time, as all functions take it; of these kinds only, if some are given. Raises UsageError
+    for a place of another kind, and for what is none."""
+    found = _point(given)
+    if kinds and found.kind not in kinds:
+        raise UsageError(f"{found.text} is {found.kind}, which is not taken here", hint=f"give {' or '.join(kinds)}")
+    return found
+
+
+def _point(given: Place | Time | str) -> places_in_logs.Place:
     match given:
-        case BinlogPosition():
-            return given.file, given.offset
-        case GtidSet():
-            return str(given)
         case str():
-            found = parse_places([given])
-            if len(found) != 1:
-                raise UsageError(f"{given!r} is not one place", hint="give FILE:POS, a GTID set, or a datetime")
-            return found[0]
-        case (name, offset):
-            return str(name), int(offset)
+            return parse_place(given)
+        case datetime() | np.datetime64():
+            return places_in_logs.Place(_time_text(given), time=_seconds(given))
+        case BinlogPosition() if given.file:
+            return _at(given.file, given.offset)
+        case BinlogPosition():
+            return parse_place(given.gtid_set)
+        case GtidSet():
+            return parse_place(str(given))
+        case (str(name), int(offset)) if name and offset >= 0:
+            return _at(log_name(name), offset)
+    raise UsageError(f"{shown(given)} is not a place in a log", hint=PLACES_HINT)
 
 
-def places(given: Iterable[Place]) -> tuple[tuple[str, int] | str, ...]:
-    """Each as `place` has it; a text is several, as on the command line. Raises UsageError."""
-    return parse_places([given]) if isinstance(given, str) else tuple(map(place, given))
+def _at(file: str, offset: int) -> places_in_logs.Place:
+    return places_in_logs.Place(f"{file}:{offset}", position=(file, offset))
+
+
+def _time_text(given: datetime | np.datetime64) -> str:
+    return given.isoformat(" ") if isinstance(given, datetime) else str(given)
+
+
+def _seconds(given: datetime | np.datetime64) -> float:
+    """Seconds since 1970 UTC. A datetime without a zone is local. Raises UsageError for what is not one time."""
+    if str(given) == "NaT":
+        raise UsageError("NaT is not a time", hint=PLACES_HINT)
+    if isinstance(given, np.datetime64):
+        if np.datetime_data(given.dtype)[0] in ("Y", "M", "W", "D", "generic"):
+            raise UsageError(f"{given} does not name one time of that day",
+                             hint="give a datetime, or a numpy.datetime64 with a time: '2026-03-14T00:00'")
+        whole = given.astype("datetime64[us]")
+        return (int(whole.astype(np.int64)) + bool(whole < given)) / 1_000_000  # no event has a part of a microsecond
+    if given.tzinfo is None and hasattr(given, "to_datetime64"):  # pandas means UTC, a datetime local time
+        raise UsageError(f"{given} has no time zone", hint="give tz_localize('UTC') of it, or another zone")
+    try:
+        return given.timestamp()
+    except (OverflowError, ValueError, OSError):
+        raise UsageError(f"{given} is not a time of this machine's clock", hint="give one from 1970 on") from None
 
 
 def position(given: Place) -> tuple[str, int]:
     """A file and an offset. Raises UsageError for other places."""
-    if isinstance(found := place(given), tuple):
-        return found
-    raise UsageError(f"{given!r} is not a position", hint="give FILE:POS, as in binlog.000003:1234")
+    found = point(given, places_in_logs.POSITION).position
+    assert found is not None
+    return found
+
+
+def places(given: Place | Iterable[Place]) -> tuple[tuple[str, int] | str, ...]:
+    """Positions and GTID sets; a text is several, as on the command line. Raises UsageError."""
+    if isinstance(given, str):
+        return parse_places([given])
+    is_one = isinstance(given, BinlogPosition | GtidSet) or (
+        isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], int))
+    found = [point(one, places_in_logs.POSITION, places_in_logs.GTIDS)
+             for one in (typing.cast("list[Place]", [given]) if is_one else typing.cast("Iterable[Place]", given))]
+    return tuple(str(one.gtid_set) if one.position is None else one.position for one in found)
 
 
 @dataclass(frozen=True)
-class Stop:
-    """Where to stop, as ReplayOptions has it: at most one of the three is set."""
+class Bound:
+    """Where to begin or to stop, as options have it: at most one of the three is set."""
 
     position: tuple[str, int] | None = None
     gtid: str | None = None
     time: float | None = None
 
 
-def stop_at(given: Place | datetime | None) -> Stop:
-    """Where a replay is to stop: after a place in the log, or before a time (local, if it has no zone)."""
-    if given is None:
-        return Stop()
-    if isinstance(given, datetime):
-        return Stop(time=given.timestamp())
-    found = place(given)
-    return Stop(position=found) if isinstance(found, tuple) else Stop(gtid=found)
+def stop_at(given: Place | Time | None) -> Bound:
+    """Where a replay is to stop: after a place in the log, or before a time. Raises UsageError."""
+    return Bound() if given is None else _bound(point(given))
 
 
-def as_of_place(given: Place | datetime) -> places_in_logs.Place:
-    """The place as of which something is to be seen: in the log, or a time (local, if it has no zone). Raises
-    UsageError."""
-    if isinstance(given, datetime):
-        return places_in_logs.Place(given.isoformat(" "), time=given.timestamp())
-    if isinstance(given, str):
-        return parse_as_of(given)
-    found = place(given)
-    if isinstance(found, str):
-        return places_in_logs.Place(found, gtid_set=GtidSet.parse(found))
-    return places_in_logs.Place(f"{found[0]}:{found[1]}", position=found)
+def bound_at(given: Place | Time | None) -> Bound:
+    """Where a part of a log begins or ends: a position, or a time. Raises UsageError for transactions."""
+    return Bound() if given is None else _bound(point(given, places_in_logs.POSITION, places_in_logs.TIME))
+
+
+def _bound(found: places_in_logs.Place) -> Bound:
+    return Bound(found.position, None if found.gtid_set is None else str(found.gtid_set), found.time)
 
 
 def chosen_gtids(given: str | GtidSet | None) -> str | None:
@@ -168,9 +212,11 @@ def chosen_gtids(given: str | GtidSet | None) -> str | None:
 
 
 def keys(given: Key | list[Key] | None) -> Keys | None:
-    """One key, or several."""
+    """One key, or several. Raises UsageError for an empty list."""
     if given is None:
         return None
+    if given == []:
+        raise UsageError("key names no row", hint="leave it out for all of them")
     return tuple(key if isinstance(key, tuple) else (key,) for key in (given if isinstance(given, list) else [given]))
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 import pyarrow as pa
 
 from applier.api.arguments import PathLike, path
+from applier.api.checked import checked, shown
 from applier.binlog.events.query import parse_query
 from applier.binlog.outline.outline import Statement
 from applier.errors import UsageError
@@ -62,10 +63,15 @@ class Writer:
     time: when the first events are made; by default now.
     """
 
+    @checked
     def __init__(self, path: PathLike, *, flavour: Literal["mysql", "mariadb"] = "mysql",
                  schema: PathLike | None = None, gtids: Literal["on", "anonymous", "none"] = "on",
                  source: UUID | str = SOURCE, server_id: int = 1, executed: int = 0, compress: bool = False,
                  checksum: bool = True, time: datetime | None = None) -> None:
+        for name, number, bits in (("server_id", server_id, 32), ("executed", executed, 62)):
+            if not 0 <= number < 1 << bits:
+                raise UsageError(f"{name} cannot be {shown(number)}",
+                                 hint=f"it is a number from 0 to {(1 << bits) - 1}")
         self._history = SchemaHistory(flavour, skip_statements=True)
         if schema is not None:
             self._history.load_schema_file(read_text(_text(schema)))
@@ -73,14 +79,15 @@ class Writer:
             self._log = BinlogWriter(_text(path), flavour=flavour, gtids=gtids, source=UUID(str(source)),
                                      server_id=server_id, executed=executed, compress=compress, checksum=checksum,
                                      timestamp=int((time or datetime.now(UTC)).timestamp()))
-        except ValueError as error:
-            raise UsageError(str(error)) from None
+        except (ValueError, OSError) as error:
+            raise UsageError(f"the file cannot be made: {error}", file=_text(path)) from None
 
     @property
     def position(self) -> tuple[str, int]:
         """The file, and the offset where the next event starts."""
         return self._log.path, self._log.position
 
+    @checked
     def query(self, sql: str, database: str = "") -> None:
         """Write a statement, in an event group of its own or in the open transaction: DDL, which later changes go by.
         `database` is the default one. Raises SchemaError for DDL that cannot be followed."""
@@ -90,6 +97,7 @@ class Writer:
         self._history.apply(Statement(at[1], at[1], at[1], sql, database, context, self._log.timestamp, None), at, at)
         self._log.query(sql, database)
 
+    @checked
     @contextmanager
     def transaction(self, time: datetime | None = None, *, rollback: bool = False) -> Iterator[None]:
         """An event group of what is written inside, at a time that holds from there on; nothing after an error."""
@@ -98,18 +106,25 @@ class Writer:
         with self._log.transaction("rollback" if rollback else "commit"):
             yield
 
+    @checked
     def insert(self, table: str, rows: Rows) -> None:
         """Insert rows into a table, "db.table", in the open transaction: values by column, a list of dicts, or anything
         that pyarrow takes as a table, as a snapshot has them: Decimals, datetimes, labels of ENUMs, JSON as text."""
         definition = self._table(table)
         self._rows(definition, None, _image(definition, rows))
 
+    @checked
     def update(self, table: str, before: Rows, after: Rows, *, diffs: Sequence[str] = ()) -> None:
         """Update rows: those of `before`, one after another, become those of `after`. In `diffs`, JSON columns (of
         MySQL) whose values after are lists of Diffs (jsondiff), as binlog_row_value_options=PARTIAL_JSON logs them."""
         definition = self._table(table)
-        self._rows(definition, _image(definition, before), _image(definition, after, diffs), tuple(diffs))
+        images = _image(definition, before), _image(definition, after, diffs)
+        if not all(images):
+            raise UsageError("an update has no columns before or after it", table=table,
+                             hint='give values by column, {"id": [1]}, or rows, [{"id": 1}]')
+        self._rows(definition, *images, tuple(diffs))
 
+    @checked
     def delete(self, table: str, rows: Rows) -> None:
         """Delete rows."""
         definition = self._table(table)
@@ -119,6 +134,7 @@ class Writer:
         """Have readers of the file see all that is written so far: whole groups, unless a transaction is open."""
         self._log.flush()
 
+    @checked
     def rotate(self, path: PathLike) -> None:
         """End this file, and go on in the next one, in the same directory."""
         self._log = self._log.rotate(_text(path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from typing import Literal
 
 from applier.api.arguments import (
@@ -11,15 +10,17 @@ from applier.api.arguments import (
     PathLike,
     Paths,
     Place,
+    Time,
     Watcher,
+    bound_at,
     chosen_gtids,
     keys,
     logs,
     path,
-    position,
     stop_at,
     watcher,
 )
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.binlog.events.gtid import GtidSet
@@ -35,6 +36,7 @@ class Changes(Stream):
     """
 
 
+@checked
 def changes(
     binlogs: Paths,
     table: str,
@@ -42,8 +44,8 @@ def changes(
     columns: Sequence[str] | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
-    start: Place | datetime | None = None,
-    stop: Place | datetime | None = None,
+    start: Place | Time | None = None,
+    stop: Place | Time | None = None,
     gtids: str | GtidSet | None = None,
     exclude_gtids: str | GtidSet | None = None,
     server_ids: Iterable[int] = (),
@@ -76,8 +78,9 @@ def changes(
         first transaction of this time or later.
     stop: a position or a GTID set to stop after, or a time to stop before.
     gtids: only the changes of these transactions: a set as MySQL writes it, or MariaDB's GTIDs one by one
-        ("0-1-5,0-1-7"). Of others, nothing is decoded, but for `complete`.
-    exclude_gtids: all changes but those of these transactions.
+        ("0-1-5,0-1-7"). Of others, nothing is decoded, but for `complete`. The GTID of an XA COMMIT chooses what it
+        commits. `notes` count those that the log does not have.
+    exclude_gtids: all changes but those of these transactions. `notes` count those that the log does not have.
     server_ids, ignore_server_ids: only the changes of transactions that come from these servers; none that come from
         these. Of complete changes, what is left out is applied all the same.
     key: only the changes of the row with this value of the primary key, or of the first unique key without NULLs; a
@@ -116,14 +119,12 @@ def changes(
     """
     from applier.jobs.changes.job import ChangeLog
 
-    end = stop_at(stop)
+    begin, end = bound_at(start), stop_at(stop)
     options = ChangesOptions(
         logs(binlogs, keyring, key_file, key_file_secret),
         base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
-        None if schema is None else path(schema),
-        None if start is None or isinstance(start, datetime) else position(start), end.position, end.gtid, end.time,
-        define_from_log, ignore_foreign_keys, complete, unsigned_bigint,
-        start.timestamp() if isinstance(start, datetime) else None, chosen_gtids(gtids),
+        None if schema is None else path(schema), begin.position, end.position, end.gtid, end.time, define_from_log,
+        ignore_foreign_keys, complete, unsigned_bigint, begin.time, chosen_gtids(gtids),
         exclude_gtids=chosen_gtids(exclude_gtids), server_ids=tuple(server_ids),
         ignore_server_ids=tuple(ignore_server_ids))
     log = ChangeLog(options, watcher(progress))

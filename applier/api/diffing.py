@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from tempfile import TemporaryDirectory
 
-from applier.api.arguments import PathLike, Paths, Place, Tables, Watcher, logs, path, table_filter, watcher
+from applier.api.arguments import (
+    PathLike,
+    Paths,
+    Place,
+    Tables,
+    Time,
+    Watcher,
+    logs,
+    path,
+    stop_at,
+    table_filter,
+    watcher,
+)
+from applier.api.checked import checked
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import UsageError
@@ -37,12 +49,13 @@ class Diff(Compared):
         return statements(self)
 
 
+@checked
 def diff(
     before: PathLike | Snapshot,
     after: PathLike | Snapshot | None = None,
     *,
     binlogs: Paths | None = None,
-    stop: Place | datetime | None = None,
+    stop: Place | Time | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     keyring: Paths | None = None,
@@ -81,6 +94,7 @@ def diff(
     if (after is None) == (binlogs is None) or (after is not None and stop is not None):
         raise UsageError("two snapshots are compared, or one and where binlogs lead it",
                          hint="give either another snapshot, or --binlogs")
+    stop_at(stop)
     filter, watch = table_filter(tables, ignore_tables), watcher(progress)
     begun = before if isinstance(before, Snapshot) else Snapshot(before)
     if after is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
 from typing import Literal
 
 from applier.api.arguments import (
@@ -12,6 +11,7 @@ from applier.api.arguments import (
     Place,
     Size,
     Tables,
+    Time,
     Watcher,
     chosen_gtids,
     database_names,
@@ -24,6 +24,7 @@ from applier.api.arguments import (
     table_filter,
     watcher,
 )
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.jobs.doctor.result import Diagnosis
@@ -31,6 +32,7 @@ from applier.option_texts import parse_conversions
 from applier.options import DoctorOptions
 
 
+@checked
 def doctor(
     binlogs: Paths = (),
     output: PathLike | None = None,
@@ -38,8 +40,9 @@ def doctor(
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     start: Place | None = None,
-    stop: Place | datetime | None = None,
-    snapshot_at: Iterable[Place] = (),
+    reapply: bool = False,
+    stop: Place | Time | None = None,
+    snapshot_at: Place | Iterable[Place] = (),
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     rewrite_db: Mapping[str, str] | None = None,
@@ -74,7 +77,7 @@ def doctor(
 
     binlogs: the archive, of which all is read, and no row is decoded; without it only the machine is looked at.
     output: where the snapshot is to be; something is written there, and removed.
-    base, schema, start, stop, snapshot_at, tables, ignore_tables, rewrite_db, exclude_gtids, server_ids,
+    base, schema, start, reapply, stop, snapshot_at, tables, ignore_tables, rewrite_db, exclude_gtids, server_ids,
     ignore_server_ids, exec_mode, type_conversions, on_statement, define_from_log, system_time_zone, unsigned_bigint,
     pass_bytes, route, engine, master, keyring, key_file, key_file_secret: as of `replay`.
     progress: called with each Step.
@@ -93,6 +96,7 @@ def doctor(
         base=base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         schema=None if schema is None else path(schema),
         start_position=None if start is None else position(start),
+        reapply=reapply,
         stop_position=end.position,
         stop_gtid=end.gtid,
         stop_datetime=end.time,

@@ -18,6 +18,7 @@ from applier.api.arguments import (
     table_filter,
     watcher,
 )
+from applier.api.checked import checked
 from applier.api.replaying import Replayed
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
@@ -27,6 +28,7 @@ from applier.options import ExportOptions, ImportOptions
 from applier.snapshot import FILE_BYTES
 
 
+@checked
 def import_dump(
     dump: PathLike,
     output: PathLike | None = None,
@@ -80,6 +82,7 @@ def import_dump(
     return Replayed((job(options, watch),))
 
 
+@checked
 def export(
     snapshot: PathLike | Snapshot,
     output: PathLike,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from applier.api.arguments import Key, PathLike, Paths, Place, Watcher, keys, logs, path, stop_at, watcher
+from applier.api.arguments import Key, PathLike, Paths, Place, Time, Watcher, keys, logs, path, stop_at, watcher
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.options import ChangesOptions
@@ -29,6 +29,7 @@ class History(Stream):
         super().__init__(versions)
         self._versions = versions
 
+    @checked
     def write(self, output: PathLike, *, engine: Literal["local", "auto", "spark"] = "local",
               master: str | None = None, progress: Watcher | None = None) -> HistoryFiles:
         """Write all versions as Parquet: files of those that have ended, and files of those that are still valid, by
@@ -49,6 +50,7 @@ class History(Stream):
         return histories.write(self._versions, options, watcher(progress))
 
 
+@checked
 def history(
     binlogs: Paths,
     table: str,
@@ -57,7 +59,7 @@ def history(
     key: Key | list[Key] | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
-    stop: Place | datetime | None = None,
+    stop: Place | Time | None = None,
     define_from_log: bool = False,
     statements: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",

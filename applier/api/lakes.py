@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from applier.api.arguments import PathLike, Watcher, path, watcher
+from applier.api.checked import checked
 from applier.jobs.lake import checking, expiring
 from applier.jobs.lake import versions as listing
 from applier.jobs.lake.checking import CheckedLake
@@ -12,6 +13,7 @@ from applier.jobs.lake.expiring import Expired
 from applier.jobs.lake.versions import LakeVersion
 
 
+@checked
 def versions(lake: PathLike) -> tuple[LakeVersion, ...]:
     """The versions of a lake, the oldest first.
 
@@ -26,6 +28,7 @@ def versions(lake: PathLike) -> tuple[LakeVersion, ...]:
     return listing.versions(path(lake))
 
 
+@checked
 def expire(lake: PathLike, keep: int | timedelta | str, *, dry_run: bool = False) -> Expired:
     """Remove versions of a lake, the files that nothing else needs, and what runs that were killed or lost left there.
 
@@ -44,6 +47,7 @@ def expire(lake: PathLike, keep: int | timedelta | str, *, dry_run: bool = False
     return expiring.expire(path(lake), expiring.checked_keep(keep), dry_run=dry_run)
 
 
+@checked
 def fsck(lake: PathLike, *, quick: bool = False, progress: Watcher | None = None) -> CheckedLake:
     """Check a lake: whether all files that its versions name are there, and as they were written.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING
 
-from applier.api.arguments import PathLike, Paths, Tables, Watcher, logs, path, table_filter, watcher
+from applier.api.arguments import PathLike, Paths, Tables, Time, Watcher, logs, path, point, table_filter, watcher
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.binlog.locating.groups import Group
+from applier.binlog.locating.place import TIME
 from applier.engine import compiling
 from applier.options import ExplainOptions
 
@@ -15,11 +16,12 @@ if TYPE_CHECKING:
     from applier.jobs.explain.job import Explained
 
 
+@checked
 def locate(
     binlogs: Paths,
     *,
     gtid: str | None = None,
-    time: datetime | None = None,
+    time: str | Time | None = None,
     xid: int | None = None,
     group_id: int | None = None,
     keyring: Paths | None = None,
@@ -50,12 +52,13 @@ def locate(
     from applier.binlog.locating import search
     from applier.binlog.locating.targets import target_of
 
-    target = target_of(gtid, time, xid, group_id)
+    target = target_of(gtid, None if time is None else point(time, TIME), xid, group_id)
     watch = watcher(progress)
     compiling.ensure("outline", watch)
     return tuple(search.locate(list(logs(binlogs, keyring, key_file, key_file_secret)), target, watch))
 
 
+@checked
 def explain(
     binlogs: Paths,
     *,

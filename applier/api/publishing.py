@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from applier.api.arguments import PathLike, Place, Tables, as_of_place, path, table_filter
+from applier.api.arguments import PathLike, Place, Tables, Time, path, point, table_filter
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.errors import UsageError
 from applier.jobs.publish.job import delta_as_of, iceberg_as_of, publish_delta, publish_iceberg
 from applier.jobs.publish.result import Published, PublishedAsOf
 
 
+@checked
 def publish(
     snapshot: PathLike | Snapshot,
     *,
@@ -59,11 +59,12 @@ def publish(
     return publish_iceberg(uri, iceberg, None if warehouse is None else path(warehouse), chosen)
 
 
+@checked
 def published(
     *,
     iceberg: str | None = None,
     delta: PathLike | None = None,
-    as_of: Place | datetime | None = None,
+    as_of: Place | Time | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
 ) -> PublishedAsOf:
@@ -88,7 +89,7 @@ def published(
 
     Raises SnapshotError where no table was published, and where the place comes before the oldest publication.
     """
-    chosen, place = table_filter(tables, ignore_tables), None if as_of is None else as_of_place(as_of)
+    chosen, place = table_filter(tables, ignore_tables), None if as_of is None else point(as_of)
     if (iceberg is None) == (delta is None):
         raise UsageError("where tables were published is not said", hint="give --iceberg or --delta, one of them")
     if delta is not None:

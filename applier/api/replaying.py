@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Literal
 
@@ -14,6 +13,7 @@ from applier.api.arguments import (
     Place,
     Size,
     Tables,
+    Time,
     Watcher,
     chosen_gtids,
     database_names,
@@ -26,6 +26,7 @@ from applier.api.arguments import (
     table_filter,
     watcher,
 )
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.jobs.replay.result import ReplayResult
@@ -57,6 +58,7 @@ class Replayed:
         return tuple(Snapshot(report.snapshot) for report in self.reports)
 
 
+@checked
 def replay(
     binlogs: Paths,
     output: PathLike | None = None,
@@ -65,8 +67,9 @@ def replay(
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     start: Place | None = None,
-    stop: Place | datetime | None = None,
-    snapshot_at: Iterable[Place] = (),
+    reapply: bool = False,
+    stop: Place | Time | None = None,
+    snapshot_at: Place | Iterable[Place] = (),
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     rewrite_db: Mapping[str, str] | None = None,
@@ -110,7 +113,9 @@ def replay(
     lake: in place of output, a lake: its next version is made, onto the latest one, or onto base if it has none.
     base: the snapshot to start from; without one and without a schema, the log's CREATE TABLEs define tables.
     schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
-    start: a position to start at, whatever comes before it and wherever the base stands.
+    start: a position to start at, whatever comes before it and wherever the base stands. Transactions after it that the
+        base has executed are passed over, as a replica does.
+    reapply: whether to apply these transactions again.
     stop: a position or a GTID set to stop after, or a time to stop before.
     snapshot_at: several positions or GTID sets: a snapshot at each, out of one pass, in the folder `output`.
     tables: only these.
@@ -151,6 +156,7 @@ def replay(
         base=base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         schema=None if schema is None else path(schema),
         start_position=None if start is None else position(start),
+        reapply=reapply,
         stop_position=end.position,
         stop_gtid=end.gtid,
         stop_datetime=end.time,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Literal
 
 from applier.api.arguments import PathLike, Paths, Watcher, logs, path, watcher
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.jobs.rewrite.result import Rewritten
 from applier.options import RewriteOptions
 
 
+@checked
 def rewrite(
     binlogs: Paths,
     output: PathLike,

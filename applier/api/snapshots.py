@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from applier.api.arguments import PathLike, Place, Watcher, as_of_place, path, watcher
+from applier.api.arguments import PathLike, Place, Time, Watcher, path, point, watcher
+from applier.api.checked import checked, shown
 from applier.errors import NotInstalled, UsageError
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
@@ -82,10 +82,21 @@ class SnapshotTable:
         return dataset.dataset([f"{root}/{file.path}" for file in self._entry.files], schema=self.schema,
                                format="parquet", filesystem=filesystem)
 
+    @checked
     def to_arrow(self, columns: Sequence[str] | None = None, filter: Any = None) -> pa.Table:
-        """Its rows, or these columns of those that a pyarrow.dataset expression takes."""
+        """Its rows, or these columns of those that a pyarrow.dataset expression takes. Raises UsageError for a column
+        that it does not have."""
+        from pyarrow import compute
+
+        if unknown := [name for name in columns or () if name not in self.schema.names]:
+            raise UsageError(f"the table has no column {unknown[0]!r}", table=self.full_name,
+                             hint=f"it has {', '.join(self.schema.names)}")
+        if filter is not None and not isinstance(filter, compute.Expression):
+            raise UsageError(f"filter cannot be {shown(filter)}",
+                             hint="it takes an expression: pyarrow.compute.field('id') > 7")
         return self.scan().to_table(columns=None if columns is None else list(columns), filter=filter)
 
+    @checked
     def to_pandas(self, columns: Sequence[str] | None = None) -> pandas.DataFrame:
         """Its rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53."""
         return self.to_arrow(columns).to_pandas()
@@ -146,9 +157,10 @@ class Snapshot:
     place in what is no lake.
     """
 
-    def __init__(self, uri: PathLike, as_of: Place | datetime | None = None) -> None:
+    @checked
+    def __init__(self, uri: PathLike, as_of: Place | Time | None = None) -> None:
         place = path(uri)
-        self._manifest = manifest.load(place if as_of is None else version_as_of(place, as_of_place(as_of)))
+        self._manifest = manifest.load(place if as_of is None else version_as_of(place, point(as_of)))
 
     @property
     def uri(self) -> str:
@@ -189,9 +201,10 @@ class Snapshot:
 
         return load_report(self.uri).result
 
+    @checked
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Query its tables with DuckDB, which has to be installed: each is a view, `db.table`. Raises UsageError where
-        two have names that DuckDB cannot tell apart."""
+        two have names that DuckDB cannot tell apart; errors of the query are DuckDB's own."""
         try:
             import duckdb
         except ImportError:
@@ -209,12 +222,14 @@ class Snapshot:
             connection.execute(f'CREATE VIEW {database}.{name} AS FROM "table {number}"')
         return connection.sql(query)
 
+    @checked
     def views(self, dialect: Literal["duckdb", "spark"] = "duckdb") -> str:
         """SQL that makes a view of each table over its files, with the comments of columns, for DuckDB or Spark SQL."""
         from applier.jobs.views.job import views_of
 
         return "".join(views_of(self._manifest, dialect))
 
+    @checked
     def verify(self, progress: Watcher | None = None) -> Verified:
         """Read all its files and compare them with the manifest. Damage is in the result, and raises nothing."""
         from applier.engine import compiling

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from applier.api.arguments import (
     PathLike,
     Paths,
     Place,
     Tables,
+    Time,
     Watcher,
+    bound_at,
     logs,
-    position,
     stop_at,
     table_filter,
     watcher,
 )
+from applier.api.checked import checked
 from applier.jobs.summary.result import Summary
 from applier.options import SummaryOptions
 
 
+@checked
 def summary(
     binlogs: Paths,
     *,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
-    start: Place | datetime | None = None,
-    stop: Place | datetime | None = None,
+    start: Place | Time | None = None,
+    stop: Place | Time | None = None,
     top: int = 10,
     keyring: Paths | None = None,
     key_file: Paths | None = None,
@@ -62,9 +63,8 @@ def summary(
     """
     from applier.jobs.summary.job import summarize
 
-    end = stop_at(stop)
+    begin, end = bound_at(start), stop_at(stop)
     return summarize(SummaryOptions(
         logs(binlogs, keyring, key_file, key_file_secret), table_filter(tables, ignore_tables),
-        start_position=None if start is None or isinstance(start, datetime) else position(start),
-        start_datetime=start.timestamp() if isinstance(start, datetime) else None,
+        start_position=begin.position, start_datetime=begin.time,
         stop_position=end.position, stop_gtid=end.gtid, stop_datetime=end.time, top=top), watcher(progress))

@@ -19,6 +19,7 @@ from applier.api.arguments import (
     table_filter,
     watcher,
 )
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.jobs.lake.expiring import Keep, checked_keep
@@ -31,6 +32,7 @@ from applier.options import ReplayOptions
 from applier.snapshot import FILE_BYTES
 
 
+@checked
 def sync(
     binlogs: Paths,
     lake: PathLike,

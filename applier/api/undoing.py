@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Literal
 
 from applier.api.arguments import (
@@ -10,34 +9,37 @@ from applier.api.arguments import (
     Paths,
     Place,
     Tables,
+    Time,
     Watcher,
+    bound_at,
     chosen_gtids,
     logs,
     path,
-    position,
     stop_at,
     table_filter,
     watcher,
 )
+from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.jobs.undo.result import Undone
 from applier.options import ChangesOptions, UndoOptions
 
 
+@checked
 def undo(
     binlogs: Paths,
     output: PathLike,
     *,
     gtids: str | GtidSet | None = None,
-    start: Place | datetime | None = None,
-    stop: Place | datetime | None = None,
+    start: Place | Time | None = None,
+    stop: Place | Time | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     where: str | None = None,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
-    until: Place | datetime | None = None,
+    until: Place | Time | None = None,
     format: Literal["sql", "binlog"] = "sql",
     on_conflict: Literal["refuse", "skip", "columns", "force"] = "refuse",
     define_from_log: bool = False,
@@ -85,20 +87,12 @@ def undo(
     """
     from applier.jobs.undo import job
 
-    end = stop_at(until)
+    first, last, end = bound_at(start), bound_at(stop), stop_at(until)
     changes = ChangesOptions(
         logs(binlogs, keyring, key_file, key_file_secret),
         base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
         None if schema is None else path(schema), None, end.position, end.gtid, end.time, define_from_log,
         complete=True)
     return job.undo(UndoOptions(
-        changes, path(output), format, chosen_gtids(gtids), _position(start), _position(stop), _time(start),
-        _time(stop), table_filter(tables, ignore_tables), on_conflict, where), watcher(progress))
-
-
-def _position(bound: Place | datetime | None) -> tuple[str, int] | None:
-    return None if bound is None or isinstance(bound, datetime) else position(bound)
-
-
-def _time(bound: Place | datetime | None) -> float | None:
-    return bound.timestamp() if isinstance(bound, datetime) else None
+        changes, path(output), format, chosen_gtids(gtids), first.position, last.position, first.time, last.time,
+        table_filter(tables, ignore_tables), on_conflict, where), watcher(progress))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from applier.api.arguments import PathLike, Paths, Place, Tables, Watcher, logs, path, paths, table_filter, watcher
 from applier.api.changes import changes
+from applier.api.checked import checked
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import ApplierError, UsageError
@@ -17,6 +18,7 @@ from applier.jobs.verify import statements
 from applier.jobs.verify.plan import Hash, plan
 from applier.jobs.verify.result import DifferentTable, ServerComparison
 from applier.option_texts import parse_rewrites
+from applier.plan.stops.stop_position import StopNotReached
 from applier.snapshot import manifest
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ _KEPT_OPTIONS = ("tables", "ignore_tables", "exec_mode", "type_conversions", "on
                  "system_time_zone")
 
 
+@checked
 def verify_sql(
     snapshot: PathLike | Snapshot,
     *,
@@ -57,6 +60,7 @@ def verify_sql(
     return "".join(f"{statement};\n" for statement in statements.sums(chosen))
 
 
+@checked
 def verify(
     snapshot: PathLike | Snapshot,
     against: Paths | None = None,
@@ -109,6 +113,8 @@ def verify(
     if (against is None) == (server is None) or (server is None and (binlogs is not None or defaults_file is not None)):
         raise UsageError("a snapshot is compared with a server, or with its answers",
                          hint="give --server, with --binlogs and --defaults-file where they are needed, or --against")
+    if against is not None and not paths(against):
+        raise UsageError("against names no file", hint="give what a client printed of its answers")
     loaded, watch, filter = manifest.load(_uri(snapshot)), watcher(progress), table_filter(tables, ignore_tables)
     compiling.ensure("verify against a server", watch)
     if against is not None:
@@ -139,11 +145,16 @@ def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, snapshot: ma
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_SECONDS_BETWEEN)
-        made = replay(binlogs, f"{folder}/{attempt}", base=led.uri, stop=stop, progress=progress, **options)
+        try:
+            made = replay(binlogs, f"{folder}/{attempt}", base=led.uri, stop=stop, progress=progress, **options)
+        except StopNotReached as error:
+            reason = error.message
+            continue
         led = manifest.load(made.snapshot.uri)
         if is_at(led.position, position):
             return led
-    raise UsageError(f"the binlogs lead to {led.position.gtid_set or led.position}, the server stands at {position}",
+        reason = f"they lead to {led.position.gtid_set or led.position}"
+    raise UsageError(f"the binlogs do not lead to {position}, where the server stands: {reason}",
                      file=binlogs[-1], hint="are they of this server, or of its source? the newest must be among them")
 
 

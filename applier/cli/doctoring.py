@@ -23,7 +23,7 @@ from applier.cli.application import (
 )
 from applier.cli.documents import Json
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
-from applier.cli.replay_options import ExecMode, OnStatement
+from applier.cli.replay_options import ExecMode, OnStatement, ReapplyOption
 from applier.schema.table_filter import TableFilter, parse_table_list
 
 _PROBLEMS = 2
@@ -51,6 +51,7 @@ def doctor(
     ignore_server_ids: IgnoreServerIdsOption = None,
     start_position: Annotated[str | None, typer.Option(
         metavar="FILE:POS", help="Where the replay would start, whatever comes before.")] = None,
+    reapply: ReapplyOption = False,
     stop_position: StopPositionOption = None,
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
@@ -123,6 +124,7 @@ def doctor(
         route=route.value,
         engine=engine.value,
         master=master,
+        reapply=reapply,
     )
     with progress() as watcher:
         found = diagnose(options, watcher)

@@ -72,8 +72,8 @@ OPTIONS = (
         "--partial-json", "--statements", "--complete", "--unsigned-bigint", "--target-file-size", "--no-data",
         "--data-only", "--if-not-exists", "--replace", "--rows", "--top", "--health", "--json-log")),
     OptionGroup("Where to start and stop", ("--stop-datetime", "--stop-position"), (
-        "--stop-gtid", "--as-of", "--start-datetime", "--start-position", "--start-gtid", "--start-file", "--until",
-        "--until-now")),
+        "--stop-gtid", "--as-of", "--start-datetime", "--start-position", "--reapply", "--start-gtid", "--start-file",
+        "--until", "--until-now")),
     OptionGroup("Which tables and rows", ("--tables", "--key"), (
         "--ignore-tables", "--rewrite-db", "--columns", "--where")),
     OptionGroup("Which transactions", ("--gtids",), ("--exclude-gtids", "--server-ids", "--ignore-server-ids")),

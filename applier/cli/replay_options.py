@@ -49,6 +49,8 @@ IgnoreTablesOption = Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,
 RewriteDbOption = Annotated[list[str] | None, typer.Option(
     metavar="OLD=NEW,...", help="Give databases of the log other names, in rows and DDL, before --tables and "
                                 "--ignore-tables apply; --schema and --base use the new names.")]
+ReapplyOption = Annotated[bool, typer.Option(
+    "--reapply", help="With --start-position: apply transactions again that the base has executed.")]
 ZeroDatesOption = Annotated[ZeroDates, typer.Option(
     help="A zero date becomes null and is counted, or stops the replay.")]
 OnStatementOption = Annotated[OnStatement, typer.Option(

@@ -32,6 +32,7 @@ from applier.cli.replay_options import (
     IgnoreTablesOption,
     OnStatement,
     OnStatementOption,
+    ReapplyOption,
     RewriteDbOption,
     SchemaOption,
     SystemTimeZoneOption,
@@ -66,8 +67,9 @@ def replay(
     type_conversions: TypeConversionsOption = None,
     start_position: Annotated[str | None, typer.Option(
         metavar="FILE:POS", help="Apply event groups from this position on, whatever comes before and wherever the "
-                                 "base stands; a group must start there. The report says which transactions are left "
-                                 "out.")] = None,
+                                 "base stands; a group must start there. Those that the base has executed are passed "
+                                 "over, as a replica does. The report says which transactions are left out.")] = None,
+    reapply: ReapplyOption = False,
     stop_position: StopPositionOption = None,
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
@@ -144,6 +146,7 @@ def replay(
         file_bytes=parse_size(target_file_size),
         pass_bytes=None if pass_bytes is None else parse_size(pass_bytes),
         master=master,
+        reapply=reapply,
         unsigned_bigint=None if unsigned_bigint is None else unsigned_bigint.value,
     )
     is_on_spark = choose(options).engine == "spark"

@@ -54,10 +54,10 @@ def status(
 
 def _version(uri: str, as_of: str | None) -> str:
     """A snapshot, or the version of a lake as of a place."""
-    from applier.option_texts import parse_as_of
+    from applier.option_texts import parse_place
     from applier.snapshot.as_of import version_as_of
 
-    return uri if as_of is None else version_as_of(uri, parse_as_of(as_of))
+    return uri if as_of is None else version_as_of(uri, parse_place(as_of))
 
 
 def _print_published(iceberg: str | None, delta: str | None, as_of: str | None, tables: list[str] | None,

@@ -75,8 +75,8 @@ def undo(
     schema: Annotated[str | None, typer.Option(
         metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
     until: Annotated[str | None, typer.Option(
-        metavar="PLACE", help="Where the server stands, if that is not the end of the archive: FILE:POS, or a GTID set "
-                              "that it has executed.")] = None,
+        metavar="PLACE", help="Where the server stands, if that is not the end of the archive: FILE:POS, a GTID set "
+                              "that it has executed, or a time.")] = None,
     format: Annotated[UndoFormat, typer.Option(
         help="What the file is. "
              "sql: one transaction, with a statement for each row that finds it by all of its values; binlog: the same "
@@ -99,7 +99,6 @@ def undo(
         applier undo --binlogs /backup --output undo.sql
                      --gtids 2fd3e025-e51c-11f1-9d4f-02fc00000001:12
     """
-    from applier.api.arguments import place
     from applier.api.undoing import undo as write
     from applier.cli.terminal import print_note, progress
 
@@ -107,7 +106,7 @@ def undo(
         found = write(keyed(binlogs, keyring, key_file, key_file_secret), output, gtids=gtids,
                       start=_bound(start_position, start_datetime),
                       stop=_bound(stop_position, stop_datetime), tables=tables, ignore_tables=ignore_tables,
-                      where=where, base=base, schema=schema, until=None if until is None else place(until),
+                      where=where, base=base, schema=schema, until=until,
                       format=format.value, on_conflict=on_conflict.value, define_from_log=define_from_log,
                       progress=watcher)
     _print(found, on_conflict)

@@ -1,8 +1,9 @@
 """What a long job reports to its watcher. The job knows this protocol, never a terminal."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Watches one job. Phases follow one another; counts are totals since the phase began, so a call may be lost."""
 

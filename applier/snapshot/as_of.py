@@ -25,9 +25,12 @@ def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
     """The number of the last state that stands at or before a place, given all of them in the order of the log.
 
     A time is that of a log: where its clock was set back, the states from the first one after the time on do not count.
-    Raises SnapshotError, which names the first state, where none is known to stand at or before it.
+    Raises SnapshotError, which names the first state, where none is known to stand at or before it; UsageError for a
+    GTID set of another kind of server.
     """
     if place.gtid_set is not None:
+        for flavour in {state.flavour for state in states}:
+            place.gtid_set.check_flavour(flavour)
         found = [number for number, state in enumerate(states)
                  if state.gtid_set and place.gtid_set.contains(GtidSet.parse(state.gtid_set))]
         known, lacking = [state for state in states if state.gtid_set], "is known by GTIDs"

@@ -35,6 +35,8 @@ class GtidSet:
     @classmethod
     def parse(cls, text: str) -> "GtidSet":
         """Read "uuid:1-5:7:tag:1-3,uuid:…" (MySQL) or "0-1-5,1-1-7" (MariaDB). Raises UsageError."""
+        if not isinstance(text, str):
+            raise UsageError(f"a GTID set is given as text, not as {type(text).__name__}")
         intervals: dict[str, list[Interval]] = {}
         domains: dict[int, Interval] = {}
         for part in (entry.strip().lower() for entry in text.split(",")):
@@ -109,6 +111,13 @@ class GtidSet:
             if domain not in other.domains or entry[1] > other.domains[domain][1]
         }
         return GtidSet.from_intervals(intervals, domains)
+
+    def check_flavour(self, flavour: str) -> None:
+        """Raise UsageError if this is a set of the other flavour than a log's, which never reaches it."""
+        if bool(self.domains) if flavour == "mysql" else flavour == "mariadb" and bool(self.intervals):
+            own, other = ("MariaDB", "MySQL") if self.domains else ("MySQL", "MariaDB")
+            raise UsageError(f"{self} is a GTID set of {own}, and the log is of {other}",
+                             hint="give a set of this server, FILE:POS, or a time: '2026-01-31 10:29:59'")
 
     def of_sources(self, sources: Set[str]) -> "GtidSet":
         """The transactions here of some sources, and all of MariaDB's domains."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from applier.binlog.events.gtid import GtidSet
 
+POSITION, GTIDS, TIME = "a position (FILE:POS)", "a GTID set", "a time"
+
 
 @dataclass(frozen=True)
 class Place:
@@ -16,3 +18,8 @@ class Place:
     position: tuple[str, int] | None = None
     gtid_set: GtidSet | None = None
     time: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """What it is, as people give it."""
+        return POSITION if self.position is not None else GTIDS if self.gtid_set is not None else TIME

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +14,7 @@ from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.group_ranges import GroupRange
 from applier.binlog.locating.groups import Groups
 from applier.binlog.locating.heads import FileHead
+from applier.binlog.locating.place import Place
 from applier.errors import LOG_GAP, ArchiveError, UsageError
 
 _MARIADB = re.compile(r"\d+-\d+-\d+\Z")
@@ -166,13 +166,14 @@ class ByGroupId:
         return np.flatnonzero(groups.ids == self.group_id) if groups.ids is not None else np.empty(0, np.int64)
 
 
-def target_of(gtid: str | None, time: datetime | None, xid: int | None, group_id: int | None) -> Target:
+def target_of(gtid: str | None, time: Place | None, xid: int | None, group_id: int | None) -> Target:
     """The target that is asked for. Raises UsageError for none, several, or an invalid one."""
     if sum(asked is not None for asked in (gtid, time, xid, group_id)) == 1:
         if gtid is not None:
             return ByGtid.parse(gtid)
         if time is not None:
-            return ByTime(time.timestamp(), time.isoformat(" "))
+            assert time.time is not None
+            return ByTime(time.time, time.text)
         if xid is not None:
             return ByXid(xid)
         if group_id is not None:

@@ -1,4 +1,4 @@
-"""Event groups that a replay is asked to leave out: which they are, and what was left out of a file."""
+"""Event groups that a replay does not apply: which they are, and which groups of a file they were."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from applier.binlog.events.gtid import GtidSet, Interval
 class LeavingOut:
     """Which event groups are left out: those of `transactions`, whose sources are what a GTID has before its number
     ("uuid", "uuid:tag", "domain-server"), and those of `servers`, by the server id in events, which is that of the
-    server where the group came from (GRP-6); with `others`, those of all other servers. Plain data, picklable."""
+    server where the group came from (GRP-6); with `others`, those of all other servers. The transactions `executed`,
+    with sources alike, are not applied either: the base has them. Plain data, picklable."""
 
     transactions: GtidSet = field(default_factory=GtidSet)
     servers: tuple[int, ...] = ()
     others: bool = False
+    executed: GtidSet = field(default_factory=GtidSet)
 
     @property
     def by_server(self) -> bool:
@@ -29,13 +31,15 @@ class LeavingOut:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What is left out of a file: how many groups, and rows events in them; where they are (`ranges`, packed); and of
-    those that were chosen by GTID the transactions, by source as in LeavingOut."""
+    """What is left out of a file: how many groups, and rows events in them; of those that were chosen by GTID the
+    transactions, by source as in LeavingOut. `executed` counts other groups, which the base has. `ranges` (packed) says
+    where all of these groups are."""
 
     groups: int
     row_events: int
     ranges: bytes
     transactions: Mapping[str, tuple[Interval, ...]]
+    executed: int = 0
 
 
 def pack_ranges(ranges: np.ndarray) -> bytes:

@@ -42,6 +42,7 @@ from applier.binlog.outline.outline_recording import (
     row_statement_view,
     state_at,
 )
+from applier.binlog.outline.outline_rule import EXECUTED
 from applier.binlog.outline.outline_statements import ENDS_GROUP, note, note_once, query, xa_prepare
 from applier.binlog.outline.outline_tables import NO_TABLE, ROWS_LEAST, cut_split, map_table, use_table
 from applier.kernels.crc32 import crc32
@@ -129,7 +130,8 @@ def _left_out_rows(state, action, body, end):
         return Status.DONE
     if end - body < ROWS_LEAST:
         return Status.BAD_EVENT
-    state.n_left_out_rows += 1
+    if state.group_left_out != EXECUTED:
+        state.n_left_out_rows += 1
     ends_statement = load_u16(body + 6) & STATEMENT_END_FLAG != 0
     return ENDS_GROUP if ends_statement and state.group_state == ROWS else Status.DONE
 

@@ -10,7 +10,11 @@ from applier.binlog.outline.outline_recording import RANGE_BYTES, Status, append
 from applier.binlog.outline.outline_rule import (
     BY_GTID,
     BY_SERVER,
+    CHOSEN,
+    COUNTS,
+    EXECUTED,
     LEFT_OUT_GTIDS,
+    OTHER,
     RULE_SOURCE,
     interval_at,
     left_out_gtids_at,
@@ -20,15 +24,13 @@ from applier.binlog.outline.outline_rule import (
 from applier.binlog.outline.outline_sources import SOURCE_BYTES
 from keysearch.memory import inline, load_u8
 
-_NONE, _OTHER, _CHOSEN = range(3)
-"""Of the open group: it counts, it is left out, it is left out by its GTID."""
 _RULE_SOURCE_BYTES, _LEFT_OUT_GTIDS_BYTES = RULE_SOURCE.itemsize, LEFT_OUT_GTIDS.itemsize
 
 
 @inline
 def choose_by_server(state, server_id):
     """The group that opens is of this server."""
-    state.group_left_out = _NONE
+    state.group_left_out = COUNTS
     if state.leaves_out & BY_SERVER == 0:
         return
     low, high = np.int64(0), state.rule_servers.used
@@ -40,7 +42,7 @@ def choose_by_server(state, server_id):
             high = middle
     is_named = low < state.rule_servers.used and server_at(state.rule_servers.start, low).id == server_id
     if is_named != (state.other_servers != 0):
-        state.group_left_out = _OTHER
+        state.group_left_out = OTHER
 
 
 @inline
@@ -58,7 +60,7 @@ def choose_by_gtid(state, source, number):
         else:
             high = middle
     if low < state.rule_end and interval_at(state.rule_intervals.start, low).first <= number:
-        state.group_left_out = _CHOSEN
+        state.group_left_out = interval_at(state.rule_intervals.start, low).kind
 
 
 @inline
@@ -96,7 +98,10 @@ def _compare(a, b):
 def leave_out(state, end):
     """The group is left out, and ends here: lengthen the last range or begin one, and write down its GTID if that was
     chosen."""
-    state.n_left_out += 1
+    if state.group_left_out == EXECUTED:
+        state.n_executed += 1
+    else:
+        state.n_left_out += 1
     ranges = state.left_out
     last = ranges.start + RANGE_BYTES * (ranges.used - 1)
     if ranges.used != 0 and range_view(last).end == state.group_start:
@@ -106,7 +111,7 @@ def leave_out(state, end):
         if address == 0:
             return Status.NEED_ROOM
         range_view(address).start, range_view(address).end = state.group_start, end
-    return _write_gtid(state) if state.group_left_out == _CHOSEN else np.int64(Status.DONE)
+    return _write_gtid(state) if state.group_left_out == CHOSEN else np.int64(Status.DONE)
 
 
 @inline

@@ -119,9 +119,10 @@ class OutlinePass(OutlinedFile):
             outline.first_timestamp, outline.last_timestamp = result["first_time"], result["last_time"]
             outline.last_gtid = self.gtid_at(result["last_gtid"])
             outline.first_group_id, outline.last_group_id = self._grown_ids(result)
-        if result["n_left_out"]:
+        if result["n_left_out"] or result["n_executed"]:
             outline.left_out = LeftOut(result["n_left_out"], result["n_left_out_rows"],
-                                       *result.recording.groups_left_out(self.format.flavour == "mariadb"))
+                                       *result.recording.groups_left_out(self.format.flavour == "mariadb"),
+                                       result["n_executed"])
         add_recorded(outline, self, result.recording, self.sample_bytes, self.relevance)
         return outline
 

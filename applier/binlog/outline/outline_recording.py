@@ -62,10 +62,10 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     # statements behind rows events
     "n_row_statements",
     # groups that are left out: by what, and whether the servers of the rule are those that are not; whether the open
-    # group is; how many are, with how many rows events; the source and server that were looked up last (plus one; as it
-    # is), and their intervals in the rule
-    "leaves_out", "other_servers", "group_left_out", "n_left_out", "n_left_out_rows", "rule_known", "rule_server",
-    "rule_first", "rule_end"), np.int64),
+    # group is; how many are, with how many rows events; how many the base has executed; the source and server that were
+    # looked up last (plus one; as it is), and their intervals in the rule
+    "leaves_out", "other_servers", "group_left_out", "n_left_out", "n_left_out_rows", "n_executed", "rule_known",
+    "rule_server", "rule_first", "rule_end"), np.int64),
     **dict.fromkeys((
         "notes", "splits", "split_tables", "rolled_back", "savepoints", "sources", "runs", "tables", "table_ids",
         "stop_gtids", "groups", "row_statements", "rule_sources", "rule_intervals", "rule_servers", "left_out",
@@ -180,7 +180,7 @@ class Recording:
         self._rule = rule_records(rule)
         for field, records in self._rule.items():
             self.state[field] = len(records), address_of(records), len(records)
-        self.state["leaves_out"] = BY_GTID * bool(rule.transactions) | BY_SERVER * rule.by_server
+        self.state["leaves_out"] = BY_GTID * bool(rule.transactions or rule.executed) | BY_SERVER * rule.by_server
         self.state["other_servers"] = rule.others
 
     def _set_stop_gtids(self, stop_gtids: GtidSet) -> None:

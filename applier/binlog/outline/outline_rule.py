@@ -10,11 +10,14 @@ from keysearch.records import struct
 
 BY_GTID, BY_SERVER = 1, 2
 """By what groups are left out."""
+COUNTS, OTHER, CHOSEN, EXECUTED = range(4)
+"""Of a group: it counts, it is left out by its server, it is left out by its GTID, the base has executed it."""
 RULE_SOURCE, rule_source_view, rule_source_at = struct(
     "source of a rule", bytes=(np.uint8, (SOURCE_BYTES,)), server=np.int64, first=np.int64, end=np.int64)
 """A source whose transactions are left out (its bytes; MariaDB: and the server), and which of the intervals are its.
 They ascend by bytes, and then by server."""
-INTERVAL, _, interval_at = struct("interval", first=np.int64, last=np.int64)
+INTERVAL, _, interval_at = struct("interval", first=np.int64, last=np.int64, kind=np.int64)
+"""Numbers of transactions, and what becomes of their groups: CHOSEN or EXECUTED."""
 SERVER, _, server_at = struct("server", id=np.int64)
 LEFT_OUT_GTIDS, _, left_out_gtids_at = struct("transactions left out", **dict.fromkeys((
     "source", "server", "first", "last"), np.int64))
@@ -24,9 +27,12 @@ _MOST = (1 << 63) - 1
 
 def rule_records(rule: LeavingOut) -> dict[str, np.ndarray]:
     """The records, by the name of the array that they are in."""
-    by_source = rule.transactions.intervals
+    by_source: dict[str, list[tuple[int, int, int]]] = {}
+    for kind, transactions in ((EXECUTED, rule.executed), (CHOSEN, rule.transactions.subtract(rule.executed))):
+        for source, numbers in transactions.intervals.items():
+            by_source.setdefault(source, []).extend((first, min(last, _MOST), kind) for first, last in numbers)
     order = sorted((*_source(source), source) for source in by_source)
-    intervals = [(first, min(last, _MOST)) for *_, source in order for first, last in by_source[source]]
+    intervals = [interval for *_, source in order for interval in sorted(by_source[source])]
     ends = np.cumsum([len(by_source[source]) for *_, source in order], dtype=np.int64)
     sources = np.zeros(len(order), RULE_SOURCE)
     for entry, (data, server, source), end in zip(sources, order, ends, strict=True):

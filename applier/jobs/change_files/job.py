@@ -83,12 +83,14 @@ class _Counted:
 
 def write_changes(options: ChangeFilesOptions, stdout: Any, progress: Progress | None = None) -> Written:
     """Write the changes; `stdout` is a binary stream for "-". Raises ApplierError as `applier.changes` does; a
-    directory is then not there, and what stdout got was right."""
-    progress = progress or Silent()
-    compiling.ensure("change files", progress)
-    log = ChangeLog(options.changes, progress)
+    directory is then not there, and what stdout got was right. The notes of the result have those of the log only where
+    no watcher was told them."""
+    watch = progress or Silent()
+    compiling.ensure("change files", watch)
+    log = ChangeLog(options.changes, watch)
     names = log.tables(options.filter)
-    notes = [f"--tables {entry}: no change is of such a table" for entry in options.filter.without_match(names)]
+    notes = list(log.notes) if progress is None else []
+    notes += [f"--tables {entry}: no change is of such a table" for entry in options.filter.without_match(names)]
     if options.output == STDOUT and options.format not in _AS_LINES and len(names) > 1:
         raise UsageError(f"{len(names)} tables have changes, and as {options.format} each needs a file",
                          hint="choose one with --tables, or name a directory in --output")
@@ -96,7 +98,7 @@ def write_changes(options: ChangeFilesOptions, stdout: Any, progress: Progress |
     if options.output == STDOUT:
         _write_out(tables, options.format, stdout)
     else:
-        _write_files(tables, options, progress)
+        _write_files(tables, options, watch)
     notes += [note for table in tables for note in table.notes()]
     return Written({table.table: table.rows for table in tables}, tuple(notes))
 

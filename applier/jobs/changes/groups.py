@@ -59,6 +59,7 @@ class FileGroups:
         self._prefixes = np.frombuffer(b"".join(texts) or b" ", np.uint8)
         self._most_gtid_bytes = max(map(len, texts), default=0) + k.MOST_DIGITS
         self._numbers = np.ascontiguousarray(found.numbers)
+        self._commits: list[tuple[int, FileGroups, int]] = []
 
     def columns(self, places: np.ndarray) -> list[pa.Array]:
         """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, the file."""
@@ -94,6 +95,11 @@ class FileGroups:
         """Whether a group is wanted."""
         return bool(self._wanted_ones.any())
 
+    @property
+    def n_chosen(self) -> int:
+        """How many groups are among the wanted transactions by their own GTIDs."""
+        return int(self._by_gtid[0].sum())
+
     def wanted_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
         """Times, commit versions and GTIDs of the groups that are wanted."""
         times, versions, gtids = self.all_commits()
@@ -101,9 +107,10 @@ class FileGroups:
         return times.filter(which), versions.filter(which), gtids.filter(which)
 
     def committed_at(self, start: int, by: FileGroups, place: int) -> None:
-        """The group that begins at an offset was prepared there, and another one, with this place, commits it. Comes
-        before what is asked which ones are wanted."""
-        own, other = np.searchsorted(self._starts, start), by._of(np.array([place]))[0]
+        """The group that begins at an offset was prepared there, and another one, with this place, commits it: the GTID
+        of either chooses it. Comes before what is asked which ones are wanted."""
+        own, other = int(np.searchsorted(self._starts, start)), int(by._of(np.array([place]))[0])
+        self._commits.append((own, by, other))
         self._versions[own], self._times[own] = by._versions[other], by._times[other]
 
     def starts(self, places: np.ndarray) -> np.ndarray:
@@ -131,15 +138,24 @@ class FileGroups:
 
     @cached_property
     def _wanted_ones(self) -> np.ndarray:
-        found, within = self._found, self._wanted.within
+        within = self._wanted.within
         wanted = ((self._versions > self._wanted.after) & (self._versions >= within.first_version)
                   & (self._versions <= within.last_version) & (self._times >= within.first_time)
                   & (self._times <= within.last_time))
-        if self._wanted.gtids is not None:
-            wanted &= self._wanted.gtids.chosen(found.names, found.sources, found.numbers)
-        if not self._wanted.left_out.none:
-            wanted &= ~self._wanted.left_out.mask(found)
+        chosen, left_out = self._by_gtid[0].copy(), self._by_gtid[1].copy()
+        for own, by, other in self._commits:
+            chosen[own] |= by._by_gtid[0][other]
+            left_out[own] |= by._by_gtid[1][other]
+        wanted &= chosen & ~left_out
         return wanted
+
+    @cached_property
+    def _by_gtid(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which groups are among the wanted transactions by their own GTID, and which are left out: bool[n] each."""
+        found, wanted = self._found, self._wanted
+        chosen = np.ones(len(found), np.bool_) if wanted.gtids is None else wanted.gtids.chosen(
+            found.names, found.sources, found.numbers)
+        return chosen, wanted.left_out.mask(found)
 
     def _of(self, places: np.ndarray) -> np.ndarray:
         first, last = np.searchsorted(self._starts, places[[0, -1]], side="right")

@@ -30,7 +30,7 @@ from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
 from applier.jobs.changes.stored import Part, StoredAs
-from applier.jobs.changes.wanted import may_be_wanted, place_in, wanted_groups
+from applier.jobs.changes.wanted import may_be_wanted, notes_on_choice, place_in, wanted_groups
 from applier.jobs.changes.whole_rows import WholeRows
 from applier.jobs.exporting.statements import schema_sql
 from applier.jobs.replay.outlining import Outlining
@@ -128,10 +128,13 @@ class ChangeLog:
 
         self._options, self.progress = options, progress
         self._base = manifest.load(options.base) if options.base is not None else None
-        outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared)
+        outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared,
+                              reapply=not options.complete)
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         part = outlining.next_pass(archive, self._base)
         self._span, self.begins_at = part.span, None if part.base is None else part.base.position
+        for text in notes_on_choice(self._span, options):
+            note(text)
         self.notes = tuple(notes)
         self._wanted_groups = wanted_groups(self._span, options)
 

@@ -6,7 +6,8 @@ import numpy as np
 
 from applier.binlog.locating.group_choice import LeftOutGroups
 from applier.binlog.locating.groups import GroupPass
-from applier.binlog.locating.gtid_choice import GtidChoice
+from applier.binlog.locating.gtid_choice import GtidChoice, count_of, shortened
+from applier.errors import UsageError
 from applier.jobs.changes.groups import WantedGroups, version_at
 from applier.jobs.changes.log import FeedLog
 from applier.options import ChangesOptions
@@ -17,9 +18,38 @@ def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:
     """The event groups that the options choose in a part of a log."""
     left_out = LeftOutGroups(None if options.exclude_gtids is None else GtidChoice(options.exclude_gtids),
                              options.server_ids, options.ignore_server_ids)
-    return WantedGroups(None if options.gtids is None else GtidChoice(options.gtids),
+    gtids = options.gtids if options.gtids is not None else options.maybe_gtids
+    return WantedGroups(None if gtids is None else GtidChoice(gtids),
                         -1 if options.start_datetime is None else _version_before(span, options.start_datetime),
                         options.commits, left_out)
+
+
+def notes_on_choice(span: LogSpan, options: ChangesOptions) -> list[str]:
+    """Lines for people about chosen transactions that this part of the log does not have. Raises UsageError where it
+    has none of those that are wanted."""
+    notes = []
+    if options.gtids is not None and (missing := _missing(span, GtidChoice(options.gtids))):
+        if missing == GtidChoice(options.gtids).count:
+            raise UsageError(f"these binlogs have none of the transactions {shortened(options.gtids)}",
+                             hint="`applier locate --gtid … --binlogs …` finds where a transaction is")
+        notes.append(f"{missing:,} of the transactions of --gtids are not in these binlogs")
+    if options.exclude_gtids is not None and (missing := _missing(span, GtidChoice(options.exclude_gtids))):
+        notes.append(f"{missing:,} of the transactions of --exclude-gtids are not in these binlogs")
+    return notes
+
+
+def _missing(span: LogSpan, choice: GtidChoice) -> int:
+    """How many of the transactions a part of a log does not have."""
+    n_left = choice.count
+    for outline in span.outlines:
+        if not outline.gtids.domains:
+            n_left -= count_of(choice.transactions) - count_of(choice.transactions.subtract(outline.gtids))
+        elif choice.may_be_in(outline.gtids):
+            groups = GroupPass(outline.uri).groups(outline.start, outline.end)
+            n_left -= int(choice.chosen(groups.names, groups.sources, groups.numbers).sum())
+        if n_left <= 0:
+            break
+    return max(0, n_left)
 
 
 def place_in(span: LogSpan, number: int) -> int:
@@ -41,6 +71,6 @@ def may_be_wanted(log: FeedLog, span: LogSpan, file: int) -> bool:
     """Whether a file may have wanted groups, as far as its outline says it."""
     wanted, outline, place = log.wanted, span.outlines[file], place_in(span, file)
     first = max(wanted.after + 1, wanted.within.first_version)
-    return (wanted.gtids is None or wanted.gtids.may_be_in(outline.gtids)) and (
+    return (wanted.gtids is None or file in log.commits or wanted.gtids.may_be_in(outline.gtids)) and (
         file in log.commits or version_at(outline.name, place, outline.end) >= first) and (
         version_at(outline.name, place, outline.start) < wanted.within.last_version)

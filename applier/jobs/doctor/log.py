@@ -149,7 +149,7 @@ def _outline(options: DoctorOptions, archive: Archive, base: Snapshot | None, pr
     """What a replay applies, in one pass; its `notes` are added. Raises ApplierError as a replay does."""
     compiling.ensure("outline", progress)
     return Outlining(_this_process(), options, relevance_to(options), _WHOLE, progress, notes.append,
-                     leaving_out=leaving_out(options)).next_pass(archive, base)
+                     leaving_out=leaving_out(options), reapply=options.reapply).next_pass(archive, base)
 
 
 def _this_process() -> ThisProcess:

@@ -119,7 +119,7 @@ class _Replay:
                 told_of_left_out(options, base):
             n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
             outlining = Outlining(self.executor, options, relevance_to(options), n_bytes, self.progress, self._note,
-                                  leaving_out=leaving_out(options))
+                                  leaving_out=leaving_out(options), reapply=options.reapply)
             for note in notes_on_base(base):
                 self._note(note)
             with self._timed("outline"):

@@ -31,7 +31,7 @@ def leaving_out(options: ReplayOptions) -> LeavingOut | None:
 def left_out_of(outlines: Iterable[Outline], options: ReplayOptions) -> tuple[LeftOutEntry, ...]:
     """What a replay with these options leaves out of some files: one entry, or none."""
     parts = [outline.left_out for outline in outlines if outline.left_out is not None]
-    if not parts:
+    if not any(part.groups for part in parts):
         return ()
     chosen = GtidSet()
     for part in parts:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
 from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.left_out import LeavingOut
 from applier.binlog.outline.outline import OutlineTask
 from applier.binlog.outline.samples import sample_bytes
@@ -16,6 +17,7 @@ from applier.engine.executor import Executor
 from applier.errors import ArchiveError, UsageError
 from applier.io.printable import shown_size
 from applier.io.progress import Progress
+from applier.option_texts import parse_gtid_set
 from applier.options import LogBounds
 from applier.plan.log import LogSpan, check_base, files_after, known_start, span_of
 from applier.plan.passes import bytes_left, end_of_pass
@@ -26,8 +28,14 @@ from applier.plan.stops.base_position import (
     position_by_gtid,
     tasks_by_gtid,
 )
+from applier.plan.stops.executed import executed_after, nothing_left
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
-from applier.plan.stops.stop_position import files_up_to, not_reached, outlines_up_to_stop
+from applier.plan.stops.stop_position import (
+    check_not_past,
+    check_reached,
+    files_up_to,
+    outlines_up_to_stop,
+)
 from applier.schema.history.relevance import Relevance
 from applier.snapshot.manifest import PreparedTransaction, Snapshot
 
@@ -45,20 +53,22 @@ class Pass:
 class Outlining:
     """Outlines an archive pass by pass. `relevance` tells which statements the plan needs, None: all. `note` is called
     with each line for people. `prepared` are XA transactions that were pending where the first pass begins, besides the
-    base's. `leaving_out` tells which groups are left out."""
+    base's. `leaving_out` tells which groups are left out. Without `reapply`, groups after a start that the base has
+    executed are passed over."""
 
     def __init__(self, executor: Executor, options: LogBounds, relevance: Relevance | None, pass_bytes: int,
                  progress: Progress, note: Callable[[str], None], prepared: tuple[PreparedTransaction, ...] = (),
-                 leaving_out: LeavingOut | None = None):
+                 leaving_out: LeavingOut | None = None, *, reapply: bool = False):
         self._executor, self._options, self._pass_bytes = executor, options, pass_bytes
         self._relevance, self._prepared, self._leaving_out = relevance, prepared, leaving_out
+        self._reapply, self._n_groups, self._n_executed, self._executed_until = reapply, 0, 0, ("", 0)
         self._progress, self._note = progress, note
         self.n_passes, self._told = 0, -1
 
     def stop_condition(self) -> StopCondition:
         """Where people want the replay to stop."""
         options = self._options
-        gtids = GtidSet.parse(options.stop_gtid) if options.stop_gtid is not None else None
+        gtids = parse_gtid_set(options.stop_gtid) if options.stop_gtid is not None else None
         return StopCondition(options.stop_position, gtids, options.stop_datetime)
 
     def next_pass(self, archive: Archive, base: Snapshot | None) -> Pass:
@@ -93,6 +103,8 @@ class Outlining:
     def _outline(self, archive: Archive, base: Snapshot | None, n_bytes: int) -> Pass:
         """Outline the files that count, and check that nothing is missing between them."""
         stop = self.stop_condition()
+        if stop.gtid_set is not None:
+            stop.gtid_set.check_flavour(read_head(archive.files[0]).format.flavour)
         files, start = self._files(archive, base, stop)
         until = end_of_pass(files, start, stop.position, n_bytes)
         if until is not None or self.n_passes:
@@ -104,7 +116,7 @@ class Outlining:
             self._note(f"relay logs ({archive.relay_logs}) are read as the logs of the source that they have events "
                        f"of: positions are the source's, from {archive.files[0].name} on")
         self._progress.phase("outline", len(files), f"files of {shown_size(sum(file.size for file in files))}")
-        known = known_start(base) if self._start is None else None
+        known = known_start(base) if self._options.start_position is None else None
         tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance,
                              leaving_out=self._leaving_out) for file in files]
         tasks[0] = replace(tasks[0], start=start, known=known)
@@ -120,16 +132,19 @@ class Outlining:
             self._note(f"the binlogs begin with {outlines[0].name}: transactions {earlier} came before it, and their "
                        "changes are not here")
         check_group_ids(outlines, base.position.group_id if goes_on and base is not None else None)
+        if self.n_passes == 0:
+            check_not_past(stop, outlines[0], GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet())
         is_empty = until is None and outlines[-1].stopped and not any(outline.n_groups for outline in outlines)
         if is_empty and base is None and self._start is None:
             raise UsageError("nothing in these binlogs is before the place to stop at", file=outlines[0].uri,
                              position=outlines[0].start, hint="stop later, or give binlogs that begin earlier")
         span = span_of(outlines)
         is_last = until is None or span.outlines[-1].name != until[0]
+        self._count_executed(archive, span, is_last)
         notes = [f"{outline.name} ends within an event group at {outline.torn_at}; replayed up to {outline.end}"
                  for outline in outlines if outline.torn and not outline.stopped]
-        if is_last and (unreached := not_reached(stop, outlines[-1])):
-            notes.append(unreached)
+        if is_last:
+            check_reached(stop, outlines[-1])
         notes += notes_on_ends(outlines)
         pending = base.prepared if base is not None else ()
         span, groups = resolve_prepared_transactions(span, pending if self.n_passes else (*pending, *self._prepared))
@@ -159,11 +174,32 @@ class Outlining:
             files, start = files_from(archive, self._start)
             [before] = self._executor.outline([task_before(files[0], start)], lambda *_: None)
             check_start(before, start)
-            for note in continuity(before, start, base):
+            for note in continuity(before, start, base, reapply=self._reapply):
                 self._note(note)
+            if base is not None and not self._reapply:
+                executed = executed_after((files[0].name, start), before.previous_gtids.followed_by(before.gtids),
+                                          base.position, files)
+                files, start = files_from(archive, executed.start)
+                self._executed_until = executed.until or self._executed_until
+                self._leaving_out = replace(self._leaving_out or LeavingOut(), executed=executed.transactions)
         else:
             files, start = files_after(archive, base.position) if base is not None else (archive.files, None)
         return files_up_to(stop, archive, files, start), start
+
+    def _count_executed(self, archive: Archive, span: LogSpan, is_last: bool) -> None:
+        """Count the groups that the base has executed, and say how many they are. Raises UsageError for a log that has
+        nothing else, and where it stops before the base's place in a MariaDB domain."""
+        self._n_groups += sum(outline.n_groups for outline in span.files)
+        self._n_executed += sum(outline.left_out.executed for outline in span.files if outline.left_out is not None)
+        if not is_last or not self._n_executed or self._options.start_position is None:
+            return
+        name, offset = self._executed_until
+        last = span.files[-1]
+        if self._n_executed == self._n_groups or (name and (archive.index_of(last.name), last.end) < (
+                archive.index_of(name), offset)):
+            raise nothing_left(self._options.start_position)
+        self._note(f"the base has {self._n_executed:,} of the transactions after --start-position: they are passed "
+                   "over")
 
     def _tell(self, files: tuple[ArchiveFile, ...], start: int | None, n_bytes: int) -> None:
         """Say that the archive takes several passes, and where this one begins."""

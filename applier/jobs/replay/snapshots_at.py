@@ -45,7 +45,7 @@ def replay_with(executor: Executor, options: ReplayOptions, progress: Progress |
             position = manifest.load(staged).position
             listing.append({"path": path, "file": position.file, "offset": position.offset,
                             "gtid_set": position.gtid_set, "timestamp": position.timestamp})
-            now = dataclasses.replace(now, base=staged, schema=None, start_position=None)
+            now = dataclasses.replace(now, base=staged, schema=None, start_position=None, reapply=False)
             then = dataclasses.replace(then, base=published)
         folder.commit_folder(orjson.dumps(listing, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     return results
@@ -59,5 +59,5 @@ def _versions(executor: Executor, options: ReplayOptions, lake: str, progress: P
     for place in places:
         now = dataclasses.replace(now, stop_position=place)
         results.append(replay_staged(executor, now, now, progress, is_last=place == places[-1]))
-        now = dataclasses.replace(now, base=None, schema=None, start_position=None)
+        now = dataclasses.replace(now, base=None, schema=None, start_position=None, reapply=False)
     return results

@@ -74,13 +74,13 @@ def _of_tables(asked: SourceOptions, names: set[str]) -> SourceOptions:
 
 
 def _of_transactions(asked: SourceOptions, gtids: Iterable[str | None]) -> SourceOptions:
-    if asked.changes.gtids is not None:  # some are chosen already
+    if asked.changes.gtids is not None or asked.changes.maybe_gtids is not None:  # some are chosen already
         return asked
     try:
         GtidChoice(text := ",".join(gtid for gtid in gtids if gtid is not None))
     except UsageError:  # no transaction has such a one
         return asked
-    return replace(asked, changes=replace(asked.changes, gtids=text))
+    return replace(asked, changes=replace(asked.changes, maybe_gtids=text))
 
 
 def _within(commits: CommitRange, name: str, kind: type[Filter], value: Any) -> CommitRange:

@@ -49,7 +49,8 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise UsageError("a stream has no place to stop", hint="trigger(availableNow=True) stops at the log's end")
         if changes.start_datetime is not None:
             raise UsageError("a stream begins at a position", hint="give startPosition, which `applier locate` finds")
-        self._asked, self._columns = asked, list(columns)
+        changes = replace(changes, gtids=None, maybe_gtids=changes.gtids)  # a batch may have none of them
+        self._asked, self._columns = replace(asked, changes=changes), list(columns)
         self._target: Offset | None = None
         self._left: _Left | None = None
 

@@ -73,7 +73,7 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
                   pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, lost), lost,
                   frozenset(divided_anew(history)), tuple(version.definition for version in history.live()),
-                  _notes(wanted, len(times)))
+                  _notes(wanted, sum(groups.n_chosen for groups in found.values())))
 
 
 def _notes(wanted: WantedGroups, count: int) -> tuple[str, ...]:
@@ -90,9 +90,9 @@ def _wanted(log: ChangeLog, options: UndoOptions) -> WantedGroups:
         last = _version(log, options.stop_position)
     times = [CommitRange.first_time, CommitRange.last_time]
     if options.start_datetime is not None:
-        times[0] = int(options.start_datetime * 1_000_000)
+        times[0] = round(options.start_datetime * 1_000_000)
     if options.stop_datetime is not None:
-        times[1] = int(options.stop_datetime * 1_000_000) - 1
+        times[1] = round(options.stop_datetime * 1_000_000) - 1
     return WantedGroups(None if options.gtids is None else GtidChoice(options.gtids),
                         within=CommitRange(first, last, *times))
 

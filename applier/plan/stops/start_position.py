@@ -45,10 +45,10 @@ def check_start(before: Outline, offset: int) -> None:
                               f"{before.name}:{groups[0].end}")
 
 
-def continuity(before: Outline, offset: int, base: Snapshot | None) -> list[str]:
-    """The report's notes on transactions between the base and the start: those that are left out, and those that are
-    replayed though the base has them. A snapshot counts the first as executed, since its position in the log is after
-    them."""
+def continuity(before: Outline, offset: int, base: Snapshot | None, *, reapply: bool) -> list[str]:
+    """The report's notes on transactions between the base and the start: those that are left out, and with `reapply`
+    those that are replayed though the base has them. A snapshot counts the first as executed, since its position in the
+    log is after them."""
     executed, place = before.previous_gtids.followed_by(before.gtids), f"--start-position {before.name}:{offset}"
     if base is None:
         left_out = f"transactions {executed}" if executed else "what the log has before"
@@ -56,10 +56,12 @@ def continuity(before: Outline, offset: int, base: Snapshot | None) -> list[str]
     held = GtidSet.parse(base.position.gtid_set)
     if not (executed or held):
         return [f"the base stands at {base.position}, and the replay goes on from {place}: without GTIDs it is not "
-                "known what is left out, or comes twice"]
+                "known what is left out" + (", or comes twice" if reapply else "")]
     notes = []
     if missing := executed.subtract(held):
         notes.append(f"transactions {missing} came before {place} and are not in the base: they are left out")
     if again := held.subtract(executed):
-        notes.append(f"transactions {again} are in the base: those after {place} are replayed again")
+        if reapply:
+            notes.append(f"transactions {again} are in the base: those after {place} are replayed again")
+        return notes
     return notes or [f"{place} goes on where the base ends: no transaction is left out, or comes twice"]

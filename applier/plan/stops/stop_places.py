@@ -37,6 +37,7 @@ def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> l
 
 def _executed_at(wanted: GtidSet, archive: Archive, outline: Outlining) -> tuple[str, int]:
     """The end of the group that completes a set."""
+    wanted.check_flavour(read_head(archive.files[0]).format.flavour)
     stop = StopCondition(gtid_set=wanted)
     outlines = outlines_up_to_stop(outline, [OutlineTask(file.uri, None, stop)
                                              for file in _candidates(wanted, archive)])

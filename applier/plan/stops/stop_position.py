@@ -1,4 +1,4 @@
-"""The end of a replay: whether the log has the position to stop at, which files precede it, whether it was reached."""
+"""The end of a replay: whether the log has the place to stop at, which files precede it, whether it was reached."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ from collections.abc import Callable, Sequence
 from itertools import takewhile
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
+from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import ApplierError, UsageError
+
+
+class StopNotReached(UsageError):
+    """The log ends before the transactions to stop after; it may yet get them, if it grows."""
 
 
 def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile, ...],
@@ -48,12 +53,29 @@ def outlines_up_to_stop(outline: Callable[[Sequence[OutlineTask]], list[Outline]
         return outlines
 
 
-def not_reached(stop: StopCondition, last: Outline) -> str | None:
-    """The note if the log ends before the transactions to stop after; None if it does not. A set may name more than the
-    log has, so it is not an error."""
+def check_reached(stop: StopCondition, last: Outline) -> None:
+    """Raise StopNotReached if the log ends before the transactions to stop after. What was executed before the log
+    counts as reached."""
     if stop.gtid_set is None or last.stopped:
-        return None
-    missing = stop.gtid_set.subtract(last.previous_gtids.followed_by(last.gtids))
-    if not missing:
-        return None
-    return f"--stop-gtid was not reached: the log ends at {last.name}:{last.end} without transactions {missing}"
+        return
+    executed = last.previous_gtids.followed_by(last.gtids)
+    if missing := stop.gtid_set.subtract(executed):
+        raise StopNotReached(f"the log ends at {last.name}:{last.end} without transactions {missing}, at which it is "
+                             "to stop", file=last.uri, hint="give later binlogs, or a set that these reach: they "
+                             f"end with {executed or 'no GTID'}")
+
+
+def check_not_past(stop: StopCondition, first: Outline, base: GtidSet) -> None:
+    """Raise UsageError if the place to stop at is before the one where the log begins. A set of which the log's
+    beginning may be the very end is none of these."""
+    if stop.gtid_set is None:
+        return
+    executed = base.union(first.previous_gtids.followed_by(first.gtids_before))
+    ends = [(numbers[-1][1], executed.intervals.get(source, ((0, 0),))[-1][1])
+            for source, numbers in stop.gtid_set.intervals.items()]
+    ends += [(number, executed.domains.get(domain, (0, 0))[1])
+             for domain, (_, number) in stop.gtid_set.domains.items()]
+    if executed.contains(stop.gtid_set) and all(last < known for last, known in ends):
+        raise UsageError(f"transactions {stop.gtid_set}, at which the replay is to stop, come before "
+                         f"{first.name}:{first.start}, where it starts",
+                         hint="an earlier state needs an earlier --base, or none, and an --output of its own")

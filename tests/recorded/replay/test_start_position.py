@@ -55,10 +55,13 @@ def test_what_is_left_out_is_said(log, tmp_path):
     assert f"transactions {SOURCE}:3-4 came before --start-position binlog.000002:" in note and "left out" in note
 
 
-def test_what_comes_twice_is_said(log, tmp_path):
+def test_what_the_base_has_is_passed_over(log, tmp_path):
     base, _ = run(tmp_path, "base", stop_position=(log[2][0], log[2][2]))
     output, result = run(tmp_path, "out", base=str(base), start_position=log[1][:2], exec_mode="idempotent")
     assert [row[0] for row in held(output)] == [1, 2, 3, 4, 5, 6]
+    assert result.notes == ("the base has 2 of the transactions after --start-position: they are passed over",)
+    output, result = run(tmp_path, "again", base=str(base), start_position=log[1][:2], exec_mode="idempotent",
+                         reapply=True)
     assert f"transactions {SOURCE}:3-4 are in the base" in result.notes[0] and "again" in result.notes[0]
 
 

@@ -10,7 +10,7 @@ import applier
 from applier import cli
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import SnapshotError, UsageError
-from applier.option_texts import parse_as_of
+from applier.option_texts import parse_place
 from applier.snapshot.as_of import in_order, last_of
 from applier.snapshot.manifest import BinlogPosition
 from applier.writer.writer import SOURCE
@@ -21,11 +21,11 @@ A, B = "3e11fa47-71ca-11e1-9e33-c80aa9429562", "4e11fa47-71ca-11e1-9e33-c80aa942
 
 
 def state(offset, gtids="", time=None, file="binlog.000001"):
-    return BinlogPosition(file, offset, gtids, time, "mysql")
+    return BinlogPosition(file, offset, gtids, time, "mariadb" if "-1-" in gtids else "mysql")
 
 
 def chosen(states, place):
-    return last_of(states, parse_as_of(place), "there")
+    return last_of(states, parse_place(place), "there")
 
 
 @pytest.fixture(scope="module")
@@ -118,16 +118,21 @@ def test_states_in_the_order_of_the_log():
     ("02024-11-05", "gtid_set"), ("2024-11-05 10:29:59", "time"), ("2024-11-05T10:29:59.123456+02:00", "time"),
     ("-90s", "time"), ("now", "time")])
 def test_places(text, kind):
-    place = parse_as_of(text)
+    place = parse_place(text)
     assert [name for name in ("position", "gtid_set", "time") if getattr(place, name) is not None] == [kind]
 
 
+def test_a_set_of_another_kind_of_server():
+    with pytest.raises(UsageError, match="0-1-5 is a GTID set of MariaDB, and the log is of MySQL"):
+        chosen([state(4, f"{A}:1")], "0-1-5")
+
+
 @pytest.mark.parametrize(("text", "words"), [
-    ("2024-11-05", "may be a day, and a GTID of MariaDB"), ("last tuesday", "is no place in a log"),
-    ("", "is no place"), ("binlog.000003", "is no place"), (f"{A}:1,0-1-5", "is no place")])
+    ("2024-11-05", "is ambiguous: a date, or a MariaDB GTID"), ("last tuesday", "is not a place in a log"),
+    ("", "is not a place"), ("binlog.000003", "is a file, not a place in it"), (f"{A}:1,0-1-5", "is not a place")])
 def test_what_is_no_place(text, words):
     with pytest.raises(UsageError, match=words):
-        parse_as_of(text)
+        parse_place(text)
 
 
 def test_a_damaged_version(lake, tmp_path):

@@ -2,10 +2,10 @@
 read for one."""
 
 import shutil
-from datetime import UTC, datetime
 
 import pytest
 
+from applier.binlog.locating.place import Place
 from applier.binlog.locating.targets import ByGtid, ByTime, ByXid, target_of
 from applier.errors import ArchiveError, UsageError
 from tests.support.folders import CASES
@@ -72,7 +72,7 @@ def test_one_transaction_is_asked_for(text):
 
 
 def test_one_thing_is_asked_for():
-    assert target_of(None, datetime(2026, 1, 1, tzinfo=UTC), None, None).time == 1767225600
+    assert target_of(None, Place("2026", time=1767225600.0), None, None).time == 1767225600
     assert target_of(None, None, 0, None) == ByXid(0)
     for asked in ((None, None, None, None), ("0-1-5", None, 7, None)):
         with pytest.raises(UsageError, match="one thing"):

@@ -131,6 +131,16 @@ def test_a_table_without_changes_is_noted(tmp_path, capfdbinary):
     assert shown.out == b"" and b"--tables shop.nothing: no change is of such a table" in shown.err
 
 
+def test_transactions_that_are_not_there_are_noted(tmp_path, capfdbinary):
+    """Behind the changes on stdout, too."""
+    other = "11111111-1111-1111-1111-111111111111:5"
+    for output in ([], ["--output", tmp_path / "out"]):
+        shown = run(capfdbinary, "--binlogs", ARCHIVE, "--table", "shop.products", "--exclude-gtids", other, *output)
+        assert b"1 of the transactions of --exclude-gtids are not in these binlogs" in shown.err
+    assert cli.main(["changes", "--binlogs", str(ARCHIVE), "--gtids", other]) == 2
+    assert b"these binlogs have none of the transactions" in capfdbinary.readouterr().err
+
+
 @pytest.mark.parametrize("format", ["json", "csv", "arrow", "parquet"])
 def test_who_closes_the_pipe_ends_it_quietly(format):
     program = f"{sys.executable} -m applier changes --binlogs {ARCHIVE} --table shop.orders --format {format}"
