@@ -47,8 +47,7 @@ _FAILED = f"{_Failed.__module__}.{_Failed.__name__}: ".encode()
 """In the last line of a traceback."""
 
 
-@_GetLastError
-def _last_error(stream: int) -> int | None:
+def _error_text(stream: int) -> int | None:
     """Return the text of a stream's error, of an ApplierError without the traceback."""
     [pyarrows] = _pyarrows.values()
     if not (address := pyarrows(stream)):
@@ -59,6 +58,8 @@ def _last_error(stream: int) -> int | None:
     _texts.append(ctypes.create_string_buffer(text))
     return ctypes.addressof(_texts[-1])
 
+
+_last_error = _GetLastError(_error_text)
 
 def exported(schema: pa.Schema, batches: Iterator[pa.RecordBatch], requested_schema: object = None) -> object:
     """Return a capsule with a stream of batches of this schema."""

@@ -105,8 +105,8 @@ def take_steps(units: Sequence[TracedUnit], batch: ChangeBatch | None, causes: C
         order = np.argsort(2 * traced["change"] + (traced["old"] < 0), kind="stable")
         traced, numbers = traced[order], numbers[order]
     changes, old, new = (np.ascontiguousarray(traced[name]) for name in ("change", "old", "new"))
-    places, rows, seqs = np.empty(len(traced), np.int64), np.empty(len(traced), np.int32), np.empty(len(traced), np.int64)
-    own = changes >= 0
+    places, seqs = np.empty((2, len(traced)), np.int64)
+    rows, own = np.empty(len(traced), np.int32), changes >= 0
     is_update = (old >= 0) & (new >= 0)
     if batch is not None:
         places[own], rows[own], seqs[own] = (array[changes[own]] for array in (batch.places, batch.rows, batch.seqs))

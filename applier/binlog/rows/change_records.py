@@ -35,8 +35,8 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "base", "end", "file_end", "header_bytes", "checksum_bytes", "tables", "ids", "ids_mask", "no_nulls",
     "position", "place", "row_at", "table", "detail", "layout", "partial_bits", "event",
     "content", "contents_left", "contents_end", "inner", "within", "copy", "buffer", "buffer_end", "wanted_bytes",
-    "n_events", "rows_event", "inner_offset", "first_seq", "seq_shift", "images", "digests", "digest", "left_out", "left_out_end", "out_from", "out_to"),
-    np.int64))
+    "n_events", "rows_event", "inner_offset", "first_seq", "seq_shift", "images", "digests", "digest", "left_out",
+    "left_out_end", "out_from", "out_to"), np.int64))
 """The walk's state. Of the file: its address (`base`), where to stop (an offset), the address of its end, the bytes of
 an event's header (19, or 27 with a group id) and checksum. Addresses of the tables' records, of the table of their ids
 (ids_mask + 1 entries, a power of two), and of 512 zero bytes: the NULL bitmap of a row without NULLs. `event` is the
@@ -45,23 +45,25 @@ of that. For compressed events: the next of what was inflated (`content`) and ho
 ends, the event in it (`inner`; 0 before the first), whether one has begun (`within`); where the rows event was copied
 to, and what is free of the buffer for such. `n_events` counts rows events of wanted tables; `rows_event` is the one
 whose rows are being read, as `events` has it, and `images` the address of its IMAGES. `inner_offset` is the offset of
-the event in what the compressed event holds; `first_seq` is the `seqs` value of the first byte of the rows event's body,
-and `seq_shift` how many bits each further byte adds (SEQ_BITS). `digests`: whether a digest of
-the events is taken (digest_kernel); `digest`: what it is so far. `left_out` to `left_out_end` are the addresses of the
-ranges still to come whose events are passed over, and `out_from` to `out_to` (offsets) is the one before them."""
+the event in what a compressed event holds; `first_seq` is the number (SEQ_BITS) of the first byte of the body of the
+rows event, and `seq_shift` the shift of the offsets behind it. `digests`: whether a digest of the events is taken
+(digest_kernel); `digest`: what it is so far. `left_out` to `left_out_end` are the addresses of the ranges still to come
+whose events are passed over, and `out_from` to `out_to` (offsets) is the one before them."""
 
 EVENT_FLAG_BITS = 16
 """In a batch's `events`: the flags of the rows event, and above them its number in the walk."""
 
 SEQ_BITS, DEFLATED_SEQ_BITS = 23, 12
-"""A change's number in `seqs` is the offset in the file of the first byte of its row, shifted by SEQ_BITS. It depends on
-nothing but the log's bytes, it ascends, and no two changes between two event groups have the same one.
+"""A change's number in `seqs` is the offset in the file of the first byte of its row, shifted by SEQ_BITS. It depends
+only on the log's bytes, ascends, and is unique in an event group.
 
-In a TRANSACTION_PAYLOAD, which ends its group, an offset in what it holds counts on from its own offset. After one of
-MariaDB's compressed events others follow. What it holds is at most 1032 times as long as it is (deflate), so its
-offsets are shifted by DEFLATED_SEQ_BITS: 1032 << 12 is less than 1 << 23, and the next event's numbers are greater.
+Rows in a compressed event have offsets in what it holds, and these are added to the event's own offset. No rows follow
+a TRANSACTION_PAYLOAD in its group. Behind one of MariaDB's compressed events others follow. What it holds is at most
+1032 times as long as it is (deflate). So offsets in it are shifted by DEFLATED_SEQ_BITS: 1032 << 12 is less than
+1 << 23, and the next event has greater numbers.
 
-Between the numbers of two rows is room for the changes that foreign keys make after the first one."""
+Between the numbers of two rows is room for the changes that foreign keys make after the first one: for each byte of
+its row 1 << SEQ_BITS, in MariaDB's compressed events 1 << DEFLATED_SEQ_BITS."""
 
 
 class Status(IntEnum):

@@ -1,8 +1,8 @@
 """Batches of a feed as JSON, an object a change. An update is one line.
 
-    {"table": "shop.orders", "op": "update", "ts": "2026-03-14 10:30:00Z", "gtid": "…:14", "commit_version": 1099511744222,
-     "seq": 972510887510, "file": "binlog.000001", "pos": 115895, "row": 0, "cascaded": false, "key": {"id": 1}, "before": {"id": 1, "status": "new"},
-     "after": {…}}
+    {"table": "shop.orders", "op": "update", "ts": "2026-03-14 10:30:00Z", "gtid": "…:14",
+     "commit_version": 1099511744015, "seq": 974554923008, "file": "binlog.000001", "pos": 115895, "row": 0,
+     "cascaded": false, "key": {"id": 1}, "before": {"id": 1, "status": "new"}, "after": {…}}
 
 (Without spaces between members.) Images hold the columns that the log has, so null is NULL and a column that is left
 out is not in the log. `op` is insert, update, delete, truncate or alter; the image that a change does not have is null,

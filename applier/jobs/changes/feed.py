@@ -6,8 +6,8 @@
                               or dropped, and alter, where DDL changed values: both without values
     _commit_version           int64: the total order of the archive's event groups, whatever part of it is read. Changes
                               of an XA transaction are where it was prepared, and have the version of its commit
-    _seq                      int64: the order of the changes in the group. (_commit_version, _seq) identifies a change of
-                              a table, whatever part of the log is read, and which of its changes. Both rows of an
+    _seq                      int64: the order of the changes in the group. (_commit_version, _seq) identifies a change
+                              of a table, whatever part of the log is read and whatever is filtered. Both rows of an
                               update have the same. Changes that foreign keys make come after the one that they follow
     _commit_timestamp         when the group was committed, in whole seconds
     _gtid                     null without GTIDs

@@ -125,8 +125,8 @@ class WholeRows:
                 groups = log.groups(file)
                 places = np.full(n, groups.starts(np.array([end - 1]))[0])
                 yield self._batch(statement.made, rows.slice(start, n), np.arange(n), np.full(n, INSERT, np.int8),
-                                  groups, places, numbers[start:start + n], statement.seq + np.int64(numbers[start:start + n]),
-                                  np.zeros(n, np.bool_))
+                                  groups, places, numbers[start:start + n],
+                                  statement.seq + numbers[start:start + n].astype(np.int64), np.zeros(n, np.bool_))
         check(walks)
 
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,

@@ -58,12 +58,12 @@ def test_other_readers_say_in_one_line_what_it_was(failing, read, kind, before):
 def test_what_an_error_lists_is_in_its_line():
     error = applier.UsageError("two things", hint="look at")
     error.listed += ("a", "b")
-    with pytest.raises(pa.ArrowInvalid, match="^UsageError: two things. hint: look at a b$"):
+    with pytest.raises(pa.ArrowInvalid, match=r"^UsageError: two things. hint: look at a b$"):
         pa.table(Stream(Feed(error)))
 
 
 def test_a_fault_of_the_program_keeps_its_traceback():
-    with pytest.raises(pa.ArrowInvalid, match="(?s)bad thing.*Traceback.*in batches"):
+    with pytest.raises(pa.ArrowInvalid, match=r"(?s)bad thing.*Traceback.*in batches"):
         pa.table(Stream(Feed(ValueError("bad thing"))))
 
 
