@@ -27,9 +27,13 @@ class Statement:
 
     @property
     def seq(self) -> int:
-        """Its number in its event group: that of the event's last byte, as changes have it (change_records.SEQ_BITS);
-        rows that it changes are numbered on from it."""
-        return (self.end[1] - 1 << SEQ_BITS) + self.after
+        """Its number in its event group. Rows that it changes are numbered on from it."""
+        return seq_at(self.end[1]) + self.after
+
+
+def seq_at(end: int) -> int:
+    """The number of a statement that ends at an offset: that of its last byte, as changes have it (SEQ_BITS)."""
+    return end - 1 << SEQ_BITS
 
 
 def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[Statement]:

@@ -183,3 +183,23 @@ def test_rows_that_foreign_keys_change(tmp_path, flavour, compress):
         *sorted([*((id, 3) for id in ids[2::3]), (2000, 3)])]
     assert all(not made or causes[p] < seq < min([*(one for one in causes.values() if one > causes[p]), 1 << 62])
                for seq, made, _, p in based)
+
+
+def test_versions_of_rows_name_the_changes_that_began_and_ended_them(made):
+    path, _ = made
+    for table in TABLES:
+        changes = applier.changes(path, table, complete=True).to_arrow().to_pylist()
+        befores, afters = ({(*identity(row), row["id"]): row for row in changes if row["_change_type"] in kinds}
+                           for kinds in (("delete", "update_preimage"), ("insert", "update_postimage")))
+        found = applier.history(path, table).to_arrow().to_pylist()
+        for row in found:
+            began, ended = ((row[f"_{end}_seq"], row[f"_{end}_change"], row["id"]) for end in ("from", "to"))
+            if row["_change_type"] != "alter":
+                assert afters.pop(began)["v"] == row["v"]
+            if row["_ended_by"] in ("update", "delete"):
+                assert befores.pop(ended)["v"] == row["v"]
+            if row["_ended_by"] in ("alter", "truncate"):
+                assert ended[:2] in {identity(one) for one in changes if one["_change_type"] == row["_ended_by"]}
+        assert all((None, None) != (row["_from_change"], row["_to_change"]) for row in found)
+        assert not befores and {row["_pos"] for row in afters.values()} <= {
+            row["_pos"] for row in changes if row["_change_type"] == "alter"}
