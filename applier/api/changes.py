@@ -104,10 +104,12 @@ def changes(
     progress: called with each Step.
 
     Each change has `_change_type` (insert, update_preimage, update_postimage, delete), `_commit_version` (the total
-    order of the archive's transactions), `_commit_timestamp`, `_gtid`, `_file`, `_pos`, `_row`, and `_present`: where
-    the log has less than the whole row, the columns that it has. A statement that changes rows below the log is one
-    change without values: truncate (the table was emptied or dropped) or alter (its values were converted; complete
-    changes go on with all its rows, as inserts).
+    order of the archive's transactions), `_seq` (the order of the changes in a transaction), `_commit_timestamp`,
+    `_gtid`, `_file`, `_pos`, `_row`, and `_present`: where the log has less than the whole row, the columns that it
+    has. `_commit_version` and `_seq` identify a change, whatever part of the log is read and with which filters; the
+    two rows of an update have the same. `_pos` does not: a compressed transaction of MySQL has one. A statement that
+    changes rows below the log is one change without values: truncate (the table was emptied or dropped) or alter (its
+    values were converted; complete changes go on with all its rows, as inserts).
 
     There are the columns of all of the table's versions. One that was renamed has its last name, and one whose type was
     changed has a type with the values of both (INT and BIGINT: int64). Where there is none, as of INT and VARCHAR, or
@@ -115,7 +117,8 @@ def changes(
     NAME__2). A column that a version lacks is null in it.
 
     Raises ApplierError as `replay` does before it applies anything; ArchiveError for damage while it is read, and, of
-    complete changes, ReplayStopped for one that a replica would stop at.
+    complete changes, ReplayStopped for one that a replica would stop at. A program that reads the stream through
+    Arrow's C interface, as DuckDB and Polars, raises an error of its own, whose text begins with the kind of ours.
     """
     from applier.jobs.changes.job import ChangeLog
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from applier.io.arrow_stream import exported
+
 if TYPE_CHECKING:
     import pandas
 
@@ -50,8 +52,8 @@ class Stream:
         return pa.RecordBatchReader.from_batches(self.schema, self._feed.batches())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """For Arrow's PyCapsule interface."""
-        return self.reader().__arrow_c_stream__(requested_schema)
+        """For Arrow's PyCapsule interface. The consumer raises an error of its own, with a line that names ours."""
+        return exported(self.schema, self._feed.batches(), requested_schema)
 
     def to_arrow(self) -> pa.Table:
         """All rows."""

@@ -25,6 +25,10 @@ class SiblingOrder:
     moves: bool
 
 
+BY_CLUSTERED_KEY = SiblingOrder((), moves=False)
+"""An order for where none matters to the rows."""
+
+
 def sibling_orders(references: Sequence[Reference],
                    tables: Mapping[Hashable, TableDefinition]) -> list[SiblingOrder | None]:
     """The order of each foreign key's children; None if it does not matter. An order that matters among some foreign

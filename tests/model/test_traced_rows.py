@@ -25,8 +25,8 @@ from tests.support.histories import write_history
 from tests.support.replica import Refused
 from tests.support.small_parts import rows_of, same, small_parts
 
-OF_VERSIONS = ["_valid_from", "_valid_to", "_from_seq", "_to_seq", "_change_type", "_ended_by", "_from_gtid",
-               "_to_gtid"]
+OF_VERSIONS = ["_valid_from", "_valid_to", "_from_seq", "_to_seq", "_from_change", "_to_change", "_change_type",
+               "_ended_by", "_from_gtid", "_to_gtid"]
 
 
 def read(feed):

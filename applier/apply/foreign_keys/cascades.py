@@ -31,7 +31,7 @@ from applier.binlog.rows.changes import ChangeBatch
 from applier.errors import ReplayStopped
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.references import Reference, linked_columns
-from applier.schema.sibling_order import sibling_orders
+from applier.schema.sibling_order import BY_CLUSTERED_KEY, sibling_orders
 from keysearch.addresses import address_of
 
 _FIRST_ROOM = 1 << 10
@@ -154,9 +154,11 @@ class ForeignKeyGroup:
                     table.tracked.append(column)
         orders = sibling_orders([reference for reference, _, _ in found],
                                 {number: table.definition for number, table in enumerate(self._tables)})
+        # steps are numbered in their order, which must not depend on where the log or the base begins
+        default = BY_CLUSTERED_KEY if any(member.walk.is_traced for member in self._members) else None
         for (reference, number, parent), order in zip(found, orders, strict=True):
             above, below = self._tables[parent], self._tables[number]
-            link = Link(reference, order, above.parts, below.parts, above.tracked, below.tracked)
+            link = Link(reference, order or default, above.parts, below.parts, above.tracked, below.tracked)
             below.index.index_by(Search(parts=link.child_key))
             above.links.append((link, number))
         for table in self._tables:
@@ -225,7 +227,7 @@ class ForeignKeyGroup:
     def _hand_over_steps(self, changed: list[tuple[int, _Table, _Taken]], order: np.ndarray) -> None:
         """Tell of what changes, which are in commit order so, did to rows of all tables."""
         causes = Causes(*(np.concatenate([getattr(taken.batch, name) for _, _, taken in changed])[order]
-                          for name in ("places", "rows")))
+                          for name in ("places", "rows", "seqs")))
         for table in self._tables:
             table.member.walk.hand_over_steps(None if table.taken is None else table.taken.batch, causes)
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.index.pointer_kernel import NO_ROW, TRACED
-from applier.binlog.rows.changes import UPDATE, Changes
+from applier.binlog.rows.changes import UPDATE, ChangeBatch
 
 WINDOW_BYTES = 32 << 20
 """About so many bytes of rows are read at a time."""
@@ -23,13 +23,15 @@ _FIRST_STEPS, _MOST_STEPS = 1 << 8, 1 << 13
 
 @dataclass(frozen=True)
 class Causes:
-    """Where changes of several tables are, in commit order: offsets of their events, and rows in these."""
+    """Where changes of several tables are, in commit order: offsets of their events, rows in these, and what a
+    ChangeBatch has in `seqs`."""
 
     places: np.ndarray
     rows: np.ndarray
+    seqs: np.ndarray
 
 
-NO_CAUSES = Causes(np.empty(0, np.int64), np.empty(0, np.int32))
+NO_CAUSES = Causes(np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
 
 
 class Rows(Protocol):
@@ -49,12 +51,14 @@ class TracedUnit(Protocol):
 @dataclass(frozen=True)
 class Steps:
     """Steps in commit order, arrays of n: the change's number in its batch (below 0: foreign keys made it), the offset
-    of its event and the row in that; whether it is part of an update; pointers to the row before and after it (NO_ROW:
-    there is none), and which of the table's units they are of."""
+    of its event and the row in that; its number in its event group, with those that foreign keys made numbered on from
+    the change that they follow; whether it is part of an update; pointers to the row before and after it (NO_ROW: there
+    is none), and which of the table's units they are of."""
 
     changes: np.ndarray
     places: np.ndarray
     rows: np.ndarray
+    seqs: np.ndarray
     is_update: np.ndarray
     old: np.ndarray
     new: np.ndarray
@@ -91,7 +95,7 @@ class ReadSteps:
     values: pa.Table
 
 
-def take_steps(units: Sequence[TracedUnit], batch: Changes | None, causes: Causes) -> Steps:
+def take_steps(units: Sequence[TracedUnit], batch: ChangeBatch | None, causes: Causes) -> Steps:
     """The steps of rows in a table's units that a batch made; those that foreign keys made are numbered by `causes`. A
     row that moves from one unit to another is there before it is here."""
     parts = [unit.take_steps() for unit in units]
@@ -101,13 +105,23 @@ def take_steps(units: Sequence[TracedUnit], batch: Changes | None, causes: Cause
         order = np.argsort(2 * traced["change"] + (traced["old"] < 0), kind="stable")
         traced, numbers = traced[order], numbers[order]
     changes, old, new = (np.ascontiguousarray(traced[name]) for name in ("change", "old", "new"))
-    places, rows, own = np.empty(len(traced), np.int64), np.empty(len(traced), np.int32), changes >= 0
+    places, seqs = np.empty((2, len(traced)), np.int64)
+    rows, own = np.empty(len(traced), np.int32), changes >= 0
     is_update = (old >= 0) & (new >= 0)
     if batch is not None:
-        places[own], rows[own] = batch.places[changes[own]], batch.rows[changes[own]]
+        places[own], rows[own], seqs[own] = (array[changes[own]] for array in (batch.places, batch.rows, batch.seqs))
         is_update[own] |= batch.kinds[changes[own]] == UPDATE
-    places[~own], rows[~own] = causes.places[-1 - changes[~own]], causes.rows[-1 - changes[~own]]
-    return Steps(changes, places, rows, is_update, old, new, numbers)
+    made = -1 - changes[~own]
+    places[~own], rows[~own] = causes.places[made], causes.rows[made]
+    seqs[~own] = causes.seqs[made] + 1 + _numbers_in_runs(made)
+    return Steps(changes, places, rows, seqs, is_update, old, new, numbers)
+
+
+def _numbers_in_runs(values: np.ndarray) -> np.ndarray:
+    """For each value its number, from 0, among the same ones that follow each other."""
+    begins = np.flatnonzero(np.diff(values, prepend=-1))
+    numbers: np.ndarray = np.arange(len(values)) - np.repeat(begins, np.diff(begins, append=len(values)))
+    return numbers
 
 
 def give_back(units: Sequence[TracedUnit], steps: Steps) -> None:

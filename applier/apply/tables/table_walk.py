@@ -145,6 +145,11 @@ class TableWalk:
         for unit in self.units:
             unit.trace(keeping=keeping)
 
+    @property
+    def is_traced(self) -> bool:
+        """Whether the steps of its rows are taken."""
+        return self._steps_to is not None
+
     def hand_over_steps(self, batch: ChangeBatch | None, causes: Causes = NO_CAUSES) -> None:
         """A batch was applied, the table's own one or (None) one of tables that it refers to."""
         if self._steps_to is not None:

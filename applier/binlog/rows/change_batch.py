@@ -78,7 +78,7 @@ class DecodedChanges(Changes, Protocol):
 _ARRAYS: dict[str, type[np.number]] = {
     "kinds": np.uint8, "places": np.int64, "rows": np.int32, "before_rows": np.int32, "after_rows": np.int32,
     "images": np.int64, "image_lengths": np.int32, "times": np.uint32, "events": np.int64, "before_images": np.int64,
-    "before_lengths": np.int32,
+    "before_lengths": np.int32, "seqs": np.int64,
 }
 """A batch's arrays, as its record names them."""
 
@@ -90,7 +90,8 @@ class ChangeBatch:
     if there is none), `image_lengths` (int32: its bytes), `times` (uint32: when the event was made, in seconds since
     1970), `events` (int64: the rows event's number in the walk and, in EVENT_FLAG_BITS below it, its flags),
     `before_images` and `before_lengths` (the same of the before-image as of the after-image; of a compressed event it
-    is good only where the binding asks for it)."""
+    is good only where the binding asks for it), `seqs` (int64: what orders and identifies the change in its event
+    group, see change_records.SEQ_BITS)."""
 
     def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
         self.before, self.after, self.file = before, after, NO_FILE
@@ -160,6 +161,10 @@ class ChangeBatch:
     @property
     def before_lengths(self) -> np.ndarray:
         return self._arrays[10][:self.n]
+
+    @property
+    def seqs(self) -> np.ndarray:
+        return self._arrays[11][:self.n]
 
     def keep(self, wanted: np.ndarray) -> None:
         """Drop all changes except the `wanted` ones (bool[n]); the images stay where they are."""

@@ -38,7 +38,7 @@ from keysearch.addresses import address_of
 
 INSERT, UPDATE, DELETE = k.INSERT, k.UPDATE, k.DELETE
 _OF_A_WALK = ("row_at", "detail", "layout", "partial_bits", "event", "content", "contents_left", "contents_end",
-              "inner", "within", "digest", "out_from", "out_to")
+              "inner", "within", "inner_offset", "digest", "out_from", "out_to")
 """Fields of the kernel's state that each walk starts with at 0."""
 BATCH_BYTES = 64 << 20
 """A batch is handed over when one of its string columns has this many bytes; a single row may take more."""

@@ -97,7 +97,8 @@ def compressed_event(position, state):
         start, content_end = state.inner, content.end
         if start == 0:
             start = content.start
-            state.within = 1
+            if state.within == 0:
+                state.within, state.inner_offset = 1, 0
         while start < content_end:
             state.inner = start
             if header > content_end - start:
@@ -110,12 +111,13 @@ def compressed_event(position, state):
             if status != Status.DONE:
                 return status
             start += size
+            state.inner_offset += size
             state.row_at = 0
         goes_on = content.goes_on != 0
         state.content += CONTENT_BYTES
         state.contents_left -= 1
         state.inner = 0
-    state.within = 0
+    state.within = state.inner_offset = 0
     return Status.DONE
 
 

@@ -16,12 +16,14 @@ from applier.binlog.events.inflated import INFLATED_BYTES, inflated_at
 from applier.binlog.events.packed_kernel import NO_HEADER, read_bitmaps, table_id_at
 from applier.binlog.rows.change_records import (
     BATCH,
+    DEFLATED_SEQ_BITS,
     DELETE,
     EVENT_FLAG_BITS,
     IMAGE_ID_SHIFT,
     INSERT,
     LAYOUT_BYTES,
     NO_OPTIONS,
+    SEQ_BITS,
     UPDATE,
     WITH_BEFORE_IMAGES,
     Status,
@@ -45,7 +47,7 @@ from keysearch.memory import (
 )
 from keysearch.records import offset
 
-_PARTIAL_UPDATE = 39
+_PARTIAL_UPDATE, _PAYLOAD = 39, 40
 _ZERO_DATES = offset(BATCH, "zero_dates")
 _PLAIN, _PARTIAL_JSON = 0, 1
 """Value options."""
@@ -131,6 +133,7 @@ def rows_event(start, stop, safe_end, kind, event_type, state):
         state.n_events += 1
         flags = np.int64(load_u16(start + 6))
         state.rows_event = state.n_events << EVENT_FLAG_BITS | flags
+        _number_rows(state)
     images = images_at(state.images)
     images.kind, images.before, images.after = kind, before, after
     images.json_columns = table.n_json_columns if event_type == _PARTIAL_UPDATE else np.int64(NO_OPTIONS)
@@ -141,6 +144,14 @@ def rows_event(start, stop, safe_end, kind, event_type, state):
         start, at, stop, safe_end = copy, at + copy - start, stop + copy - start, state.buffer_end
     images.body, images.first, images.stop, images.safe_end = start, at, stop, safe_end
     return rows_of_event(images, table.batch, state)
+
+
+@inline
+def _number_rows(state):
+    """Set how the rows of the event at `event` are numbered."""
+    is_deflated = state.within != 0 and event_header(state.place).type != _PAYLOAD
+    state.seq_shift = DEFLATED_SEQ_BITS if is_deflated else SEQ_BITS
+    state.first_seq = (state.position << SEQ_BITS) + (state.inner_offset + state.header_bytes << state.seq_shift)
 
 
 @inline
@@ -193,13 +204,15 @@ def _add_after(batch, pointer, length):
 
 
 @inline
-def _add_change(batch, kind, row, state):
-    """The next change, whose images have been added: a row of the event that is being read."""
+def _add_change(batch, kind, row, offset, state):
+    """The next change, whose images have been added: a row of the event that is being read, at this offset in its body.
+    """
     store_u8(batch.kinds + batch.n, np.uint8(kind))
     store_i64(batch.places + 8 * batch.n, state.place)
     store_i32(batch.rows + 4 * batch.n, np.int32(row))
     store_u32(batch.times + 4 * batch.n, event_header(state.event).time)
     store_i64(batch.events + 8 * batch.n, state.rows_event)
+    store_i64(batch.seqs + 8 * batch.n, state.first_seq + (offset << state.seq_shift))
     batch.n += 1
 
 
@@ -247,7 +260,7 @@ def rows_of_event(images, batch_address, state):
             break
         _add_before(batch, before_id | at if before else np.int64(-1), before_end - at if before else np.int64(0))
         _add_after(batch, image_id | image if after else np.int64(-1), next_at - image if after else np.int64(0))
-        _add_change(batch, kind, row, state)
+        _add_change(batch, kind, row, at - images.body, state)
         row += 1
         at = next_at
     if status != Status.DONE:

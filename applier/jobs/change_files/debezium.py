@@ -4,6 +4,7 @@
 
 `op` is c, u, d, or t for a table that was emptied. As there, an update that changes a row's key is a delete of the old
 row and a create of the new one. `ts_ms` is the commit's time in both places, so that the same log gives the same lines.
+`source.sequence` orders the changes, and no two of a table have the same one but for such a delete and its create.
 A consumer of these takes every image for a whole row, so one that lacks columns is an error.
 Source: Debezium reference, "Debezium connector for MySQL", "Data change events".
 """
@@ -18,14 +19,14 @@ import pyarrow.compute as pc
 
 from applier.errors import UnsupportedEvent
 from applier.io.mapping import map_file
-from applier.jobs.change_files.lines import JsonLines, places
+from applier.jobs.change_files.lines import JsonLines, gtids, places
 from applier.jobs.change_files.values import AS_DEBEZIUM
-from applier.jobs.json_lines.steps import AFTER, BEFORE, PLAIN, Steps, quoted
+from applier.jobs.json_lines.steps import AFTER, BEFORE, PLAIN, QUOTED, Steps, quoted
 from applier.schema.definition import Column
 
 _CREATE, _UPDATE, _DELETE, _ALTER = 0, 1, 3, 5
 """Change types, as lines have them."""
-_OF_CHANGE = 6
+_OF_CHANGE = 7
 """What lines say of a change besides its statement: columns."""
 _SERVER_ID_AT = 5
 """In an event's header: four bytes."""
@@ -84,7 +85,9 @@ class DebeziumLines(JsonLines):
     def _of_change(self, batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
         times = pc.divide(batch.column("_commit_timestamp").cast(pa.int64()), 1000).cast(pa.string())
         servers = pa.array(self._server_ids(batch)).cast(pa.string())
-        return [(PLAIN, times), (PLAIN, servers), *places(batch)]
+        version, seq = (batch.column(name).cast(pa.string()) for name in ("_commit_version", "_seq"))
+        sequence = pc.binary_join_element_wise('["', version, '","', seq, '"]', "")
+        return [(PLAIN, times), (QUOTED, sequence), (PLAIN, servers), gtids(batch), *places(batch)]
 
     def _server_ids(self, batch: pa.RecordBatch) -> np.ndarray:
         """The server where each row was changed, by its event's header."""
@@ -104,9 +107,9 @@ class DebeziumLines(JsonLines):
         steps.text(',"after":').image(AFTER, members)
         steps.text(f',"source":{{"version":{quoted(self._version)},"connector":{quoted(self._flavour)},'
                    '"name":"applier",').value("ts_ms", n, modes[n])
-        steps.text(f'"snapshot":"false","db":{quoted(self._table[0])},"sequence":null,'
-                   f'"table":{quoted(self._table[1])},')
-        for number, name in enumerate(("server_id", "gtid", "file", "pos", "row"), n + 1):
+        steps.text(f'"snapshot":"false","db":{quoted(self._table[0])},').value("sequence", n + 1, modes[n + 1])
+        steps.text(f'"table":{quoted(self._table[1])},')
+        for number, name in enumerate(("server_id", "gtid", "file", "pos", "row"), n + 2):
             steps.value(name, number, modes[number])
         steps.text('"thread":null,')
         if len(modes) > n + _OF_CHANGE:

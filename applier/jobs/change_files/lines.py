@@ -1,8 +1,8 @@
 """Batches of a feed as JSON, an object a change. An update is one line.
 
-    {"table": "shop.orders", "op": "update", "ts": "2026-03-14 10:30:00Z", "gtid": "…:14", "file": "binlog.000001",
-     "pos": 115895, "row": 0, "cascaded": false, "key": {"id": 1}, "before": {"id": 1, "status": "new"},
-     "after": {…}}
+    {"table": "shop.orders", "op": "update", "ts": "2026-03-14 10:30:00Z", "gtid": "…:14",
+     "commit_version": 1099511744015, "seq": 974554923008, "file": "binlog.000001", "pos": 115895, "row": 0,
+     "cascaded": false, "key": {"id": 1}, "before": {"id": 1, "status": "new"}, "after": {…}}
 
 (Without spaces between members.) Images hold the columns that the log has, so null is NULL and a column that is left
 out is not in the log. `op` is insert, update, delete, truncate or alter; the image that a change does not have is null,
@@ -29,7 +29,7 @@ OPERATIONS = ("insert", "update", "update", "delete", "truncate", "alter")
 """By the number of a feed's change type; the row before and the row after an update are one line."""
 _DELETE = OPERATIONS.index("delete")
 _PREIMAGE, _POSTIMAGE = 1, 2
-_OF_CHANGE = ("ts", "gtid", "file", "pos", "row", "cascaded")
+_OF_CHANGE = ("ts", "gtid", "commit_version", "seq", "file", "pos", "row", "cascaded")
 _NO_PLACE = "\0"  # in no column's name
 
 
@@ -93,8 +93,9 @@ class JsonLines:
 
     def _of_change(self, batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
         """What is said of a change, as modes and texts, behind the table's columns."""
-        return [(QUOTED, datetime_texts(batch.column("_commit_timestamp"), "s")), *places(batch),
-                (PLAIN, batch.column("_cascaded").cast(pa.string()))]
+        return [(QUOTED, datetime_texts(batch.column("_commit_timestamp"), "s")), gtids(batch),
+                *((PLAIN, batch.column(name).cast(pa.string())) for name in ("_commit_version", "_seq")),
+                *places(batch), (PLAIN, batch.column("_cascaded").cast(pa.string()))]
 
     def _statement(self, batch: pa.RecordBatch) -> list[Cells]:
         """What is behind the change, if the feed has it; it comes last."""
@@ -126,10 +127,14 @@ class JsonLines:
         return [(name, number, modes[number]) for number, name in enumerate(self._columns)]
 
 
+def gtids(batch: pa.RecordBatch) -> tuple[int, pa.Array]:
+    """GTIDs, as a mode and texts."""
+    return QUOTED, batch.column("_gtid").cast(pa.string())
+
+
 def places(batch: pa.RecordBatch) -> list[tuple[int, pa.Array]]:
-    """GTID, file, position and row, as modes and texts."""
-    return [(QUOTED, batch.column("_gtid").cast(pa.string())),
-            (QUOTED, batch.column("_file").cast(pa.string())),
+    """File, position and row, as modes and texts."""
+    return [(QUOTED, batch.column("_file").cast(pa.string())),
             (PLAIN, batch.column("_pos").cast(pa.string())),
             (PLAIN, batch.column("_row").cast(pa.string()))]
 

@@ -6,9 +6,13 @@
                               or dropped, and alter, where DDL changed values: both without values
     _commit_version           int64: the total order of the archive's event groups, whatever part of it is read. Changes
                               of an XA transaction are where it was prepared, and have the version of its commit
+    _seq                      int64: the order of the changes in the group. (_commit_version, _seq) identifies a change
+                              of a table, whatever part of the log is read and whatever is filtered. Both rows of an
+                              update have the same. Changes that foreign keys make come after the one that they follow
     _commit_timestamp         when the group was committed, in whole seconds
     _gtid                     null without GTIDs
-    _file, _pos, _row         the rows event, and the row in it, from 0; of DDL its event group, and a row's number
+    _file, _pos, _row         the rows event, and the row in it, from 0; of DDL its event group, and a row's number. All
+                              events of a compressed transaction have one _pos, that of its payload
     _cascaded                 whether foreign keys made it; the event is then that of the change that they follow
     _present                  the columns that the image has; null if it has all
 
@@ -48,6 +52,7 @@ _TEXT = pa.dictionary(pa.int32(), pa.string())
 OF_CHANGES = pa.schema([
     pa.field("_change_type", pa.dictionary(pa.int8(), pa.string()), nullable=False),
     pa.field("_commit_version", pa.int64(), nullable=False),
+    pa.field("_seq", pa.int64(), nullable=False),
     pa.field("_commit_timestamp", pa.timestamp("us", tz="UTC"), nullable=False),
     pa.field("_gtid", _TEXT),
     pa.field("_file", _TEXT, nullable=False),
@@ -111,14 +116,16 @@ class FeedTable:
     def _add(self, reading: TableReading, batch: ChangeBatch, first: int, end: int, images: ImageBuffers) -> None:
         """Emit the images of changes first … end of a batch, and their columns."""
         most = 2 * (end - first)
-        types, places, numbers, layouts = (np.empty(most, kind) for kind in (np.int8, np.int64, np.int32, np.int32))
-        rows = int(describe(first, end, batch.kinds, batch.places, batch.rows, batch.before_rows, batch.after_rows,
-                            batch.before_images, batch.images, _TYPES, types, places, numbers, layouts))
+        types, places, numbers, seqs, layouts = (np.empty(most, kind) for kind in (np.int8, np.int64, np.int32,
+                                                                                   np.int64, np.int32))
+        rows = int(describe(first, end, batch.kinds, batch.places, batch.rows, batch.seqs, batch.before_rows,
+                            batch.after_rows, batch.before_images, batch.images, _TYPES, types, places, numbers, seqs,
+                            layouts))
         arrays = [self._values(field, reading, images, rows) for field in self._schema
                   if field.name not in OF_CHANGES.names]
         arrays += [
             pa.DictionaryArray.from_arrays(types[:rows], KINDS),
-            *self._groups.columns(places[:rows]), pa.array(places[:rows]), pa.array(numbers[:rows]),
+            *self._groups.columns(places[:rows], seqs[:rows]), pa.array(places[:rows]), pa.array(numbers[:rows]),
             NOT_CASCADED.slice(0, rows), self._present(reading, layouts[:rows], batch)]
         self._emit(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
 

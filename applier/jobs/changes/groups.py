@@ -61,8 +61,9 @@ class FileGroups:
         self._numbers = np.ascontiguousarray(found.numbers)
         self._commits: list[tuple[int, FileGroups, int]] = []
 
-    def columns(self, places: np.ndarray) -> list[pa.Array]:
-        """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, the file."""
+    def columns(self, places: np.ndarray, seqs: np.ndarray) -> list[pa.Array]:
+        """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, the file; behind
+        the commit versions, the numbers of changes in them."""
         n = len(places)
         numbers, versions, times = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
         k.find_groups(places, self._starts, self._versions, self._times, numbers, versions, times)
@@ -70,7 +71,7 @@ class FileGroups:
         numbers -= groups.start
         gtids = pa.DictionaryArray.from_arrays(numbers, self._gtids(groups))
         files = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), self._name)
-        return [pa.array(versions), pa.array(times).view(_TIME), gtids, files]
+        return [pa.array(versions), pa.array(seqs), pa.array(times).view(_TIME), gtids, files]
 
     def versions(self, places: np.ndarray) -> np.ndarray:
         """The commit versions of the groups that bytes at these offsets, ascending, are in."""

@@ -110,8 +110,7 @@ class ReadLog:
         """The feed's rows for statements, of those that are wanted."""
         for statement in statements:
             if self.is_wanted(statement):
-                file, end = statement.end
-                yield marker(self._log.schema, statement.kind, self.groups(file), end)
+                yield marker(self._log.schema, statement, self.groups(statement.end[0]))
 
     def is_wanted(self, statement: Statement) -> bool:
         """Whether the event group that a statement ends is wanted."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
 
+from applier.binlog.rows.change_records import SEQ_BITS
 from applier.jobs.changes.feed import ALL_PRESENT, ALTER, KINDS, OF_CHANGES, TRUNCATE
 from applier.jobs.changes.groups import FileGroups
 from applier.schema.history.table_versions import Position, TableVersion
@@ -15,11 +17,23 @@ from applier.schema.history.table_versions import Position, TableVersion
 
 @dataclass(frozen=True)
 class Statement:
-    """Where a statement ends, whether it is a TRUNCATE or an ALTER to the feed, and the version that it made."""
+    """Where a statement ends, whether it is a TRUNCATE or an ALTER to the feed, and the version that it made;
+    how many others of the table end there and come before it, as where RENAME TABLE gives its name to another one."""
 
     end: Position
     kind: int
     made: int | None = None
+    after: int = 0
+
+    @property
+    def seq(self) -> int:
+        """Its number in its event group. Rows that it changes are numbered on from it."""
+        return seq_at(self.end[1]) + self.after
+
+
+def seq_at(end: int) -> int:
+    """The number of a statement that ends at an offset: that of its last byte, as changes have it (SEQ_BITS)."""
+    return end - 1 << SEQ_BITS
 
 
 def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[Statement]:
@@ -32,14 +46,16 @@ def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[State
         if len(version.sources) > 1 or any(source.version not in versions or source.conversion.changes_values
                                            for source in version.sources):
             found.append(Statement(version.start, ALTER, version.id))
-    return sorted(found, key=lambda statement: statement.end)
+    found.sort(key=lambda statement: statement.end)
+    return [replace(statement, after=number) for _, together in groupby(found, key=lambda statement: statement.end)
+            for number, statement in enumerate(together)]
 
 
-def marker(schema: pa.Schema, kind: int, groups: FileGroups, end: int) -> pa.RecordBatch:
-    """One row for a statement that ends at this offset."""
+def marker(schema: pa.Schema, statement: Statement, groups: FileGroups) -> pa.RecordBatch:
+    """One row for a statement."""
     of_columns = [pa.nulls(1, field.type) for field in schema if field.name not in OF_CHANGES.names]
-    kinds = pa.DictionaryArray.from_arrays(pa.array([kind], pa.int8()), KINDS)
-    place = np.array([end - 1])
+    kinds = pa.DictionaryArray.from_arrays(pa.array([statement.kind], pa.int8()), KINDS)
+    place, seq = np.array([statement.end[1] - 1]), np.array([statement.seq])
     return pa.RecordBatch.from_arrays([
-        *of_columns, kinds, *groups.columns(place), pa.array(groups.starts(place)), pa.array([0], pa.int32()),
+        *of_columns, kinds, *groups.columns(place, seq), pa.array(groups.starts(place)), pa.array([0], pa.int32()),
         pa.array([False]), ALL_PRESENT.slice(0, 1)], schema=schema)

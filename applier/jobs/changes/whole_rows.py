@@ -103,7 +103,7 @@ class WholeRows:
                          np.where(is_before, DELETE, INSERT)).astype(np.int8)
         rows = np.where(is_before, read.before[which], read.after[which])
         return self._batch(version, read.values, rows, kinds, groups, steps.places[which], steps.rows[which],
-                           steps.by_foreign_keys[which])
+                           steps.seqs[which], steps.by_foreign_keys[which])
 
     def _below(self, statement: Statement, log: ReadLog, walks: dict[int, TableWalk]) -> Iterator[pa.RecordBatch]:
         """What a statement does."""
@@ -125,19 +125,21 @@ class WholeRows:
                 groups = log.groups(file)
                 places = np.full(n, groups.starts(np.array([end - 1]))[0])
                 yield self._batch(statement.made, rows.slice(start, n), np.arange(n), np.full(n, INSERT, np.int8),
-                                  groups, places, numbers[start:start + n], np.zeros(n, np.bool_))
+                                  groups, places, numbers[start:start + n],
+                                  statement.seq + numbers[start:start + n].astype(np.int64), np.zeros(n, np.bool_))
         check(walks)
 
     def _batch(self, version: int, values: pa.Table, rows: np.ndarray, kinds: np.ndarray, groups: FileGroups,
-               places: np.ndarray, numbers: np.ndarray, by_foreign_keys: np.ndarray) -> pa.RecordBatch:
+               places: np.ndarray, numbers: np.ndarray, seqs: np.ndarray,
+               by_foreign_keys: np.ndarray) -> pa.RecordBatch:
         """Rows of `values`, each with what the feed says of the change that it was in."""
         definition, picks = self._log.versions[version].definition, pa.array(rows)
         names = {name: definition.columns[number].name for number, name in self._log.names[version].items()}
         arrays = [as_type(_picked(values.column(names[field.name]), picks), field.type) if field.name in names
                   else pa.nulls(len(rows), field.type)
                   for field in self._log.schema if field.name not in OF_CHANGES.names]
-        arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(places), pa.array(places),
-                   pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows))]
+        arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(places, seqs),
+                   pa.array(places), pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows))]
         return pa.RecordBatch.from_arrays(arrays, schema=self._log.schema)
 
 

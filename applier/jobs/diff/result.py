@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from applier.io.arrow_stream import exported
 from applier.mysql.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import BinlogPosition
@@ -70,7 +71,7 @@ class TableDiff:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """For Arrow's PyCapsule interface."""
-        return pa.RecordBatchReader.from_batches(self.schema, iter(self)).__arrow_c_stream__(requested_schema)
+        return exported(self.schema, iter(self), requested_schema)
 
     def to_arrow(self) -> pa.Table:
         """The rows."""

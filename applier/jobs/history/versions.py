@@ -44,10 +44,11 @@ def files_and_offsets(places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 @dataclass(frozen=True)
 class Edge:
     """Where all versions of a unit begin that were there at first, or end that are there at last: the commit, what
-    happened then, and its place (`place_of`)."""
+    happened then, the number of the change, and its place (`place_of`)."""
 
     commit: int
     kind: int
+    change: int = NOWHERE
     place: int = NOWHERE
 
     @property
@@ -59,7 +60,7 @@ class Edge:
 @dataclass(frozen=True)
 class Versions:
     """Versions of rows in the order of their keys, or, unless they are `by_key`, as they began: the `numbers` of the
-    unit's steps that begin them, `pointers` to them (int64[n]) in `values`, and their `edges` (int64[n, 2], or 4 with
+    unit's steps that begin them, `pointers` to them (int64[n]) in `values`, and their `edges` (int64[n, 4], or 6 with
     places: see versions_kernel.BEGINS)."""
 
     numbers: np.ndarray
@@ -87,7 +88,7 @@ class UnitSteps:
     def __init__(self, unit: UnitApplier[Any], commits: Commits, *, places: bool) -> None:
         self.unit, self._commits = unit, commits
         self._state = np.zeros((), k.STATE)
-        self._state["n_words"] = 1 + (k.PLACE if places else k.ROW)
+        self._state["n_words"] = 1 + (k.PLACE if places else k.CHANGE)
         self._words = np.empty((0, 0), np.int64)
 
     def take(self, batch: ChangeBatch | None, causes: Causes, file: int, groups: FileGroups, share: float) -> None:
@@ -96,8 +97,9 @@ class UnitSteps:
         if not len(steps):
             return
         self._make_room(2 * len(steps), share)
-        kinds, places = (_NO_KINDS, _NO_PLACES) if batch is None else (batch.kinds, batch.places)
-        k.take_steps(address_of(steps), len(steps), kinds, places, causes.places, groups.all_starts,
+        kinds, places, seqs = (_NO_KINDS, _NO_PLACES, _NO_PLACES) if batch is None else (
+            batch.kinds, batch.places, batch.seqs)
+        k.take_steps(address_of(steps), len(steps), kinds, places, seqs, causes.places, causes.seqs, groups.all_starts,
                      self._commits.first_of(groups), place_of(file, 0), address_of(self._state))
 
     def versions(self, first: Edge, last: Edge) -> Versions:
@@ -105,13 +107,13 @@ class UnitSteps:
         last one end at `last`."""
         self._make_room(0, 1)
         words, values = self._words[:self._n], self.unit.traced_rows()
-        words[:values.at_first, k.STEP] = first.step
+        words[:values.at_first, k.STEP], words[:values.at_first, k.CHANGE] = first.step, first.change
         with_places = words.shape[1] > k.PLACE
         if with_places:
             words[:values.at_first, k.PLACE] = first.place
         order = stable_order(words[:, k.ROW])
-        pointers, edges = np.empty(len(order), np.int64), np.empty((len(order), 4 if with_places else 2), np.int64)
-        n = int(k.end_versions(order, address_of(self._state), last.step, last.place, pointers, edges))
+        pointers, edges = np.empty(len(order), np.int64), np.empty((len(order), 6 if with_places else 4), np.int64)
+        n = int(k.end_versions(order, address_of(self._state), last.step, last.change, last.place, pointers, edges))
         assert n >= 0, "an end without a begin"
         self._words, by_key = self._words[:0], isinstance(self.unit.spec.search, IntRange)
         versions = Versions(order[:n], pointers[:n], edges[:n], by_key, values)

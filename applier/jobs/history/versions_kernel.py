@@ -17,11 +17,13 @@ INSERT, UPDATED, DELETE = range(3)
 NO_STEP = -1
 """In place of a step that ends a version: none has."""
 
-POINTER, STEP, ROW, PLACE = range(4)
+POINTER, STEP, ROW, CHANGE, PLACE = range(5)
 """The words of a step: the pointer to the row that begins with it (NO_ROW: none), the commit and what it did
-(commits_kernel.KIND_BITS), the row's number, and, where it is wanted, its place."""
-BEGINS, ENDS, BEGUN_AT, ENDED_AT = range(4)
-"""The edges of a version: the steps that began and ended it, and, where they are wanted, the places of both."""
+(commits_kernel.KIND_BITS), the row's number, the change's number (change_records.SEQ_BITS), and, where it is wanted,
+its place."""
+BEGINS, ENDS, BEGUN_BY, ENDED_BY, BEGUN_AT, ENDED_AT = range(6)
+"""The edges of a version: the steps that began and ended it, the changes that these were, and, where they are wanted,
+the places of both."""
 
 STATE, state_at, _ = struct("steps of a unit", **dict.fromkeys(("words", "n_words", "n"), np.int64))
 """The address of the words of steps, how many each has, and how many steps there are."""
@@ -35,46 +37,50 @@ def _step(state, number):
 
 
 @always_inline
-def _add(state, row, pointer, step, place):
+def _add(state, row, pointer, step, seq, place):
     """One more step; there has to be room."""
     at = _step(state, state.n)
     store_i64(at, pointer)
     store_i64(at + 8 * STEP, step)
     store_i64(at + 8 * ROW, row)
+    store_i64(at + 8 * CHANGE, seq)
     if state.n_words > PLACE:
         store_i64(at + 8 * PLACE, place)
     state.n += 1
 
 
 @kernel
-def take_steps(traced, n, kinds, places, causes, starts, first_commit, first_place, state_address):
-    """Take n steps (the address of pointer_kernel.TRACED) of changes with these kinds and offsets of events; steps that
-    foreign keys made are of `causes`. `starts` are the offsets of the file's event groups, whose commits are numbered
-    from `first_commit` on; `first_place` is the place of offset 0. There has to be room for twice as many, as one that
-    gives a row another number ends the one and begins the other."""
-    state, group = state_at(state_address), np.int64(-1)
+def take_steps(traced, n, kinds, places, seqs, causes, cause_seqs, starts, first_commit, first_place, state_address):
+    """Take n steps (the address of pointer_kernel.TRACED) of changes with these kinds, offsets of events and numbers;
+    steps that foreign keys made are of `causes`, and are numbered on from these (row_steps.take_steps). `starts` are
+    the offsets of the file's event groups, whose commits are numbered from `first_commit` on; `first_place` is the
+    place of offset 0. There has to be room for twice as many, as one that gives a row another number ends the one and
+    begins the other."""
+    state, group, last, made_before = state_at(state_address), np.int64(-1), np.int64(0), np.int64(0)
     for i in range(n):
         step = traced_at(traced, i)
         change, old, new = step.change, step.old, step.new
+        made_before = made_before + 1 if change == last else np.int64(0)
+        last = change
         is_update = old >= 0 and new >= 0
         if change >= 0:
-            place = places[change]
+            place, seq = places[change], seqs[change]
             is_update = is_update or kinds[change] == UPDATE
         else:
-            place = causes[-1 - change]
+            place, seq = causes[-1 - change], cause_seqs[-1 - change] + 1 + made_before
         group = group_at(starts, place, group)
         what = UPDATED if is_update else INSERT if new >= 0 else DELETE
         made = (first_commit + group) << KIND_BITS | what
         if old >= 0 and (new < 0 or step.old_row != step.new_row):
-            _add(state, step.old_row, NO_ROW, made, first_place + place)
+            _add(state, step.old_row, NO_ROW, made, seq, first_place + place)
         if new >= 0:
-            _add(state, step.new_row, new, made, first_place + place)
+            _add(state, step.new_row, new, made, seq, first_place + place)
 
 
 @kernel
-def end_versions(order, state_address, last, last_place, pointers, edges):
+def end_versions(order, state_address, last, last_change, last_place, pointers, edges):
     """The versions of rows, given all steps in the order of their rows (int64[n], their numbers, ascending for one
-    row): pointers to them (int64[n]) and their edges (int64[n, 2], or 4 with places). A version ends with the next step
+    row): pointers to them (int64[n]) and their edges (int64[n, 4], or 6 with places). A version ends with the next step
     of its row, and what nothing ends with the step `last`. Leaves in `order` the numbers of the steps that begin them.
 
     How many these are; below 0 where a step ends a version that is not there."""
@@ -86,7 +92,7 @@ def end_versions(order, state_address, last, last_place, pointers, edges):
         at = _step(state, order[i])
         own, pointer, step = load_i64(at + 8 * ROW), load_i64(at), load_i64(at + 8 * STEP)
         if is_there and row == own:
-            edges[n - 1, ENDS] = step
+            edges[n - 1, ENDS], edges[n - 1, ENDED_BY] = step, load_i64(at + 8 * CHANGE)
             if with_places:
                 edges[n - 1, ENDED_AT] = load_i64(at + 8 * PLACE)
         elif pointer == NO_ROW:
@@ -94,6 +100,7 @@ def end_versions(order, state_address, last, last_place, pointers, edges):
         row, is_there = own, pointer != NO_ROW
         if is_there:
             pointers[n], edges[n, BEGINS], edges[n, ENDS], order[n] = pointer, step, last, order[i]
+            edges[n, BEGUN_BY], edges[n, ENDED_BY] = load_i64(at + 8 * CHANGE), last_change
             if with_places:
                 edges[n, BEGUN_AT], edges[n, ENDED_AT] = load_i64(at + 8 * PLACE), last_place
             n += 1

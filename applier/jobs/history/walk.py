@@ -23,6 +23,7 @@ from applier.apply.tasks import ApplyTask, LogSegment
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.jobs.changes.log import FeedLog, ReadLog
+from applier.jobs.changes.statements import seq_at
 from applier.jobs.changes.whole_rows import check
 from applier.jobs.history.commits import NEVER, Commits
 from applier.jobs.history.in_key_order import OfVersion, in_key_order
@@ -39,7 +40,7 @@ from applier.jobs.history.versions import (
     files_and_offsets,
     place_of,
 )
-from applier.jobs.history.versions_kernel import BEGINS, BEGUN_AT, ENDED_AT, ENDS
+from applier.jobs.history.versions_kernel import BEGINS, BEGUN_AT, BEGUN_BY, ENDED_AT, ENDED_BY, ENDS
 from applier.schema.history.table_versions import Position, TableVersion
 from applier.snapshot.manifest import BinlogPosition
 
@@ -49,14 +50,17 @@ OF_VERSIONS = pa.schema([
     pa.field("_valid_to", pa.timestamp("us", tz="UTC")),
     pa.field("_from_seq", pa.int64(), nullable=False),
     pa.field("_to_seq", pa.int64()),
+    pa.field("_from_change", pa.int64()),
+    pa.field("_to_change", pa.int64()),
     pa.field("_change_type", _KIND, nullable=False),
     pa.field("_ended_by", _KIND),
     pa.field("_from_gtid", pa.string()),
     pa.field("_to_gtid", pa.string()),
 ])
 """What a history says of a version: from when to before when, by the clock and by commit versions of the change feed
-(null: still valid; of a base's rows it is not known since when), what began it (insert, update, alter, base) and what
-ended it (update, delete, truncate, alter), and the transactions."""
+(null: still valid; of a base's rows it is not known since when), the feed's `_seq` of the changes that began and ended
+it (null: none; of DDL that of the statement), what began it (insert, update, alter, base) and what ended it (update,
+delete, truncate, alter), and the transactions."""
 
 
 OF_PLACES = pa.schema([
@@ -137,7 +141,7 @@ class HistoryWalk:
 
     def _first(self, version: TableVersion) -> Edge:
         if version.sources:
-            return self._edge(version.start, ALTER)
+            return self._edge(version.start, ALTER, version.id)
         if version.in_base is None or self._base is None:
             return Edge(NEVER, BASE)  # it begins without rows
         return Edge(self._commits.of_base(self._base.file, self._base.offset), BASE)
@@ -145,15 +149,17 @@ class HistoryWalk:
     def _last(self, version: TableVersion) -> Edge:
         if version.end is None:
             return Edge(NEVER, NOTHING)
-        goes_on = any(source.version == version.id for other in self._log.versions.values()
-                      for source in other.sources)
-        return self._edge(version.end, ALTER if goes_on else TRUNCATE)
+        next_one = next((other.id for other in self._log.versions.values() for source in other.sources
+                         if source.version == version.id), None)
+        return self._edge(version.end, TRUNCATE if next_one is None else ALTER, next_one)
 
-    def _edge(self, position: Position, kind: int) -> Edge:
-        """The statement that ends there."""
+    def _edge(self, position: Position, kind: int, made: int | None) -> Edge:
+        """The statement that ends there and made this version."""
         file, end = position
         groups, last = self._read.groups(file), np.array([end - 1])
-        return Edge(int(self._commits.of(groups, last)[0]), kind, place_of(file, int(groups.starts(last)[0])))
+        seq = next((statement.seq for statement in self._log.statements
+                    if (statement.end, statement.made) == (position, made)), seq_at(end))
+        return Edge(int(self._commits.of(groups, last)[0]), kind, seq, place_of(file, int(groups.starts(last)[0])))
 
     def _batches(self, found: Sequence[tuple[int, Versions]]) -> Iterator[pa.RecordBatch]:
         """The versions of units over all versions of the table, in order."""
@@ -168,6 +174,7 @@ class HistoryWalk:
             arrays = [chunk.column(field) for field in self._schema
                       if field.name not in OF_VERSIONS.names and field.name not in OF_PLACES.names]
             arrays += [begun[0], ended[0], begun[1], ended[1],
+                       *(pa.array(changes, mask=changes == NOWHERE) for changes in chunk.edges.T[[BEGUN_BY, ENDED_BY]]),
                        *(pa.DictionaryArray.from_arrays(kinds, _KINDS) for kinds in (begun[3], ended[3])),
                        begun[2], ended[2]]
             if OF_PLACES.names[0] in self._schema.names:

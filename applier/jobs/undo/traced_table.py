@@ -103,7 +103,7 @@ class TracedTable:
         """Some columns of the rows at pointers of units, as steps from the old ones to the new ones."""
         n = len(units)
         zeros = np.zeros(n, np.int64)
-        made = Steps(np.arange(n), zeros, zeros.astype(np.int32), (old >= 0) & (new >= 0), old, new, units)
+        made = Steps(np.arange(n), zeros, zeros.astype(np.int32), zeros, (old >= 0) & (new >= 0), old, new, units)
         return StepReader(self._units, columns).read(made) if n else iter(())
 
     def _take(self, version: int, units: Sequence[UnitApplier[Any]], batch: ChangeBatch | None, causes: Causes) -> None:

@@ -26,8 +26,8 @@ from tests.support.real_server import Case
 
 pytestmark = pytest.mark.slow
 
-OF_VERSIONS = ["_valid_from", "_valid_to", "_from_seq", "_to_seq", "_change_type", "_ended_by", "_from_gtid",
-               "_to_gtid"]
+OF_VERSIONS = ["_valid_from", "_valid_to", "_from_seq", "_to_seq", "_from_change", "_to_change", "_change_type",
+               "_ended_by", "_from_gtid", "_to_gtid"]
 
 
 def ints(*values):

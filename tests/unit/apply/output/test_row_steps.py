@@ -64,7 +64,7 @@ def test_all_steps_are_read_in_order(small_windows, of_rows, data):
         now[row], made = new, made + (new != NO_ROW)
     unit = Unit(data.draw(st.lists(st.sampled_from([1, 1000, 5000, CHUNK + 1]), min_size=made, max_size=made)), found)
     places = np.arange(len(found))
-    steps = take_steps([unit], None, Causes(places, places.astype(np.int32)))
+    steps = take_steps([unit], None, Causes(places, places.astype(np.int32), places << 8))
     read, sizes = read_all(unit, steps)
     assert read == [(number, old, new) for number, (_, old, new) in enumerate(found)]
     assert all(n == 1 or size <= CHUNK for n, size in sizes)
@@ -75,7 +75,7 @@ def test_all_steps_are_read_in_order(small_windows, of_rows, data):
 def test_windows_have_about_so_many_bytes(small_windows):
     unit = Unit([400] * 2000, [(-1 - number, NO_ROW, number) for number in range(2000)])
     places = np.arange(2000)
-    _, sizes = read_all(unit, take_steps([unit], None, Causes(places, places.astype(np.int32))))
+    _, sizes = read_all(unit, take_steps([unit], None, Causes(places, places.astype(np.int32), places << 8)))
     assert all(WINDOW / 2 < size <= WINDOW for _, size in sizes[1:-1])
 
 
@@ -83,12 +83,20 @@ def test_steps_of_several_units_are_in_commit_order():
     """A row that moves is there before it is here."""
     class Batch:
         places, rows, kinds = np.array([10, 20, 30]), np.array([0, 1, 2], np.int32), np.array([0, 1, 2])
+        seqs = places << 8
 
     one = Unit([8] * 4, [(1, 0, NO_ROW), (2, 1, NO_ROW)])
     other = Unit([8] * 4, [(0, NO_ROW, 0), (1, NO_ROW, 1)])
     steps = take_steps([other, one], Batch, NO_CAUSES)
     assert list(zip(steps.changes, steps.units, steps.places, steps.is_update, strict=True)) == [
         (0, 0, 10, False), (1, 1, 20, True), (1, 0, 20, True), (2, 1, 30, False)]
+    assert steps.seqs.tolist() == [10 << 8, 20 << 8, 20 << 8, 30 << 8]
+
+
+def test_changes_that_foreign_keys_make_are_numbered_from_their_cause_on():
+    unit = Unit([8] * 4, [(-1, NO_ROW, 0), (-1, NO_ROW, 1), (-3, 0, NO_ROW), (-3, 1, 2), (-3, NO_ROW, 3)])
+    causes = Causes(np.array([10, 10, 20]), np.array([0, 1, 0], np.int32), np.array([100, 200, 300]))
+    assert take_steps([unit], None, causes).seqs.tolist() == [101, 102, 301, 302, 303]
 
 
 def test_units_without_steps_are_not_asked():
@@ -98,6 +106,6 @@ def test_units_without_steps_are_not_asked():
             raise AssertionError("it has no steps")
 
     units = [Untouched([], []), Unit([8], [(-1, NO_ROW, 0)])]
-    steps = take_steps(units, None, Causes(np.array([10]), np.array([0], np.int32)))
+    steps = take_steps(units, None, Causes(np.array([10]), np.array([0], np.int32), np.array([70])))
     [read] = StepReader(units, ["row"]).read(steps)
     assert (read.before.tolist(), read.after.tolist()) == ([NO_ROW], [0])

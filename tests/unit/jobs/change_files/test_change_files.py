@@ -65,11 +65,14 @@ def test_stdout_has_the_changes_of_all_tables_in_the_order_of_the_log(capfdbinar
     assert len(found) == 16801 and len({line["table"] for line in found}) == 6
     places = [(line["file"], line["pos"], line["row"]) for line in found]
     assert places == sorted(places) and len(set(places)) == len(places)
+    numbers = [(line["commit_version"], line["seq"]) for line in found]
+    assert numbers == sorted(numbers) and len(set(numbers)) == len(numbers)
     orders = [line for line in found if line["table"] == "shop.orders"]
     assert orders == lines(capfdbinary, "--binlogs", ARCHIVE, "--table", "shop.orders")
     assert orders[0] == {
         "table": "shop.orders", "op": "insert", "ts": orders[0]["ts"],
-        "gtid": "20810cc3-e548-11f1-a5e4-02fc00000001:14", "file": "binlog.000001", "pos": 115895, "row": 0,
+        "gtid": "20810cc3-e548-11f1-a5e4-02fc00000001:14", "commit_version": orders[0]["commit_version"],
+        "seq": orders[0]["seq"], "file": "binlog.000001", "pos": 115895, "row": 0,
         "cascaded": False, "key": {"id": 1}, "before": None, "after": orders[0]["after"]}
 
 
