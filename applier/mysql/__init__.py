@@ -2,5 +2,6 @@
 
 __all__ = [
     "addresses", "byte_columns", "charsets", "client_sql", "collations", "labels", "members", "session",
-    "temporal_literals", "time_zones", "type_registry", "types", "value_sizes", "value_texts", "wire_types", "zero_dates",
+    "temporal_literals", "time_zones", "type_registry", "types", "value_sizes", "value_texts", "wire_types",
+    "zero_dates",
 ]

@@ -25,7 +25,7 @@ int64[columns, rows + 1]; `nulls`, uint8[columns, rows]; `modes`, uint8[columns]
 
 @inline
 def _escape(byte, sql):
-    """What stands after a backslash for this byte, 0 where it stands for itself."""
+    """What stands after a backslash for this byte, and a quote after a quote; 0 where it stands for itself."""
     if byte == 92:
         return 92
     if byte == 0:
@@ -35,7 +35,7 @@ def _escape(byte, sql):
     if byte == 13:
         return 114
     if sql:
-        return 90 if byte == 26 else 0
+        return 39 if byte == 39 else 90 if byte == 26 else 0
     return 116 if byte == 9 else 0
 
 
@@ -45,18 +45,13 @@ def _escaped(data, at, end, sql, out, to):
     byte of a character beyond ASCII."""
     start = first = at
     while at < end:
-        byte = load_u8(data + at)
-        escape = _escape(byte, sql)
-        if sql and byte == 39:  # doubled
-            copy_bytes(out + to, data + start, at + 1 - start)
-            to += at + 1 - start
-            start = at
-        elif escape:
-            if sql and at > first and load_u8(data + at - 1) >= 128:
+        escape = _escape(load_u8(data + at), sql)
+        if escape:
+            if sql and escape != 39 and at > first and load_u8(data + at - 1) >= 128:
                 return np.int64(-1)
             copy_bytes(out + to, data + start, at - start)
             to += at - start
-            store_u8(out + to, np.uint8(92))
+            store_u8(out + to, np.uint8(39 if escape == 39 else 92))
             store_u8(out + to + 1, np.uint8(escape))
             to += 2
             start = at + 1
