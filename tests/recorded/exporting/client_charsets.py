@@ -4,8 +4,8 @@ As `python -m tests.recorded.exporting.client_charsets`:
 
     URL CLIENT…    writes undo.sql, `diff --format sql`, `verify --sql` and an export of hostile rows, in tables and
                    columns whose names could be misread, and gives each to each client in each character set, with and
-                   without --force: the server then has exactly these rows, another table is as it was, and no command
-                   of the client has run
+                   without --force, as it is and without its head: the server then has exactly these rows, another
+                   table is as it was, and no command of the client has run
 
 A URL is as round_trip.py has it; a CLIENT is a command line, such as "mariadb --skip-ssl" or "chroot /opt/sid mysql".
 """
@@ -23,6 +23,7 @@ from pathlib import Path
 import applier
 import applier.binlog
 from applier import cli
+from applier.mysql.client_sql import HEAD
 from applier.mysql.types import quote_name
 from tests.recorded.exporting.bad_names import NAMES as BAD_NAMES
 from tests.support.client_scanner import CHARSETS
@@ -39,7 +40,7 @@ PARTS = ["縗", "本", "é", "ß", "ソ", "表", "한", "\u0080", "\u3000", "�
 def hostile() -> list[str]:
     """Texts in which every byte from 0x80 on comes before a backslash, a quote and the end."""
     choose = random.Random(1)
-    ends = [f"{chr(code)}{end}" for code in (*range(0x80, 0x180), 0x672C, 0x7E17, 0x30BD, 0x1F600)
+    ends = [f"{chr(code)}{end}" for code in (*range(0x80, 0xC0), 0x672C, 0x7E17, 0x30BD, 0x1F600)
             for end in ("\\! touch PWNED # ", "'; DELETE FROM app.victim; -- ", "\\", "")]
     mixed = ["".join(choose.choices(PARTS, k=8)) for _ in range(SEEDS)]
     return [SHELL, SQL, *ends, *mixed, *BAD_NAMES]
@@ -90,8 +91,8 @@ class Files:
 def judge(server, clients: list[str], folder: Path) -> list[str]:
     """Lines about what a client did that it should not."""
     files, wrong = Files(folder, server.flavour), []
-    for client, charset, forced, name in itertools.product(clients, CHARSETS, ((), ("--force",)),
-                                                           ("undo", "diff", "export", "verify")):
+    for client, charset, forced, head, name in itertools.product(
+            clients, CHARSETS, ((), ("--force",)), (HEAD, ""), ("undo", "diff", "export", "verify")):
         server.run("DROP DATABASE IF EXISTS app")
         server.run("CREATE DATABASE app CHARACTER SET utf8mb4")
         server.run("CREATE TABLE app.victim (id INT PRIMARY KEY)")
@@ -102,9 +103,12 @@ def judge(server, clients: list[str], folder: Path) -> list[str]:
             if name == "verify":
                 server.run(f"INSERT INTO app.{quote_name(table)} VALUES "
                            + ", ".join(f"({number}, {_hex(one)}, {_hex(other)})" for number, one, other in files.rows))
-        words = [*shlex.split(client), *server.address, f"--default-character-set={charset}", "--batch", *forced]
-        done = subprocess.run(words, input=files.read(name), capture_output=True, cwd=folder)
-        said = f"{name} by {client} in {charset} {' '.join(forced)}".strip()
+        program = shlex.split(client)
+        first = next((place for place, word in enumerate(program) if word.startswith("-")), len(program))
+        words = [*program[:first], *server.address, *program[first:], f"--default-character-set={charset}", *forced]
+        text = files.read(name).replace(HEAD.encode(), head.encode())
+        done = subprocess.run(words, input=text, capture_output=True, cwd=folder)
+        said = f"{name}{'' if head else ' without its head'} by {client} in {charset} {' '.join(forced)}".strip()
         if b"character set" in done.stderr and done.returncode:
             continue  # the client does not know it
         if done.returncode or b"ERROR" in done.stderr:
