@@ -19,7 +19,7 @@ HEAD = "/*M!999999\\- enable the sandbox mode */\n" + CHARSET
 """How each file of SQL begins. The first line is that of mariadb-dump: MariaDB's clients (since 10.5.25, 10.6.18 and
 10.11.8) run no shell, and read and write no file then, LOAD DATA LOCAL included; older ones stop there."""
 
-_QUOTED = re.compile(r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`""", re.DOTALL)
+_QUOTED = re.compile(r"""--\s[^\n]*|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`]|``)*`""", re.DOTALL)
 _LINE_END = re.compile(r"(?<=[^\x00-\x7f])\\[nr]")
 _MISREAD_TEXT = re.compile(r"[^\x00-\x7f]\\")
 _MISREAD_NAME = re.compile(r"[^\x00-\x7f]`")
@@ -28,7 +28,7 @@ _BARE = re.compile(r"(?:[0-9]*[\u0080-\uffff]|[A-Za-z_])[0-9A-Za-z_$\u0080-\ufff
 
 
 def for_clients(sql: str) -> str:
-    """SQL of the default sql_mode, in which every client finds the same names and literals.
+    """SQL of the default sql_mode in which every client finds the same names and literals; comments begin with "-- ".
 
     Names that could be misread lose their backquotes, and line ends in text their backslashes. Raises SchemaError for a
     name or a text that cannot be written so.
@@ -37,6 +37,8 @@ def for_clients(sql: str) -> str:
 
 
 def _rewritten(quoted: str) -> str:
+    if quoted[0] == "-":
+        return quoted
     if quoted[0] != "`":
         text = _LINE_END.sub(lambda end: "\n" if end[0] == "\\n" else "\r", quoted)
         return _refused("text", quoted) if _MISREAD_TEXT.search(text) else text

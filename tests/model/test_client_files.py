@@ -130,6 +130,7 @@ def test_how_texts_of_definitions_are_written():
     """Line ends are as they are behind a byte beyond ASCII; nothing else can be written there."""
     assert for_clients(f"COMMENT {quote_text('状態' + chr(10) + '1:有効' + chr(13) + chr(10) + chr(9))}") == (
         "COMMENT '状態\n1:有効\r\\n\t'")
+    assert for_clients("-- the server's `本\n`本`") == "-- the server's `本\n本"
     for text in (SHELL, "本\0", "本\x1a"):
         with pytest.raises(SchemaError, match="could misread the text"):
             for_clients(f"COMMENT {quote_text(text)}")
@@ -169,3 +170,24 @@ def test_files_that_commands_write(tmp_path, monkeypatch, capsys):
         check(text.removeprefix(head.encode()))
     for name in ("diff.sql", "undo.sql", "sql/app/本/0000.sql"):
         assert SHELL.encode().hex().upper().encode() in written[name] and b"PWNED # " not in written[name]
+
+
+@pytest.mark.slow
+def test_commands_refuse_such_names(tmp_path, monkeypatch, capsys):
+    """Each names it and leaves no file; a snapshot has every table."""
+    monkeypatch.chdir(tmp_path)
+    with applier.binlog.Writer("x.000001") as log:
+        log.query("CREATE DATABASE app")
+        log.query("CREATE TABLE app.`x-本` (id INT PRIMARY KEY)")
+        for verb in (log.insert, log.delete):
+            with log.transaction():
+                verb("app.x-本", {"id": [1]})
+    applier.replay("x.000001", "after")
+    applier.replay("x.000001", "now", stop=f"{SOURCE}:1-3")
+    assert "CREATE TABLE `app`.`x-本` (" in applier.Snapshot("now").schema
+    for words in (["export", "now", "--output", "refused"], ["verify", "now", "--sql"],
+                  ["diff", "after", "now", "--format", "sql", "--output", "refused"],
+                  ["undo", "--binlogs", "x.000001", "--gtids", f"{SOURCE}:4", "--output", "refused"]):
+        assert cli.main(words) == 1
+        assert "could misread the name '`x-本`'" in capsys.readouterr().err
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["after", "now", "x.000001"]
