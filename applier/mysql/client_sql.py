@@ -25,6 +25,7 @@ _MISREAD_TEXT = re.compile(r"[^\x00-\x7f]\\")
 _MISREAD_NAME = re.compile(r"[^\x00-\x7f]`")
 _BARE = re.compile(r"(?:[0-9]*[\u0080-\uffff]|[A-Za-z_])[0-9A-Za-z_$\u0080-\uffff]*")
 """Names that need no quotes; one that has a character beyond ASCII is no keyword."""
+_END = re.compile(r"\s*(?:;|\Z)")
 
 
 def for_clients(sql: str) -> str:
@@ -33,10 +34,11 @@ def for_clients(sql: str) -> str:
     Names that could be misread lose their backquotes, and line ends in text their backslashes. Raises SchemaError for a
     name or a text that cannot be written so.
     """
-    return sql if sql.isascii() else _QUOTED.sub(lambda quoted: _rewritten(quoted[0]), sql)
+    return sql if sql.isascii() else _QUOTED.sub(_rewritten, sql)
 
 
-def _rewritten(quoted: str) -> str:
+def _rewritten(match: re.Match[str]) -> str:
+    quoted = match[0]
     if quoted[0] == "-":
         return quoted
     if quoted[0] != "`":
@@ -47,7 +49,9 @@ def _rewritten(quoted: str) -> str:
     name = quoted[1:-1]
     if not _BARE.fullmatch(name):
         return _refused("name", quoted)
-    return f" {name}" if name[0].isdigit() else name  # behind a dot without a blank it would be a number
+    before = " " if name[0].isdigit() else ""  # behind a dot without a blank it would be a number
+    # clients drop what is no visible character of theirs at a statement's end, but no comment that servers run
+    return before + name + (" /*!*/" if _END.match(match.string, match.end()) else "")
 
 
 def _refused(what: str, quoted: str) -> str:

@@ -14,7 +14,6 @@ from applier import cli
 from applier.errors import SchemaError
 from applier.jobs.exporting.cells import cells_of
 from applier.jobs.exporting.statements import insert_head, load_data
-from applier.jobs.exporting.text_kernel import TEXT
 from applier.jobs.exporting.texts import literals_text, rows_text
 from applier.mysql.client_sql import CHARSET, HEAD, for_clients
 from applier.mysql.types import ColumnType, quote_name, quote_text
@@ -85,10 +84,13 @@ def test_what_stays_readable():
 def test_names(table, column, value):
     """Of tables and columns: they are read alike, or refused."""
     definition = TableDefinition("d", table, (Column(column, ColumnType("text")),))
+    cell = cells_of(definition.columns[0], pa.array([value]))
     try:
-        texts = [insert_head(definition) + b"('x');\n", load_data(definition, "x.tsv", [TEXT], False).encode(),
-                 bytes(literals_text([cells_of(definition.columns[0], pa.array([value]))], 1,
-                                     [f"DELETE FROM {quote_name(table)} WHERE {quote_name(column)} = ", ";\n"]))]
+        texts = [insert_head(definition) + b"('x');\n", load_data(definition, "x.tsv", [cell.mode], False).encode(),
+                 for_clients(f"DROP TABLE {quote_name(table)} ;\n").encode(),
+                 for_clients(f"SELECT {quote_name(column)} FROM {quote_name(table)}").encode() + b";\n",
+                 bytes(literals_text([cell], 1, [f"DELETE FROM {quote_name(table)} WHERE {quote_name(column)} = ",
+                                                 ";\n"]))]
     except SchemaError as error:
         assert re.search("[^\0-\x7f](`|$)", table + "`" + column)
         assert "could misread the name" in str(error)
@@ -130,7 +132,7 @@ def test_how_texts_of_definitions_are_written():
     """Line ends are as they are behind a byte beyond ASCII; nothing else can be written there."""
     assert for_clients(f"COMMENT {quote_text('状態' + chr(10) + '1:有効' + chr(13) + chr(10) + chr(9))}") == (
         "COMMENT '状態\n1:有効\r\\n\t'")
-    assert for_clients("-- the server's `本\n`本`") == "-- the server's `本\n本"
+    assert for_clients("-- the server's `本\n`本`") == "-- the server's `本\n本 /*!*/"
     for text in (SHELL, "本\0", "本\x1a"):
         with pytest.raises(SchemaError, match="could misread the text"):
             for_clients(f"COMMENT {quote_text(text)}")

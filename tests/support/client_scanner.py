@@ -87,7 +87,7 @@ def divided(text: bytes, charset: str, flavour: str, *, backslash: bool = True) 
                     commands.append(line[at:])
                 at += 2
             elif not quote and byte == 0x3B:
-                statements.append(bytes(buffer).strip())
+                statements.append(_visible(buffer, charset))
                 buffer.clear()
                 at += 1
             elif not quote and (byte == 0x23 or line[at:at + 3] in (b"-- ", b"--")):
@@ -103,4 +103,10 @@ def divided(text: bytes, charset: str, flavour: str, *, backslash: bool = True) 
                 buffer.append(byte)
                 at += 1
         buffer += b"\n"
-    return [*statements, *([bytes(buffer).strip()] if buffer.strip() else [])], commands
+    return [*statements, *([_visible(buffer, charset)] if buffer.strip() else [])], commands
+
+
+def _visible(statement: bytearray, charset: str) -> bytes:
+    """A statement without what is at its end and no visible character to the client: bytes beyond ASCII, mostly."""
+    text = bytes(statement).strip()
+    return text if charset == "utf8mb4" else text.rstrip(bytes([*range(0x21), *range(0x7F, 0x100)]))
