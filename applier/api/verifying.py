@@ -42,7 +42,7 @@ def verify_sql(
     about 100,000 rows, and `verify` compares them with the snapshot.
 
     >>> sql = applier.verify_sql("lake/now", tables="shop.orders")
-    >>> sql.splitlines()[0]
+    >>> sql.splitlines()[2]
     'SET NAMES utf8mb4;'
 
     snapshot: a snapshot.
@@ -53,11 +53,12 @@ def verify_sql(
     All is read in one transaction, so that tables of InnoDB are seen in one state. Have the client print a row a line,
     with tabs between values, as `mysql --batch` does.
 
-    Raises UsageError where no table is chosen, SnapshotError for a file that is missing or damaged.
+    Raises UsageError where no table is chosen, SnapshotError for a file that is missing or damaged, SchemaError for a
+    name that a client of another character set than UTF-8 could misread.
     """
     loaded = manifest.load(_uri(snapshot))
     chosen = plan(loaded, table_filter(tables, ignore_tables), hash)
-    return "".join(f"{statement};\n" for statement in statements.sums(chosen))
+    return statements.file_of(statements.sums(chosen))
 
 
 @checked

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from datetime import datetime
 from enum import StrEnum
@@ -60,7 +61,7 @@ def diff(
     from applier.api.diffing import diff as find
     from applier.cli.differences import print_diff, write_parquet
     from applier.cli.terminal import progress
-    from applier.errors import UsageError
+    from applier.errors import ApplierError, UsageError
 
     if (format is DiffFormat.parquet and output is None) or (format is DiffFormat.table and output is not None):
         raise UsageError(f"--format {format.value} goes to {'a directory' if output is None else 'the terminal'}",
@@ -79,8 +80,12 @@ def diff(
         sys.stdout.flush()
         sys.stdout.buffer.writelines(parts)
         return
-    with open(output, "xb") as file:
-        file.writelines(parts)
+    try:
+        with open(output, "xb") as file:
+            file.writelines(parts)
+    except ApplierError:  # a name that no file for clients can have
+        os.unlink(output)
+        raise
 
 
 def _stop(position: str | None, gtid: str | None, time: str | None) -> tuple[str, int] | str | datetime | None:

@@ -108,9 +108,10 @@ def _files(snapshot: str, json: bool) -> None:
 def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool) -> None:
     from applier.cli.compared import print_comparison
     from applier.errors import ServerDiffers
+    from applier.jobs.verify.statements import file_of
 
     if sql:
-        sys.stdout.writelines(f"{statement};\n" for statement in found.rows_sql())
+        sys.stdout.write(file_of(found.rows_sql()))
         return
     if json:
         print_json(comparison_document(found, rows))

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from applier.errors import SchemaError
+from applier.mysql.client_sql import HEAD, for_clients
 from applier.schema.definition import TableDefinition
 
 _WITHOUT_CHECKS = "SET foreign_key_checks = 0;\n\n"  # tables may refer to each other, and to those that come later
@@ -11,4 +13,12 @@ def schema_file(definitions: Iterable[TableDefinition]) -> str:
     """CREATE TABLE statements, in the order given."""
     tables = list(definitions)
     before = _WITHOUT_CHECKS if any(table.foreign_keys for table in tables) else ""
-    return before + "".join(table.to_sql() + ";\n\n" for table in tables)
+    return HEAD + before + "".join(f"{_statement(table)};\n\n" for table in tables)
+
+
+def _statement(table: TableDefinition) -> str:
+    """A CREATE TABLE; for a name that clients could misread the head has to do, since a snapshot has every table."""
+    try:
+        return for_clients(table.to_sql())
+    except SchemaError:
+        return table.to_sql()

@@ -40,7 +40,7 @@ class Token(NamedTuple):
 
     def render(self) -> str:
         """The token as SQL that means the same in the default sql_mode."""
-        if self.kind == "name":
+        if self.kind == "name" or (self.kind == "word" and not self.text.isascii()):
             return quote_name(self.text)
         if self.kind == "string":
             return quote_text(self.text)

@@ -13,21 +13,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from applier import __version__
+from applier.io.printable import printable
 from applier.jobs.diff.columns import AFTER, in_full
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.diff.table_statements import TableStatements
 from applier.jobs.exporting.statements import session
+from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import is_transactional
 
 
 def statements(diff: Compared) -> Iterator[bytes]:
-    """The statements, many at a time."""
-    yield (f"-- applier {__version__}: from {diff.before} to {diff.after}\n".encode() + session().encode())
+    """The statements, many at a time. Raises SchemaError for a name or a text that a client could misread."""
+    yield (HEAD + f"-- applier {__version__}: from {printable(str(diff.before))} to {printable(str(diff.after))}\n"
+           + session(head="")).encode()
     changed, made = (dict[bool, list[TableDiff]]({False: [], True: []}) for _ in range(2))
     for table in diff.tables.values():
-        yield _definition_statements(table).encode()
+        yield for_clients(_definition_statements(table)).encode()
         if _is_kept(table):
             changed[is_transactional(_definition_after(table))].append(table)
         elif (definition := table.definitions[AFTER]) is not None:

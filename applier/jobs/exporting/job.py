@@ -22,6 +22,7 @@ from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
 from applier.jobs.exporting import statements
 from applier.jobs.exporting.task import Exported, ExportTask, export_file
+from applier.mysql.client_sql import CHARSET, HEAD
 from applier.options import ExportOptions
 from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest
@@ -66,16 +67,21 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
                       for number, file in enumerate(files)]
         progress.phase("export", len(tasks), "files")
         done = (run or on_threads)(tasks, lambda count, _: progress.update(count))
-        small = dict[str, bytes]()
+        small, head = dict[str, bytes](), _head(options)
         if options.definitions:
             sql = statements.schema_sql(snapshot.position, _databases(snapshot, tables, names), definitions,
-                                        if_not_exists=options.if_not_exists)
+                                        if_not_exists=options.if_not_exists, head=head)
             small[SCHEMA] = sql.encode()
         if options.format == "tsv" and options.rows:
-            small[LOAD_DATA] = "".join([statements.session(), *(file.load for file in done)]).encode()
+            small[LOAD_DATA] = "".join([statements.session(head=head), *(file.load for file in done)]).encode()
         staging.commit_files([file.target for file in done], small, LOAD,
                              _load_script(snapshot, options, done).encode())
     return done
+
+
+def _head(options: ExportOptions) -> str:
+    """How files of SQL begin: MariaDB's sandbox allows no LOAD DATA LOCAL."""
+    return CHARSET if options.format == "tsv" else HEAD
 
 
 def _check_names(definitions: Sequence[TableDefinition]) -> None:
@@ -103,7 +109,8 @@ def _load_script(snapshot: Snapshot, options: ExportOptions, files: list[Exporte
     words = " --local-infile=1 --show-warnings" if options.format == "tsv" else ""
     names = [SCHEMA] if options.definitions else []
     names += [] if not options.rows else [LOAD_DATA] if options.format == "tsv" else [file.target for file in files]
-    files_given = "".join(f"cat -- {shlex.quote(f'./{name}')} || exit\n" for name in names)
+    reader = "cat" if _head(options) == CHARSET else "tail -n +2"  # older clients of MariaDB know no sandbox
+    files_given = "".join(f"{reader} {shlex.quote(f'./{name}')} || exit\n" for name in names)
     return _SCRIPT.format(version=__version__, client=client, files=files_given, words=words)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from applier.jobs.exporting.text_kernel import BYTES
+from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.types import quote_name, quote_text
 from applier.schema.definition import Column, TableDefinition
 from applier.snapshot.manifest import BinlogPosition, DatabaseEntry
@@ -27,9 +28,11 @@ _WITH_TIMES = "/*M!101100 SET system_versioning_insert_history = 1 */;\n"
 """MariaDB accepts the times of a versioned table's rows from 10.11 on; earlier versions refuse them."""
 
 
-def session(definition: TableDefinition | None = None) -> str:
-    """The start of every file, so that each can be loaded by itself; `definition` is of the table whose rows it has."""
-    return _SESSION if definition is None or definition.versioning is None else _SESSION + _WITH_TIMES
+def session(definition: TableDefinition | None = None, *, head: str = HEAD) -> str:
+    """The start of every file, so that each can be loaded by itself; `definition` is of the table whose rows it has.
+    The head of files that are loaded together with LOAD DATA is CHARSET."""
+    start = head + _SESSION
+    return start if definition is None or definition.versioning is None else start + _WITH_TIMES
 
 
 def loaded_columns(definition: TableDefinition) -> list[Column]:
@@ -38,15 +41,17 @@ def loaded_columns(definition: TableDefinition) -> list[Column]:
 
 
 def insert_head(definition: TableDefinition, *, replaces: bool = False) -> bytes:
-    """INSERT … VALUES, or REPLACE, with a line's end, for rows to follow."""
+    """INSERT … VALUES, or REPLACE, with a line's end, for rows to follow. Raises SchemaError for a name that a client
+    could misread."""
     names = ",".join(quote_name(column.name) for column in loaded_columns(definition))
-    return f"{'REPLACE' if replaces else 'INSERT'} INTO {_full_name(definition)} ({names}) VALUES\n".encode()
+    words = f"{'REPLACE' if replaces else 'INSERT'} INTO {_full_name(definition)} ({names}) VALUES\n"
+    return for_clients(words).encode()
 
 
 def load_data(definition: TableDefinition, path: str, modes: Sequence[int], lenient: bool, *,
               replaces: bool = False) -> str:
     """The statements that load a TSV file of rows; `modes` are those of the kernel, one for each column. Rows with
-    keys that are there are left out, with a warning, as LOCAL means, or replace those."""
+    keys that are there are left out, with a warning, as LOCAL means, or replace those. Raises as above."""
     places, assignments = [], []
     for number, (column, mode) in enumerate(zip(loaded_columns(definition), modes, strict=True)):
         name = quote_name(column.name)
@@ -63,7 +68,7 @@ def load_data(definition: TableDefinition, path: str, modes: Sequence[int], leni
     if assignments:
         statement += " SET " + ", ".join(assignments)
     before = _WITH_TIMES if definition.versioning is not None else ""
-    return in_mode(f"{before}{statement};\n", lenient)
+    return in_mode(f"{before}{for_clients(statement)};\n", lenient)
 
 
 def in_mode(statements: str, lenient: bool) -> str:
@@ -72,13 +77,13 @@ def in_mode(statements: str, lenient: bool) -> str:
 
 
 def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
-               definitions: Iterable[TableDefinition], *, if_not_exists: bool = False) -> str:
+               definitions: Iterable[TableDefinition], *, if_not_exists: bool = False, head: str = HEAD) -> str:
     """The position of the rows, and CREATE DATABASE and CREATE TABLE for all of them; tables that are there are an
-    error, or stay as they are."""
+    error, or stay as they are. Raises SchemaError for a name or a text that a client could misread."""
     parts = [f"CREATE DATABASE IF NOT EXISTS {quote_name(entry.name)} DEFAULT CHARACTER SET {entry.charset} "
              f"COLLATE {entry.collation};\n" for entry in databases]
     parts += [f"\n{definition.to_sql(if_not_exists=if_not_exists)};\n" for definition in definitions]
-    return _position_comments(position) + session() + "\n" + "".join(parts)
+    return head + _position_comments(position) + _SESSION + "\n" + for_clients("".join(parts))
 
 
 def _position_comments(position: BinlogPosition) -> str:

@@ -1,8 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Rows as text: the cells of columns, each column's bytes one after the other, put together row by row.
 
-As SQL: INSERT statements with many rows each; text in quotes with backslash escapes, bytes as x'…'. As TSV: what LOAD
-DATA reads with its default options; bytes as hexadecimal digits. Source: MySQL manual, "String Literals", "LOAD DATA".
+As SQL: INSERT statements with many rows each; text in quotes with backslash escapes, bytes as x'…'. Text in which an
+escape follows a character beyond ASCII is written as _utf8mb4 x'…': a client of another character set could take the
+backslash for a part of that character (applier.mysql.client_sql). As TSV: what LOAD DATA reads with its default
+options; bytes as hexadecimal digits. Source: MySQL manual, "String Literals", "LOAD DATA".
 """
 
 import numpy as np
@@ -12,8 +14,9 @@ from keysearch.records import struct
 
 PLAIN, TEXT, BYTES = range(3)
 """What becomes of a column's bytes: taken as they are, quoted or escaped, written in hexadecimal digits."""
-CELL_BYTES, ROW_BYTES = 5, 8
+CELL_BYTES, ROW_BYTES = 15, 8
 """Bytes that a cell and a row have at most beside those of the value, of which each may become two."""
+_INTRODUCER = np.frombuffer(b"_utf8mb4 ", np.uint8)
 CELLS, cells_at, _ = struct("cells", **dict.fromkeys((
     "columns", "rows", "addresses", "offsets", "nulls", "modes"), np.int64))
 """Cells of columns and rows, by addresses: `addresses`, int64[columns], where each column's bytes are; `offsets`,
@@ -22,7 +25,7 @@ int64[columns, rows + 1]; `nulls`, uint8[columns, rows]; `modes`, uint8[columns]
 
 @inline
 def _escape(byte, sql):
-    """What stands after a backslash for this byte, 0 where it stands for itself."""
+    """What stands after a backslash for this byte, and a quote after a quote; 0 where it stands for itself."""
     if byte == 92:
         return 92
     if byte == 0:
@@ -38,14 +41,17 @@ def _escape(byte, sql):
 
 @inline
 def _escaped(data, at, end, sql, out, to):
-    """The bytes from `at` to `end` with escapes. Returns the place after them."""
-    start = at
+    """The bytes from `at` to `end` with escapes. Returns the place after them, -1 where an escape in SQL would follow a
+    byte of a character beyond ASCII."""
+    start = first = at
     while at < end:
         escape = _escape(load_u8(data + at), sql)
         if escape:
+            if sql and escape != 39 and at > first and load_u8(data + at - 1) >= 128:
+                return np.int64(-1)
             copy_bytes(out + to, data + start, at - start)
             to += at - start
-            store_u8(out + to, np.uint8(92))
+            store_u8(out + to, np.uint8(39 if escape == 39 else 92))
             store_u8(out + to + 1, np.uint8(escape))
             to += 2
             start = at + 1
@@ -78,11 +84,18 @@ def _cell(data, at, end, mode, sql, out, to):
         return to + end - at
     if not sql:
         return _escaped(data, at, end, sql, out, to) if mode == TEXT else _hexadecimal(data, at, end, out, to)
-    if mode == BYTES:
-        store_u8(out + to, np.uint8(120))
-        to += 1
-    store_u8(out + to, np.uint8(39))
-    to = _escaped(data, at, end, sql, out, to + 1) if mode == TEXT else _hexadecimal(data, at, end, out, to + 1)
+    if mode == TEXT:
+        store_u8(out + to, np.uint8(39))
+        after = _escaped(data, at, end, sql, out, to + 1)
+        if after >= 0:
+            store_u8(out + after, np.uint8(39))
+            return after + 1
+        for letter in _INTRODUCER:
+            store_u8(out + to, letter)
+            to += 1
+    store_u8(out + to, np.uint8(120))
+    store_u8(out + to + 1, np.uint8(39))
+    to = _hexadecimal(data, at, end, out, to + 2)
     store_u8(out + to, np.uint8(39))
     return to + 1
 

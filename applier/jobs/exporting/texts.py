@@ -6,6 +6,7 @@ import numpy as np
 
 from applier.jobs.exporting.cells import Cells
 from applier.jobs.exporting.text_kernel import CELL_BYTES, CELLS, ROW_BYTES, write_literals, write_rows
+from applier.mysql.client_sql import for_clients
 from keysearch.addresses import address_of
 
 STATEMENT_BYTES = 1 << 20
@@ -23,8 +24,9 @@ def rows_text(cells: Sequence[Cells], rows: int, sql: bool, head: np.ndarray) ->
 
 
 def literals_text(cells: Sequence[Cells], rows: int, words: Sequence[str]) -> memoryview:
-    """Rows as SQL literals between these words: one before each cell, and one at the end."""
-    encoded = [word.encode() for word in words]
+    """Rows as SQL literals between these words: one before each cell, and one at the end. Raises SchemaError for a name
+    that a client could misread."""
+    encoded = [for_clients(word).encode() for word in words]
     edges = np.cumsum([0, *map(len, encoded)])
     text = np.frombuffer(b"".join(encoded), np.uint8)
     size = _ESCAPED * _bytes_of(cells) + rows * (CELL_BYTES * len(cells) + len(text))

@@ -10,11 +10,12 @@ from applier.io.printable import printable
 from applier.jobs.diff.table_statements import TableStatements
 from applier.jobs.exporting.statements import STRICT
 from applier.jobs.undo.table_undo import TableUndo
+from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.types import quote_name, quote_text
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import is_transactional
 
-_HEAD = """\
+_HEAD = HEAD + """\
 -- applier {version}: undo of {what}
 -- Run it as  mysql < FILE  , which stops at the first error, and then nothing has happened. ERROR 1690 in a line says
 -- that the row of the statement before it is not as the log left it.
@@ -40,17 +41,18 @@ DEALLOCATE PREPARE end_of_undo;
 
 
 def statements(tables: Sequence[TableUndo], what: str, *, checks_off: bool) -> Iterator[bytes]:
-    """The statements, many at a time; tables are in order, those that others refer to first."""
+    """The statements, many at a time; tables are in order, those that others refer to first. Raises SchemaError for a
+    name or a text that a client could misread."""
     yield _HEAD.format(version=__version__, what=printable(what), mode=STRICT, checked=int(not checks_off)).encode()
     conditions = " OR ".join(f"(EVENT_OBJECT_SCHEMA = {quote_text(one.definition.database)} AND EVENT_OBJECT_TABLE = "
                              f"{quote_text(one.definition.name)})" for one in tables) or "FALSE"
-    yield _NO_TRIGGERS.format(tables=conditions).encode()
+    yield for_clients(_NO_TRIGGERS.format(tables=conditions)).encode()
     made = [TableStatements(one.definition, one.key, one.batches, guarded=True) for one in tables]
     at_once, in_transaction = ([of_table for of_table, one in zip(made, tables, strict=True)
                                 if is_transactional(one.definition) == wanted] for wanted in (False, True))
     if first := [statement for one in tables for statement in one.statements]:
         yield _FIRST
-        yield "".join(f"{statement};\n" for statement in first).encode()
+        yield for_clients("".join(f"{statement};\n" for statement in first)).encode()
     if at_once:  # with GTIDs, a server refuses these in transactions
         yield b"-- These tables have no transactions: what is changed stays changed.\n"
         yield from _changes(at_once)

@@ -11,16 +11,22 @@ key the KEY of a row is its hash.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from applier.jobs.verify.canonical import sql_value
 from applier.jobs.verify.plan import ComparedTable, ComparisonPlan
+from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.types import quote_name, quote_text
 
 SESSION = ("SET NAMES utf8mb4", "SET SESSION sql_mode = ''", "SET SESSION time_zone = '+00:00'")
 """What every session begins with: text, numbers and times are then the same for all."""
 _ONE_STATE = ("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ", "START TRANSACTION WITH CONSISTENT SNAPSHOT")
 _POSITIONS = {"mariadb": "@@GLOBAL.gtid_current_pos", "mysql": "REPLACE(@@GLOBAL.gtid_executed, '\\n', '')"}
+
+
+def file_of(statements: Iterable[str]) -> str:
+    """Statements as a file for a client. Raises SchemaError for a name that it could misread."""
+    return HEAD + "".join(f"{for_clients(statement)};\n" for statement in statements)
 
 
 def sums(plan: ComparisonPlan) -> Iterator[str]:

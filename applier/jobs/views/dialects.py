@@ -112,7 +112,11 @@ class _SparkSql:
 
     @staticmethod
     def _text(text: str) -> str:
-        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        return "'" + text.translate(_SPARK_ESCAPES) + "'"
+
+
+_SPARK_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r"})
+"""Spark's command line drops lines that begin with "--", in texts, too."""
 
 
 def _valid_at(argument: str) -> str:

@@ -12,6 +12,7 @@ from applier import cli
 from applier.jobs.verify.live import is_at
 from applier.jobs.verify.server import ServerPosition
 from applier.jobs.verify.touched import FEED, keys_of, with_last_changes
+from applier.mysql.client_sql import HEAD
 from applier.snapshot.manifest import BinlogPosition
 from tests.recorded.verify.answers import answers
 from tests.support.real_server import Case, replayed
@@ -36,9 +37,11 @@ def _verify(made, text: str, tmp_path, *more: str) -> int:
 
 
 def test_what_is_printed_is_what_is_answered(made, capsys):
-    """--sql prints one statement a line, which any client takes from a file or a pipe."""
+    """--sql prints one statement a line, behind what makes clients safe: any takes it from a file or a pipe."""
     assert cli.main(["verify", str(made / "snapshot"), "--sql"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    *head, lines = capsys.readouterr().out.partition(HEAD)
+    assert head == ["", HEAD]
+    lines = lines.splitlines()
     assert lines[0] == "SET NAMES utf8mb4;" and lines[-1] == "COMMIT;" and all(line.endswith(";") for line in lines)
 
 

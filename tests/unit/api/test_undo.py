@@ -458,7 +458,7 @@ def test_statements_guard_themselves(tmp_path):
     lines = (tmp_path / "undo.000001").read_text().splitlines()
     [place] = [number for number, line in enumerate(lines) if line.startswith("UPDATE")]
     assert lines[place] == (
-        r"UPDATE `d`.`t` SET `s` = 'it\'s', `d` = '1.50' WHERE `id` = 1 AND `id` <=> 1 AND HEX(CONVERT(`s` USING "
+        r"UPDATE `d`.`t` SET `s` = 'it''s', `d` = '1.50' WHERE `id` = 1 AND `id` <=> 1 AND HEX(CONVERT(`s` USING "
         r"utf8mb4)) <=> HEX(NULL) AND HEX(`b`) <=> HEX(x'00FF') AND `d` <=> 2.00 AND HEX(CONVERT(`j` USING utf8mb4)) "
         r"""<=> HEX('{"a": [1]}');""")
     assert lines[place + 1] == "SET @rows = @rows + (~0 + (ROW_COUNT() <> 1) = ~0);"

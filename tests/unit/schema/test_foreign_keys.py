@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from applier.mysql.client_sql import HEAD
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import honours_inline_references
 from applier.schema.history.history import SchemaHistory
@@ -70,7 +71,7 @@ def test_foreign_keys_follow_the_statements(history):
 
 def test_a_schema_file_and_a_manifest_keep_them(history):
     text = schema_file(history.definitions())
-    assert text.startswith("SET foreign_key_checks = 0;\n")
+    assert text.startswith(HEAD + "SET foreign_key_checks = 0;\n")
     again = SchemaHistory(history.flavour)
     again.load_schema_file(text)
     assert keys(again) == keys(history)

@@ -19,6 +19,7 @@ from applier.jobs.importing.sql.tuple_kernel import (
     FALSE,
     FIELD,
     HEX,
+    HEX_TEXT,
     INTEGER,
     NULL,
     TEXT,
@@ -163,7 +164,7 @@ def to_bytes(data, starts, lengths, kinds, allowed, backslash, out, offsets, sta
                 to = _unescaped(data, at, length, load_u8(data + at - 1), backslash, out, to)
             elif kind == FIELD or kind == ENCLOSED:
                 to = _of_field(data, at, length, load_u8(data + at - 1) if kind == ENCLOSED else np.uint8(92), out, to)
-            elif kind == HEX:
+            elif kind == HEX or kind == HEX_TEXT:
                 to = _from_digits(data, at, length, 4, out, to)
             elif kind == BITS:
                 to = _from_digits(data, at, length, 1, out, to)
@@ -250,5 +251,5 @@ EXACT = 1 << INTEGER | 1 << DECIMAL
 NUMBERS = EXACT | 1 << DOUBLE | 1 << TRUE | 1 << FALSE
 INTEGER_KINDS = 1 << INTEGER | 1 << TRUE | 1 << FALSE | 1 << HEX | 1 << BITS
 BYTES = 1 << HEX | 1 << BITS | 1 << BINARY_TEXT | 1 << BINARY_ESCAPED | 1 << BASE64
-CHARACTERS = 1 << TEXT | 1 << ESCAPED | 1 << FIELD | 1 << ENCLOSED
+CHARACTERS = 1 << TEXT | 1 << ESCAPED | 1 << FIELD | 1 << ENCLOSED | 1 << HEX_TEXT
 """Sets of kinds."""

@@ -3,6 +3,7 @@ once, as applier.sql.literals reads them."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -87,6 +88,8 @@ def _literal(what: int, span: bytes, reading: LiteralContext) -> Value:
         return Decimal(span.decode())
     if what == kind.DOUBLE:
         return float(span)
+    if what == kind.HEX_TEXT:
+        reading = replace(reading, charset="utf8mb4")
     one = Literals(np.frombuffer(b"'" + span, np.uint8), np.array([1]), np.array([len(span)]),
                    np.array([what], np.uint8), 1 << what)
     [data] = byte_values(one, 1 << what, reading).array.to_pylist()

@@ -69,6 +69,8 @@ class Values:
 def byte_values(literals: Literals, allowed: int, reading: LiteralContext) -> Values:
     """Literals of the kinds in `allowed` as pa.binary()."""
     rows = len(literals)
+    if reading.charset != "utf8mb4":  # text that names another character set than the session's is read one by one
+        allowed &= ~(1 << kind.HEX_TEXT)
     out = np.empty(int(literals.lengths.sum()) + 1, np.uint8)
     offsets, states = np.empty(rows + 1, np.int64), np.empty(rows, np.uint8)
     kernels.to_bytes(address_of(literals.data), literals.starts, literals.lengths, literals.kinds, allowed,

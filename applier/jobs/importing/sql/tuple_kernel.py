@@ -15,9 +15,9 @@ from keysearch.memory import inline, kernel, load_i64, load_u8, store_i64, store
 from keysearch.records import struct
 
 # Kinds of values. The span of a text is what is between the quotes, that of digits in quotes likewise.
-# FIELD and ENCLOSED have escapes as LOAD DATA reads them, without and with quotes around.
+# FIELD and ENCLOSED have escapes as LOAD DATA reads them, without and with quotes around. HEX_TEXT is _utf8mb4 x'…'.
 NULL, DEFAULT, INTEGER, DECIMAL, DOUBLE, TRUE, FALSE, TEXT, ESCAPED, BINARY_TEXT, BINARY_ESCAPED, HEX, BITS, \
-    EXPRESSION, FIELD, ENCLOSED, BASE64 = range(17)
+    EXPRESSION, FIELD, ENCLOSED, BASE64, HEX_TEXT = range(18)
 
 
 class Status(IntEnum):
@@ -77,9 +77,10 @@ def _is_word(data, at, end, word):
     return True
 
 
-_NULL, _DEFAULT, _TRUE, _FALSE, _BINARY, _CONVERT, _USING, _UTF8MB4 = (
+_NULL, _DEFAULT, _TRUE, _FALSE, _BINARY, _CONVERT, _USING, _UTF8MB4, _INTRODUCER = (
     np.frombuffer(word, np.uint8)
-    for word in (b"null", b"default", b"true", b"false", b"_binary", b"convert", b"using", b"utf8mb4"))
+    for word in (b"null", b"default", b"true", b"false", b"_binary", b"convert", b"using", b"utf8mb4",
+                 b"_utf8mb4"))
 
 
 @inline
@@ -146,6 +147,15 @@ def _digits_end(data, at, end, kind):
 
 
 @inline
+def _quoted_digits(data, at, end, kind):
+    """The digits in quotes behind the letter at `at`: as `_value` returns them."""
+    after = _digits_end(data, at + 2, end, kind)
+    if after < end and load_u8(data + after) != 39:
+        kind = EXPRESSION
+    return after + 1 if after < end else np.int64(MORE), kind, at + 2, after
+
+
+@inline
 def _word_end(data, at, end):
     while at < end and _in_word(load_u8(data + at)):
         at += 1
@@ -206,11 +216,7 @@ def _value(data, at, end, flags):
         return after, kind, at, after
     first = _lower(byte)
     if second == 39 and (first == 120 or first == 98):
-        kind = HEX if first == 120 else BITS
-        after = _digits_end(data, at + 2, end, kind)
-        if after < end and load_u8(data + after) != 39:
-            kind = EXPRESSION
-        return after + 1 if after < end else np.int64(MORE), kind, at + 2, after
+        return _quoted_digits(data, at, end, HEX if first == 120 else BITS)
     after = at
     while after < end and _in_word(load_u8(data + after)):
         after += 1
@@ -226,6 +232,12 @@ def _value(data, at, end, flags):
         if quote == 39 or (quote == 34 and not flags & ANSI_QUOTES):
             after, escaped = quote_end(data, start, end, flags & BACKSLASH != 0)
             return after, BINARY_ESCAPED if escaped else BINARY_TEXT, start + 1, after - 1
+    if first == 95 and _is_word(data, at, after, _INTRODUCER):
+        start = blanks_end(data, after, end)
+        if start < 0 or start + 1 >= end:
+            return np.int64(MORE), NULL, at, at
+        if _lower(load_u8(data + start)) == 120 and load_u8(data + start + 1) == 39:
+            return _quoted_digits(data, start, end, HEX_TEXT)
     if first == 99 and _is_word(data, at, after, _CONVERT):
         return _converted(data, after, end, flags)
     if first == 100 and _is_word(data, at, after, _DEFAULT):

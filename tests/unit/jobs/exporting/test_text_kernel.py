@@ -25,7 +25,7 @@ def test_escapes():
     """What a literal, and what LOAD DATA with its default options, takes for something else."""
     values = [pa.array(["a'b\\\n\r\t\0\x1aé", None, ""]), pa.array([b"\x00\xff'", b"", None], pa.binary())]
     assert written([TEXTS, BYTES], values, True) == (
-        b"INSERT\n('a\\'b\\\\\\n\\r\t\\0\\Z\xc3\xa9',x'00FF27'),\n(NULL,x''),\n('',NULL);\n")
+        b"INSERT\n('a''b\\\\\\n\\r\t\\0\\Z\xc3\xa9',x'00FF27'),\n(NULL,x''),\n('',NULL);\n")
     assert written([TEXTS, BYTES], values, False) == (
         b"a'b\\\\\\n\\r\\t\\0\x1a\xc3\xa9\t00FF27\n\\N\t\n\t\\N\n")
 

@@ -44,6 +44,8 @@ def values_of(column, literals, reading=None):
     ("TIME", b"'10:11'", datetime.timedelta(hours=10, minutes=11)),
     ("CHAR(5)", b"'a  '", "a"), ("VARCHAR(5)", b"'a  '", "a  "), ("VARCHAR(9)", b"12.50", "12.50"),
     ("VARCHAR(9)", "'é😀'".encode(), "é😀"), ("VARCHAR(9)", b"x'c3a9'", "é"),
+    ("VARCHAR(9)", b"_utf8mb4 x'C3A9'", "é"), ("VARCHAR(9) CHARACTER SET latin1", b"_utf8mb4 x'c3a9'", "é"),
+    ("ENUM('é')", b"_utf8mb4 x'C3A9'", "é"), ("JSON", b"_utf8mb4 x'225C6E22'", '"\\n"'),
     ("VARCHAR(9) CHARACTER SET latin1", b"x'e9'", "é"), ("VARCHAR(9) CHARACTER SET latin1", b"_binary '\xe9'", "é"),
     ("VARCHAR(9)", b"'\\n\\t\\0\\Z\\%\\_\\x'", "\n\t\0\x1a\\%\\_x"), ("VARCHAR(9)", b"CONCAT('a', 'b')", "ab"),
     ("ENUM('a','B')", b"'b'", "B"), ("ENUM('a','B')", b"2", "B"), ("ENUM('a','B')", b"''", ""),
@@ -95,7 +97,8 @@ def test_timestamps_are_in_the_sessions_zone(zone, hour):
 
 
 @pytest.mark.parametrize("charset, text", [
-    ("latin1", b"'\xe9'"), ("binary", b"'\xc3\xa9'"), ("utf8mb3", b"'\xc3\xa9'")])
+    ("latin1", b"'\xe9'"), ("binary", b"'\xc3\xa9'"), ("utf8mb3", b"'\xc3\xa9'"),
+    ("latin1", b"_utf8mb4 x'c3a9'"), ("utf8mb3", b"_utf8mb4 x'c3a9'")])
 def test_text_is_in_the_sessions_character_set(charset, text):
     """SET NAMES; in the set `binary`, bytes are in the column's own."""
     assert values_of("VARCHAR(9)", [text], LiteralContext(charset=charset)) == (["é"], 0)

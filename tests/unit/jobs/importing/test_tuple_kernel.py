@@ -46,6 +46,8 @@ def spans_of(data, columns, *, end=None, flags=kernels.BACKSLASH, at=0):
     (b"'a,b)'", kernels.TEXT, b"a,b)"), (b'"a\'b"', kernels.TEXT, b"a'b"), (b"'a''b'", kernels.ESCAPED, b"a''b"),
     (b"'\\''", kernels.ESCAPED, b"\\'"), (b"_binary 'a\0b'", kernels.BINARY_TEXT, b"a\0b"),
     (b"_binary'\\0'", kernels.BINARY_ESCAPED, b"\\0"), (b"0xFf", kernels.HEX, b"Ff"), (b"x'0a'", kernels.HEX, b"0a"),
+    (b"_utf8mb4 x'C3A9'", kernels.HEX_TEXT, b"C3A9"), (b"_UTF8MB4X''", kernels.EXPRESSION, b"_UTF8MB4X''"),
+    (b"_utf8mb4 'a'", kernels.EXPRESSION, b"_utf8mb4 'a'"), (b"_utf8mb4 x'0g'", kernels.EXPRESSION, b"_utf8mb4 x'0g'"),
     (b"0b101", kernels.BITS, b"101"), (b"B'1'", kernels.BITS, b"1"), (b"1 + 2", kernels.EXPRESSION, b"1 + 2"),
     (b"- 5", kernels.EXPRESSION, b"- 5"), (b"f('),', (2))", kernels.EXPRESSION, b"f('),', (2))"),
     (b"'a' 'b'", kernels.EXPRESSION, b"'a' 'b'"), (b"_latin1'x'", kernels.EXPRESSION, b"_latin1'x'"),
