@@ -136,9 +136,10 @@ def _pairs(rows: RowsToUndo) -> Iterator[tuple[np.ndarray, _Rows, _Rows]]:
         for read in rows.table.read(units, found.now[places] if of_now else nothing,
                                     found.before[places] if of_before else nothing, rows.table.columns):
             values = read.values.combine_chunks()
-            yield (places[done:done + len(read.steps)], _taken(values, read.before) if of_now else None,
-                   _taken(values, read.after) if of_before else None)
-            done += len(read.steps)
+            part = places[done:done + len(read.steps)]
+            yield (part, _taken(values, read.before) if of_now else None,
+                   _with_given(rows, part, _taken(values, read.after)) if of_before else None)
+            done += len(part)
 
 
 def _with(now: pa.RecordBatch, before: pa.RecordBatch, which: np.ndarray) -> pa.RecordBatch:
@@ -146,6 +147,13 @@ def _with(now: pa.RecordBatch, before: pa.RecordBatch, which: np.ndarray) -> pa.
     arrays = [pc.if_else(pa.array(which[:, number]), old, new) if which[:, number].any() else new
               for number, (old, new) in enumerate(zip(before.columns, now.columns, strict=True))]
     return pa.RecordBatch.from_arrays(arrays, schema=now.schema)
+
+
+def _with_given(rows: RowsToUndo, chains: np.ndarray, before: pa.RecordBatch) -> pa.RecordBatch:
+    if not rows.given:
+        return before
+    return pa.RecordBatch.from_arrays(rows.with_given(chains, before.schema.names, before.columns),
+                                      schema=before.schema)
 
 
 def _taken(values: pa.Table, rows: np.ndarray) -> pa.RecordBatch:
