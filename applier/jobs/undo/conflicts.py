@@ -63,30 +63,34 @@ def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int]) -> UndoRefu
 
 def conflicts(rows: RowsToUndo, key: tuple[str, ...]) -> list[Conflict]:
     """Return the first of a table's rows that are not undone."""
-    return _listed(rows, key, np.flatnonzero(~rows.undone), rows.by, LEFT)
+    found = np.flatnonzero(~rows.undone)
+    not_there = np.where(rows.chains.before[found] >= 0, NOT_RESTORED,
+                         np.where(rows.has_key[found], LEFT, ALREADY_GONE))
+    return _listed(rows, key, found, rows.by, np.where(rows.chains.now[found] >= 0, LEFT, not_there))
 
 
 def undone_anyway(rows: RowsToUndo, key: tuple[str, ...]) -> list[Conflict]:
     """Return the first of a table's rows that others have changed since, and that are undone anyway."""
-    return _listed(rows, key, np.flatnonzero(rows.partly), rows.chains.last_later,
-                   UNDONE_IN_PART if rows.on_conflict == OF_COLUMNS else UNDONE_ANYWAY)
+    found = np.flatnonzero(rows.partly)
+    in_part = rows.are_given[found] | (rows.on_conflict == OF_COLUMNS)
+    is_gone = (rows.chains.now[found] < 0) & (rows.chains.before[found] < 0)
+    return _listed(rows, key, found, rows.chains.last_later,
+                   np.where(is_gone, ALREADY_GONE, np.where(in_part, UNDONE_IN_PART, UNDONE_ANYWAY)))
 
 
-def _listed(rows: RowsToUndo, key: tuple[str, ...], found: np.ndarray, by: np.ndarray, outcome: str) -> list[Conflict]:
-    """Return the first of these chains, with the last commits that were in their way, and what becomes of rows that are
-    there."""
+def _listed(rows: RowsToUndo, key: tuple[str, ...], found: np.ndarray, by: np.ndarray,
+            outcomes: np.ndarray) -> list[Conflict]:
+    """Return the first of these chains, with the last commits that were in their way."""
     table, found = rows.table, found[:MOST_LISTED]
     if not len(found):
         return []
     times, _, gtids, _ = table.commits.columns(by[found][:, None] << KIND_BITS, 0)
     shown = key or tuple(column.name for column in table.definition.stored_columns[:_COLUMNS_SHOWN])
-    is_there, was_there = rows.chains.now[found] >= 0, rows.chains.before[found] >= 0
-    outcomes = np.where(is_there | (was_there & (outcome != LEFT)), outcome,
-                        np.where(was_there, NOT_RESTORED, ALREADY_GONE))
     return [Conflict(table.definition.full_name, row, rows.reasons[why], gtid.as_py(),
-                     None if time.value is None else _EPOCH + timedelta(microseconds=time.value), str(what_becomes))
-            for row, why, gtid, time, what_becomes in zip(
-                _rows(table, rows.chains, found, shown), rows.why[found].tolist(), gtids, times, outcomes, strict=True)]
+                     None if time.value is None else _EPOCH + timedelta(microseconds=time.value), outcome)
+            for row, why, gtid, time, outcome in zip(
+                _rows(table, rows.chains, found, shown), rows.why[found].tolist(), gtids, times,
+                outcomes[:MOST_LISTED].tolist(), strict=True)]
 
 
 def _rows(table: TracedTable, chains: Chains, found: np.ndarray,

@@ -85,7 +85,9 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
                             found.losses.get(name, {}), commits)
         rows[name] = RowsToUndo(table, options.on_conflict, options.where)
         progress.update(len(rows))
-        if len(rows[name].chains):
+        if not len(rows[name].chains):
+            table.check_that_it_was_not_dropped_again()
+        else:
             names += [other for other in found.connected(name) if other not in rows and other not in names]
     for name in found.divided_anew & rows.keys():
         leave_rows_of_no_partition(rows[name])

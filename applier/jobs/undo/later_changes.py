@@ -20,7 +20,7 @@ from applier.jobs.undo.row_keys import Keys, keys_by, unique_keys, whole_rows
 from applier.jobs.undo.traced_table import TracedTable
 
 CHANGED, DELETED, CREATED_AGAIN = "changed since", "deleted since", "created again and deleted since"
-EMPTIED = "its table or partition was emptied since"
+EMPTIED = "its table or partition was emptied or dropped since"
 EQUAL_ROW = "an equal row was changed or deleted since"
 _AT_ONCE = 1 << 20
 
@@ -112,9 +112,9 @@ def _used(name: str, tells_rows_apart: bool, chains: Chains, which: np.ndarray, 
             places = pc.index_in(keys(steps.units[part], pointers[part]), value_set=own.dictionary, skip_nulls=True)
             used.append(places.drop_null().to_numpy())
             users.append(part[np.asarray(places.is_valid())])
-        if pointers is steps.new:
-            are_last = ~chains.followed[np.concatenate(users)] & (steps.new[np.concatenate(users)] >= 0)
-            holders[np.concatenate(used)[are_last]] = np.concatenate(users)[are_last]
+            if pointers is steps.new:
+                is_last = ~chains.followed[users[-1]]
+                holders[used[-1][is_last]] = users[-1][is_last]
     last = _last_of_others(np.concatenate(used), np.concatenate(users), codes, numbers, chains)
     later, holder = last > chains.first[numbers], holders[codes]
     has_key = (holder >= 0) & (chains.of_step[holder] != numbers)

@@ -25,7 +25,7 @@ class RowsToUndo:
     """The chains of a table, of rows for which `where` is true; its `definition` then, and the statements that make
     dropped `partitions` again; which of them are `undone` (bool[n]), and, of the
     others, what is in the way: numbers in `reasons`, and the commits `by` which it came there (NEVER: it is a row of
-    the undo itself).
+    the undo itself). Of some, another row `has_key` now (bool[n]).
 
     Of rows that others have changed since, what `on_conflict` says: all is undone with FORCE, and with OF_COLUMNS all
     but the columns that they changed, which `kept` has (bool[n, columns]; None: of no row). `partly` are those which
@@ -42,12 +42,12 @@ class RowsToUndo:
             if not since.is_chosen:
                 loss = otherwise(since.loss, table.losses[:number])
                 changes.touch(self._would_be_lost(loss, since.n_units), since.commit, EMPTIED)
-        self.number, self.why = changes.number, changes.why
-        self.reasons = changes.reasons
+        self.number, self.reasons = changes.number, changes.reasons
+        self.why, self.has_key = changes.why, changes.has_key
         later, self.kept = self.chains.touched_later, None
         self.undone = ~later
         if on_conflict == FORCE:  # a row that others have inserted since is not one that the transactions inserted
-            self.undone = ~(changes.has_key & (self.chains.before < 0) & (self.chains.now < 0))
+            self.undone = ~(self.has_key & (self.chains.before < 0) & (self.chains.now < 0))
         elif on_conflict == OF_COLUMNS and later.any():
             can_be, self.kept = kept_columns(table, self.chains)
             self.undone |= can_be & ~changes.not_to_the_row
@@ -82,6 +82,14 @@ class RowsToUndo:
             were_given, known = self.given.get(name, (np.zeros(n, np.bool_), pa.nulls(n, values.type)))
             self.given[name] = were_given | is_given, pc.if_else(
                 pa.array(is_given), values.take(pa.array(places, mask=~is_given)), known)
+
+    @property
+    def are_given(self) -> np.ndarray:
+        """Which chains have values in place of those before: bool[n]."""
+        found = np.zeros(len(self.chains), np.bool_)
+        for which, _ in self.given.values():
+            found |= which
+        return found & self.undone
 
     def with_given(self, which: np.ndarray, names: Sequence[str], values: list[pa.Array]) -> list[pa.Array]:
         """Return the values before of these chains, by their numbers, with those that are given in their place."""
