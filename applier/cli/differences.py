@@ -84,8 +84,8 @@ def _lines(table: TableDiff, most: int) -> Iterator[Text]:
             return
 
 
-def _update(table: TableDiff, columns: tuple[SharedColumn, ...], before: list[list[ValueText]], after: list[list[ValueText]],
-            row: int, changed: list[str]) -> Text:
+def _update(table: TableDiff, columns: tuple[SharedColumn, ...], before: list[list[ValueText]],
+            after: list[list[ValueText]], row: int, changed: list[str]) -> Text:
     numbers = {column.name: number for number, column in enumerate(columns)}
     key = ", ".join(f"{name}={before[numbers[_known(name, numbers)]][row]}" for name in table.key)
     parts: list[str | tuple[str, str]] = [("~ ", "yellow"), f"{key}  "]

@@ -84,7 +84,7 @@ def undo(
     on_conflict: Annotated[OnConflict, typer.Option(
         help="What happens to rows that others touched. "
              "If they have changed rows since, have keys of rows that come back, or refer to rows that go: refuse, "
-             "listing them; skip: leave these rows as they are; columns: undo of changed ones the columns that nobody "
+             "listing them; skip: do not undo these rows; columns: undo of changed ones the columns that nobody "
              "changed since; force: undo changed ones as if nobody had.")] = OnConflict.refuse,
     define_from_log: DefineFromLogOption = False,
     keyring: Keyrings = None,

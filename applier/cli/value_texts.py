@@ -26,8 +26,8 @@ _BARE = (Family.DECIMAL, Family.FLOATING, Family.YEAR, Family.VECTOR)
 
 @dataclass(frozen=True)
 class ValueText:
-    """A value: its whole text, or its bytes, or None for NULL. A `bare` text has no quotes. As a string it is cut at its
-    end."""
+    """A value: its whole text, or its bytes, or None for NULL. A `bare` text has no quotes. As a string it is cut at
+    its end."""
 
     value: str | bytes | None
     bare: bool = False

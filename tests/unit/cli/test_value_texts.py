@@ -23,7 +23,8 @@ BOTH = {
     "BINARY(40)": (bytes(39) + b"\1", bytes(38) + b"\1\1"), "DATE": ("2026-03-14", "2026-03-15"),
     "DATETIME(6)": ("2026-03-14 10:30:00.000001", "2026-03-14 10:30:00.000002"),
     "TIMESTAMP(6) NULL": ("2026-03-14 10:30:00.000001Z", "2026-03-14 10:30:00.000002Z"),
-    "TIME(6)": (timedelta(days=-1, microseconds=1), timedelta(days=-1, microseconds=2)), "YEAR": (2026, 2027), "ENUM('x','y')": ("x", "y"),
+    "TIME(6)": (timedelta(days=-1, microseconds=1), timedelta(days=-1, microseconds=2)), "YEAR": (2026, 2027),
+    "ENUM('x','y')": ("x", "y"),
     f"SET('a','b','{LONG}c','{LONG}d')": (f"a,{LONG}c", f"a,{LONG}d")}
 OF_FLAVOUR = {
     "mysql": {"JSON": (f'{{"a": "{LONG}", "b": 1}}', f'{{"a": "{LONG}", "b": 2}}'),
