@@ -129,4 +129,5 @@ def _last_of_others(used: np.ndarray, users: np.ndarray, codes: np.ndarray, numb
     np.maximum.at(last, used, users)
     is_other = chains.of_step[users] != chains.of_step[last[used]]
     np.maximum.at(second, used[is_other], users[is_other])
-    return np.where(chains.of_step[last[codes]] != numbers, last[codes], second[codes])
+    found: np.ndarray = np.where(chains.of_step[last[codes]] != numbers, last[codes], second[codes])
+    return found

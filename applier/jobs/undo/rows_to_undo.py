@@ -88,8 +88,8 @@ class RowsToUndo:
         """Which chains have values in place of those before: bool[n]."""
         found = np.zeros(len(self.chains), np.bool_)
         for which, _ in self.given.values():
-            found |= which
-        return found & self.undone
+            found |= which & self.undone
+        return found
 
     def with_given(self, which: np.ndarray, names: Sequence[str], values: list[pa.Array]) -> list[pa.Array]:
         """Return the values before of these chains, by their numbers, with those that are given in their place."""
