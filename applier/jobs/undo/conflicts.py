@@ -89,25 +89,26 @@ def _listed(rows: RowsToUndo, key: tuple[str, ...], found: np.ndarray, by: np.nd
     return [Conflict(table.definition.full_name, row, rows.reasons[why], gtid.as_py(),
                      None if time.value is None else _EPOCH + timedelta(microseconds=time.value), outcome)
             for row, why, gtid, time, outcome in zip(
-                _rows(table, rows.chains, found, shown), rows.why[found].tolist(), gtids, times,
+                _rows(table, rows.chains, found, shown, whole=bool(key)), rows.why[found].tolist(), gtids, times,
                 outcomes[:MOST_LISTED].tolist(), strict=True)]
 
 
 def _rows(table: TracedTable, chains: Chains, found: np.ndarray,
-          names: tuple[str, ...]) -> list[tuple[tuple[str, str], ...]]:
-    """The values of rows before the chosen transactions, or of those that these made, as they are, or were last."""
+          names: tuple[str, ...], *, whole: bool) -> list[tuple[tuple[str, str], ...]]:
+    """Return the values of rows before the chosen transactions, or of those that these made: the `whole` values, or
+    their beginnings."""
     units, pointers = chains.known(found)
     columns: dict[str, list[str]] = {name: [] for name in names}
     for read in table.read(units, pointers, np.full(len(pointers), -1), list(names)):
         rows = read.values.take(pa.array(read.before))
         for name in names:
             texts = texts_of(table.definition.column(name), rows.column(name).combine_chunks())
-            columns[name] += [_text(value) for value in texts.to_pylist()]
+            columns[name] += [_text(value, whole=whole) for value in texts.to_pylist()]
     return [tuple(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
-def _text(value: object) -> str:
+def _text(value: object, *, whole: bool) -> str:
     if value is None:
         return "NULL"
     text = f"x'{value.hex()}'" if isinstance(value, bytes) else str(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return text if whole or len(text) <= 60 else f"{text[:59]}…"

@@ -53,6 +53,14 @@ class _KeyChanges:
     def __len__(self) -> int:
         return len(self.commits)
 
+    def are_updates(self, numbers: np.ndarray) -> np.ndarray:
+        """Which of these changes (-1: none) gave rows other keys: bool[n]."""
+        return np.append(self.new, -1)[numbers] >= 0
+
+    def commits_of(self, numbers: np.ndarray) -> np.ndarray:
+        """Return the commits of these changes (-1: none, whose commit is NEVER)."""
+        return np.append(self.commits, NEVER)[numbers]
+
     def first(self, keys: pa.Array, since: np.ndarray) -> np.ndarray:
         """Return the first change of each of these keys among those from a number on: int64[n] (-1: none)."""
         if not len(self) or not len(keys):
@@ -80,34 +88,32 @@ class _Reference:
         refer = self.children.keys_back(back, self.own, [None] * len(self.own))
         lost, change = _are_in(refer, gone), self._changes.first(refer, self._since[back])
         change[self._referred_all_the_time(back, refer)] = -1
-        is_changed = change >= 0
-        is_update = is_changed & (self._changes.new[change] >= 0) if len(self._changes) else is_changed
+        is_changed, is_update = change >= 0, self._changes.are_updates(change)
         parent = f"its parent row in {self.parents.table.definition.full_name}"
-        for which, action, what in (
-                (~is_changed, self.key.on_delete, "no longer exists"),
-                (is_changed & ~is_update, self.key.on_delete, "was deleted since"),
-                (is_update, self.key.on_update, "got another key since")):
+        for which, event, action, what in (
+                (~is_changed, "DELETE", self.key.on_delete, "no longer exists"),
+                (is_changed & ~is_update, "DELETE", self.key.on_delete, "was deleted since"),
+                (is_update, "UPDATE", self.key.on_update, "got another key since")):
             broken = np.flatnonzero(which & (lost | (is_changed & (action != RESTRICT))))
             if len(broken):
-                event = "" if action == RESTRICT else f" (ON {'UPDATE' if is_update[broken[0]] else 'DELETE'} {action})"
-                found |= self._act(back[broken], change[broken], lost[broken], action, f"{parent} {what}{event}")
+                reason = f"{parent} {what}" + f" (ON {event} {action})" * (action != RESTRICT)
+                may_follow = action == SET_NULL or (event, action) == ("UPDATE", CASCADE)
+                found |= self._act(back[broken], change[broken], lost[broken], reason, action if may_follow else None)
         return found
 
-    def _act(self, which: np.ndarray, change: np.ndarray, lost: np.ndarray, action: str, reason: str) -> bool:
-        """Do to rows what the foreign key would have done to them, or leave them; return whether something was done."""
-        mode, changes = self.children.on_conflict, self._changes
-        by = np.where(change >= 0, changes.commits[change], NEVER) if len(changes) else np.full(len(which), NEVER)
+    def _act(self, which: np.ndarray, change: np.ndarray, lost: np.ndarray, reason: str, action: str | None) -> bool:
+        """Do to rows what the foreign key would have done to them, or leave them; return whether something was done.
+        With FORCE, they refer to whatever parent row has the key."""
+        children, mode, by = self.children, self.children.on_conflict, self._changes.commits_of(change)
         as_before = ~lost & (mode == FORCE)
-        is_moved = changes.new[change] >= 0 if len(changes) else np.zeros(len(which), np.bool_)
-        follow = ~as_before & (mode in (FORCE, OF_COLUMNS)) & (
-            (action == SET_NULL) | (is_moved & (change >= 0) & (action == CASCADE)))
-        self.children.follow(which[as_before], reason, by[as_before], {})
-        left = ~as_before & ~follow
-        self.children.leave(which[left], reason, by[left])
-        if follow.any():
-            self.children.follow(which[follow], reason, by[follow], self._values(action, change[follow]))
-            self._since[which[follow]] = change[follow] + 1
-        return bool((~as_before).any())
+        children.follow(which[as_before], reason, by[as_before], {})
+        which, change, by = which[~as_before], change[~as_before], by[~as_before]
+        if action is None or mode not in (FORCE, OF_COLUMNS):
+            children.leave(which, reason, by)
+        elif len(which):
+            children.follow(which, reason, by, self._values(action, change))
+            self._since[which] = change + 1
+        return bool(len(which))
 
     def _values(self, action: str, change: np.ndarray) -> dict[str, pa.Array]:
         """The values that the foreign key gives to rows."""

@@ -141,6 +141,16 @@ def test_rows_that_others_have_changed_are_named(tmp_path):
     assert log.undo(2, 3, name="both").tables[0].updated == 3
 
 
+def test_keys_of_rows_are_listed_whole(tmp_path):
+    """However long they are: two rows that differ at the end of a key are two rows."""
+    log, keys = Log(tmp_path, "CREATE TABLE t (id VARCHAR(99) PRIMARY KEY, n INT)"), ["x" * 98 + end for end in "ab"]
+    log.transaction(("insert", "t", {"id": keys, "n": [1, 2]}))
+    log.transaction(("update", "t", {"id": keys}, {"n": [3, 4]}))
+    with pytest.raises(applier.UndoRefused) as refused:
+        log.undo(1)
+    assert [dict(one.row)["id"] for one in refused.value.conflicts] == keys
+
+
 def test_what_others_did_in_between_counts_too(tmp_path):
     """A row that a chosen transaction changed, then another one, and then a chosen one."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT)")
@@ -287,6 +297,39 @@ def test_a_row_follows_what_became_of_its_parent_row(tmp_path, flavour, action, 
         [row] = [*found.conflicts, *found.undone_anyway]
         assert row.outcome == ("not restored" if not expected else "undone anyway" if expected["p"] == 1 else
                                "undone but for what was changed since")
+
+
+@pytest.mark.parametrize(("tables", "rows_before", "chosen", "later", "expected"), [
+    (["CREATE TABLE t (id INT PRIMARY KEY, m INT, FOREIGN KEY (m) REFERENCES t (id) ON DELETE SET NULL)"],
+     [("insert", "t", {"id": [1, 2, 3], "m": [None, 1, 2]})], [("delete", "t", {"id": [3]})],
+     [("delete", "t", {"id": [2]})], [{"id": 1, "m": None}, {"id": 3, "m": None}]),
+    (["CREATE TABLE p (a VARCHAR(9) PRIMARY KEY)", "CREATE TABLE t (a VARCHAR(9), n INT, PRIMARY KEY (a, n), "
+      "FOREIGN KEY (a) REFERENCES p (a) ON UPDATE CASCADE)"],
+     [("insert", "p", {"a": ["x"]}), ("insert", "t", {"a": ["X", "x"], "n": [1, 2]})],
+     [("delete", "t", {"a": ["X"], "n": [1]})], [("update", "p", {"a": ["x"]}, {"a": ["z"]})],
+     [{"a": "z", "n": 1}, {"a": "z", "n": 2}]),
+    (["CREATE TABLE p (a INT, b INT, PRIMARY KEY (a, b))", "CREATE TABLE t (id INT PRIMARY KEY, b INT, a INT, "
+      "FOREIGN KEY (a, b) REFERENCES p (a, b) ON DELETE SET NULL ON UPDATE CASCADE)"],
+     [("insert", "p", {"a": [1, 1], "b": [1, 2]}), ("insert", "t", {"id": [1, 2, 3], "b": [1, 2, None],
+                                                                    "a": [1, 1, 1]})],
+     [("delete", "t", {"id": [1, 2, 3]})],
+     [("delete", "p", {"a": [1], "b": [1]}), ("update", "p", {"a": [1], "b": [2]}, {"a": [7], "b": [8]})],
+     [{"id": 1, "b": None, "a": None}, {"id": 2, "b": 8, "a": 7}, {"id": 3, "b": None, "a": 1}]),
+    (["CREATE TABLE p (id INT PRIMARY KEY)", "CREATE TABLE c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES "
+      "p (id) ON DELETE CASCADE)", "CREATE TABLE t (id INT PRIMARY KEY, c INT, FOREIGN KEY (c) REFERENCES c (id) "
+      "ON DELETE SET NULL)"],
+     [("insert", "p", {"id": [1]}), ("insert", "c", {"id": [1], "p": [1]}), ("insert", "t", {"id": [1], "c": [1]})],
+     [("delete", "t", {"id": [1]}), ("delete", "c", {"id": [1]})], [("delete", "p", {"id": [1]})],
+     [{"id": 1, "c": None}])])
+def test_keys_that_rows_follow(tmp_path, tables, rows_before, chosen, later, expected):
+    """UNDO-REF: of several columns, within a primary key, in the same table, and over a row that does not come back."""
+    log = Log(tmp_path, *tables)
+    for transaction in (rows_before, chosen, later):
+        log.transaction(*transaction)
+    for mode in ("columns", "force"):
+        (tmp_path / "undo.000001").unlink(missing_ok=True)
+        assert log.undo(2, on_conflict=mode).proof[0].startswith("Proof: ")
+        assert undone_in(log, tmp_path / mode) == rows(*expected)
 
 
 def test_a_table_that_others_made_and_dropped_again_does_not_come_back(tmp_path):
