@@ -43,8 +43,8 @@ class ValueText:
 
     def beside(self, other: ValueText) -> tuple[str, str]:
         """Return this value and another one, each cut around their first difference if it would be lost otherwise."""
-        first = _first_difference(self.value, other.value)
-        start = 0 if first + _CONTEXT < max(self._most, other._most) else first - _CONTEXT // self._digits
+        first, context = _first_difference(self.value, other.value), _CONTEXT // self._digits
+        start = 0 if first + context < max(self._most, other._most) else first - context
         return self._part(start), other._part(start)
 
     @property

@@ -55,11 +55,13 @@ class _KeyChanges:
 
     def are_updates(self, numbers: np.ndarray) -> np.ndarray:
         """Which of these changes (-1: none) gave rows other keys: bool[n]."""
-        return np.append(self.new, -1)[numbers] >= 0
+        found: np.ndarray = np.append(self.new, -1)[numbers] >= 0
+        return found
 
     def commits_of(self, numbers: np.ndarray) -> np.ndarray:
         """Return the commits of these changes (-1: none, whose commit is NEVER)."""
-        return np.append(self.commits, NEVER)[numbers]
+        found: np.ndarray = np.append(self.commits, NEVER)[numbers]
+        return found
 
     def first(self, keys: pa.Array, since: np.ndarray) -> np.ndarray:
         """Return the first change of each of these keys among those from a number on: int64[n] (-1: none)."""
