@@ -70,7 +70,7 @@ def undo(
     format: sql, or binlog: events with full images, for
         `mysqlbinlog --skip-gtids FILE | mysql`, or `mariadb-binlog FILE | mariadb`.
     on_conflict: what happens if others have changed rows since, have keys of rows that come back, or refer to rows that
-        go: refuse, an error that names them; skip: these rows stay as they are; columns: of changed ones those columns
+        go: refuse, an error that names them; skip: these rows are not undone; columns: of changed ones those columns
         are undone that nobody changed since; force: changed ones are undone as if nobody had.
     define_from_log: whether the log's metadata define the table if nothing else does.
     keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, words
-from applier.cli.value_texts import value_texts
+from applier.cli.value_texts import ValueText, value_texts
 from applier.jobs.verify.canonical import values_of
 from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
 
@@ -59,12 +59,14 @@ def _lines(table: DifferentTable, most: int) -> Iterator[Text]:
         yield words("there may be more rows: --rows shows more of them", "dim")
 
 
-def _changed(table: DifferentTable, row: DifferentRow, here: dict[str, str], there: dict[str, str]) -> Text:
+def _changed(table: DifferentTable, row: DifferentRow, here: dict[str, ValueText],
+             there: dict[str, ValueText]) -> Text:
     names = [table.columns[number].name for number in table.table.key]
     parts: list[str | tuple[str, str]] = [("~ ", "yellow"), ", ".join(f"{name}={here[name]}" for name in names), "  "]
     for count, name in enumerate(row.columns):
-        parts += [", " if count else "", f"{name}: ", (here[name], "red")]
-        parts += [" → ", (there[name], "green")] if there else []
+        old, new = here[name].beside(there[name]) if there else (str(here[name]), "")
+        parts += [", " if count else "", f"{name}: ", (old, "red")]
+        parts += [" → ", (new, "green")] if there else []
     parts.append((_last_change(row).replace(";", " ", 1), "dim"))
     return assembled(*parts)
 
@@ -78,15 +80,15 @@ def _last_change(row: DifferentRow) -> str:
     return f"; last {change.kind}: {who}{when}"
 
 
-def values_here(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
-    """A row's values in the snapshot, as text; none if it is not there, or not known."""
+def values_here(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
+    """A row's values in the snapshot; none if it is not there, or not known."""
     if row.here is None:
         return {}
     return {column.name: value_texts(column, values)[0]
             for column, values in zip(table.columns, row.here.columns, strict=True)}
 
 
-def values_there(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
+def values_there(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
     """A row's values on the server, likewise."""
     if row.there is None:
         return {}
@@ -101,8 +103,8 @@ def _key(table: DifferentTable, row: DifferentRow) -> str:
     return ", ".join(f"{name}={value}" for name, value in key_values(table, row).items())
 
 
-def key_values(table: DifferentTable, row: DifferentRow) -> dict[str, str]:
-    """The columns of a row's key, as text; none if the table has no key."""
+def key_values(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
+    """The columns of a row's key; none if the table has no key."""
     columns = [table.columns[number] for number in table.table.key]
     return {column.name: value_texts(column, values_of(column, pa.array([bytes.fromhex(part)], pa.binary())))[0]
             for column, part in zip(columns, row.key.split(".") if columns else [], strict=True)}

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, words
-from applier.cli.value_texts import value_texts
+from applier.cli.value_texts import ValueText, value_texts
 from applier.errors import UsageError
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
 from applier.jobs.diff.result import Compared, TableDiff
@@ -84,15 +84,15 @@ def _lines(table: TableDiff, most: int) -> Iterator[Text]:
             return
 
 
-def _update(table: TableDiff, columns: tuple[SharedColumn, ...], before: list[list[str]], after: list[list[str]],
-            row: int, changed: list[str]) -> Text:
+def _update(table: TableDiff, columns: tuple[SharedColumn, ...], before: list[list[ValueText]],
+            after: list[list[ValueText]], row: int, changed: list[str]) -> Text:
     numbers = {column.name: number for number, column in enumerate(columns)}
     key = ", ".join(f"{name}={before[numbers[_known(name, numbers)]][row]}" for name in table.key)
     parts: list[str | tuple[str, str]] = [("~ ", "yellow"), f"{key}  "]
     for count, name in enumerate(changed):
         number = numbers[name]
-        parts += [", " if count else "", f"{name}: ", (before[number][row], "red"), " → ",
-                  (after[number][row + 1] if row + 1 < len(after[number]) else "…", "green")]
+        old, new = before[number][row].beside(after[number][row + 1])
+        parts += [", " if count else "", f"{name}: ", (old, "red"), " → ", (new, "green")]
     return assembled(*parts)
 
 
@@ -100,6 +100,6 @@ def _known(name: str, names: dict[str, int]) -> str:
     return next(known for known in names if known.casefold() == name.casefold())
 
 
-def _shown(column: SharedColumn, side: int, values: pa.Array) -> list[str]:
+def _shown(column: SharedColumn, side: int, values: pa.Array) -> list[ValueText]:
     definition = column.sides[side]
-    return ["NULL"] * len(values) if definition is None else value_texts(definition, values)
+    return [ValueText(None)] * len(values) if definition is None else value_texts(definition, values)

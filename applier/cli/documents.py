@@ -96,6 +96,8 @@ def _different(table: DifferentTable, most: int) -> dict[str, object]:
 def _row(table: DifferentTable, row: DifferentRow) -> dict[str, Any]:
     from applier.cli.compared import key_values, values_here, values_there
 
-    return {"kind": row.kind, "key": key_values(table, row), "columns": list(row.columns),
-            "here": values_here(table, row) or None, "there": values_there(table, row) or None, "count": row.count,
+    key, here, there = ({name: value.whole for name, value in values(table, row).items()}
+                        for values in (key_values, values_here, values_there))
+    return {"kind": row.kind, "key": key, "columns": list(row.columns), "here": here or None, "there": there or None,
+            "count": row.count,
             "last_change": None if row.last_change is None else asdict(row.last_change)}

@@ -84,7 +84,7 @@ def undo(
     on_conflict: Annotated[OnConflict, typer.Option(
         help="What happens to rows that others touched. "
              "If they have changed rows since, have keys of rows that come back, or refer to rows that go: refuse, "
-             "listing them; skip: leave these rows as they are; columns: undo of changed ones the columns that nobody "
+             "listing them; skip: do not undo these rows; columns: undo of changed ones the columns that nobody "
              "changed since; force: undo changed ones as if nobody had.")] = OnConflict.refuse,
     define_from_log: DefineFromLogOption = False,
     keyring: Keyrings = None,
@@ -114,10 +114,10 @@ def undo(
         print_note(note)
 
 
-def _listed(what: str, rows: Sequence["Conflict"], count: int) -> list[str]:
+def _listed(rows: Sequence["Conflict"], count: int) -> list[str]:
     """A line a row, with -v of all that are known, and how many more there are."""
     shown = rows if loudness.chosen() >= loudness.Loudness.VERBOSE else rows[:_LISTED]
-    lines = [f"{what}: {row}" for row in shown]
+    lines = [f"{row.outcome}: {row}" for row in shown]
     known = "all" if len(rows) == count else f"{len(rows):,}"
     how = f", -v lists {known}" if len(shown) < len(rows) else ""
     return lines + [f"… and {count - len(shown):,} more{how}"] * (count > len(shown))
@@ -140,18 +140,16 @@ def _print(found: "Undone", on_conflict: OnConflict) -> None:
     console = result_console()
     console.print(assembled((found.output, "bold"), f" takes back {found.what}"),
                   soft_wrap=not console.is_terminal)
-    grid = new_grid("table", "come back", "go", "change back", "as before", "changed since", "left alone")
+    grid = new_grid("table", "come back", "go", "change back", "as before", "changed since", "not undone")
     for table in found.tables:
         grid.add(table.name, table.inserted, table.deleted, table.updated, table.same, table.partly,
                 table.in_conflict)
     grid.print(console)
     for statement in (one for table in found.tables for one in table.partitions):
         console.print(words(f"made again first: {statement}"), soft_wrap=True)
-    lines = _listed("left as it is", found.conflicts, sum(table.in_conflict for table in found.tables))
-    of_columns = on_conflict is OnConflict.columns
-    lines += _listed("undone but for what was changed since" if of_columns else "undone anyway", found.undone_anyway,
-                     sum(table.partly for table in found.tables))
-    lines += [_COMPUTED] * (of_columns and bool(found.undone_anyway))
+    lines = _listed(found.conflicts, sum(table.in_conflict for table in found.tables))
+    lines += _listed(found.undone_anyway, sum(table.partly for table in found.tables))
+    lines += [_COMPUTED] * (on_conflict is OnConflict.columns and bool(found.undone_anyway))
     lines += [*_HOW_TO_RUN[found.format], *found.proof, "Afterwards, if nothing else is written meanwhile:"]
     for line in lines:
         console.print(words(line), soft_wrap=not console.is_terminal)

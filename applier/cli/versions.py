@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, words
-from applier.cli.value_texts import value_texts
+from applier.cli.value_texts import ValueText, value_texts
 from applier.jobs.history.job import RowHistory
 from applier.jobs.history.origins import Origin
 from applier.jobs.summary.words import short
@@ -43,7 +43,7 @@ def print_versions(history: RowHistory, nothing: str) -> None:
         if origin.statement is not None:
             grid.add(*[""] * 5, words(short(origin.statement, _CHARACTERS), "dim"))
 
-    shown: dict[str, str] = {}
+    shown: dict[str, ValueText] = {}
     for row, version in enumerate(said):
         values = {name: texts[row] for name, texts in cells.items()}
         before = said[row - 1] if row else None
@@ -64,9 +64,10 @@ def _time(value: object) -> str:
     return "" if value is None else f"{value:%Y-%m-%d %H:%M:%SZ}"
 
 
-def _changed(before: dict[str, str], after: dict[str, str]) -> Sequence[Part]:
+def _changed(before: dict[str, ValueText], after: dict[str, ValueText]) -> Sequence[Part]:
     parts: list[Part] = []
     for name, value in after.items():
         if before[name] != value:
-            parts += [", " if parts else "", f"{name}: ", (before[name], "red"), " → ", (value, "green")]
-    return parts or [("as it was", "dim")]
+            old, new = before[name].beside(value)
+            parts += [", " if parts else "", f"{name}: ", (old, "red"), " → ", (new, "green")]
+    return parts or [("unchanged", "dim")]

@@ -55,15 +55,16 @@ class Carried:
 @dataclass(frozen=True)
 class Chains:
     """Rows that chosen transactions touched, arrays of n, in the order of their first chosen steps: units of, and
-    pointers to, the version `before` that step and the one that is there `now` (NO_ROW: none); the first and the last
-    commit by others since then (NEVER: none). `steps` are all steps, `of_step` the chain of each (below 0: of a row
-    that nothing chosen touched), and `followed` whether there is a later step of its row."""
+    pointers to, the version `before` that step and the one that is there `now` (NO_ROW: none); the number of the
+    `first` chosen step; and the last commit by others since then (NEVER: none). `steps` are all steps, `of_step` the
+    chain of each (below 0: of a row that nothing chosen touched), and `followed` whether there is a later step of its
+    row."""
 
     before_units: np.ndarray
     before: np.ndarray
     now_units: np.ndarray
     now: np.ndarray
-    first_later: np.ndarray
+    first: np.ndarray
     last_later: np.ndarray
     steps: RowSteps
     of_step: np.ndarray
@@ -72,23 +73,32 @@ class Chains:
     def __len__(self) -> int:
         return len(self.before)
 
-    def touch(self, which: np.ndarray, commit: int) -> None:
-        """A commit by others took rows away that are to come back, of these chains (bool[n]): they would have gone."""
-        self.first_later[which & (self.first_later == NEVER)] = commit
-        self.last_later[which & (self.last_later < commit)] = commit
+    def known(self, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the units of, and the pointers to, one row of each of these chains: the row before its first chosen
+        step, or else the row that this step made."""
+        first, has_before = self.first[which], self.before[which] >= 0
+        return (np.where(has_before, self.before_units[which], self.steps.units[first]),
+                np.where(has_before, self.before[which], self.steps.new[first]))
 
     def part(self, which: np.ndarray) -> Chains:
         """Some of them (bool[n]); to the others nothing is done."""
         numbers = np.where(which, np.cumsum(which) - 1, -1)
         of_step = np.where(self.of_step >= 0, numbers[self.of_step], -1)
         return Chains(self.before_units[which], self.before[which], self.now_units[which], self.now[which],
-                      self.first_later[which], self.last_later[which], self.steps, of_step, self.followed)
+                      self.first[which], self.last_later[which], self.steps, of_step, self.followed)
 
     @property
     def touched_later(self) -> np.ndarray:
         """Which of the rows others have touched since: bool[n]."""
-        later: np.ndarray = self.first_later != NEVER
+        later: np.ndarray = self.last_later != NEVER
         return later
+
+    @property
+    def last_steps_by_others(self) -> np.ndarray:
+        """The number of the last step by others since the first chosen one: int64[n] (-1: none)."""
+        last, by_others = np.full(len(self), -1), np.flatnonzero((self.of_step >= 0) & ~self.steps.chosen)
+        np.maximum.at(last, self.of_step[by_others], by_others)
+        return np.where(last > self.first, last, -1)
 
 
 def chains(steps: RowSteps, carried: Sequence[Carried] = ()) -> Chains:
@@ -106,12 +116,11 @@ def chains(steps: RowSteps, carried: Sequence[Carried] = ()) -> Chains:
     chain_of_root[touched] = np.arange(len(touched))
     of_step = chain_of_root[roots]
     begins, ends = first[touched], tail[touched]
-    later = np.flatnonzero((of_step >= 0) & ~steps.chosen & (numbers > first[roots]))
-    first_later, last_later = np.full(len(touched), NEVER), np.full(len(touched), NEVER)
-    last_later[of_step[later]] = steps.commits[later]
-    first_later[of_step[later[::-1]]] = steps.commits[later[::-1]]
-    return Chains(steps.units[begins], steps.old[begins], steps.units[ends], steps.new[ends],
-                  first_later, last_later, steps, of_step, followed)
+    made = Chains(steps.units[begins], steps.old[begins], steps.units[ends], steps.new[ends], begins,
+                  np.full(len(touched), NEVER), steps, of_step, followed)
+    last = made.last_steps_by_others
+    made.last_later[last >= 0] = steps.commits[last[last >= 0]]
+    return made
 
 
 def _previous(steps: RowSteps, carried: Sequence[Carried]) -> np.ndarray:

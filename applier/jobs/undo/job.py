@@ -28,7 +28,7 @@ from applier.jobs.undo.conflicts import refusal
 from applier.jobs.undo.log_file import write_log
 from applier.jobs.undo.no_partition import leave_rows_of_no_partition
 from applier.jobs.undo.proof import proof
-from applier.jobs.undo.references import leave_broken_references
+from applier.jobs.undo.references import References
 from applier.jobs.undo.result import Undone, UndoneTable, transactions_text
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.table_order import needs_checks_off, parents_first
@@ -85,11 +85,14 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
                             found.losses.get(name, {}), commits)
         rows[name] = RowsToUndo(table, options.on_conflict, options.where)
         progress.update(len(rows))
-        if len(rows[name].chains):
+        if not len(rows[name].chains):
+            table.check_that_it_was_not_dropped_again()
+        else:
             names += [other for other in found.connected(name) if other not in rows and other not in names]
     for name in found.divided_anew & rows.keys():
         leave_rows_of_no_partition(rows[name])
-    while any([leave_broken_references(rows), *map(leave_taken_keys, rows.values())]):
+    references = References(rows)
+    while any([references.leave_broken(), *map(leave_taken_keys, rows.values())]):
         pass  # a row that stays may be in the way of others
     tables = [undo_table(one, folder / str(number)) for number, one in enumerate(rows.values())
               if len(one.chains) or one.table.is_dropped_by_chosen or one.partitions]

@@ -16,10 +16,8 @@ def kept_columns(table: TracedTable, chains: Chains) -> tuple[np.ndarray, np.nda
     another key, also of another table."""
     steps, n = chains.steps, len(chains)
     known = chains.of_step >= 0
-    first = np.full(n, len(steps))
-    np.minimum.at(first, chains.of_step[known & steps.chosen], np.flatnonzero(known & steps.chosen))
     by_others = np.flatnonzero(known & ~steps.chosen)
-    by_others = by_others[by_others > first[chains.of_step[by_others]]]
+    by_others = by_others[by_others > chains.first[chains.of_step[by_others]]]
     changes = by_others[(steps.old[by_others] >= 0) & (steps.new[by_others] >= 0)]
     kept, done = np.zeros((n, len(table.columns)), np.bool_), 0
     for read in table.read(steps.units[changes], steps.old[changes], steps.new[changes], table.columns):

@@ -68,7 +68,9 @@ def _in_which(tables: Sequence[TableUndo], on_conflict: str) -> str:
         return "in all columns"
     if on_conflict == OF_COLUMNS:
         return f"but in {partly:,} of them for the columns that others have changed since"
-    return f"in all columns, so that in {partly:,} of them what others have changed since is lost"
+    following = sum(one.following for one in tables)
+    but = f", but in {following:,} of them for those that follow their parent rows" * bool(following)
+    return f"in all columns{but}, so that in {partly:,} of them what others have changed since is lost"
 
 
 def _live(log: ChangeLog, definition: TableDefinition) -> str:

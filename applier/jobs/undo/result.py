@@ -31,7 +31,8 @@ class UndoneTable:
     partly: int
     """Rows that others have changed since, and that are undone anyway: all of them, or in other columns."""
     in_conflict: int
-    """Rows that stay as they are, since others have changed them, have their key, or refer to them."""
+    """Rows that are not undone, since others have changed them, have their key, or refer to them, or since their parent
+    rows are gone."""
     rows_after: int
     """How many rows the table has then, if nothing else is written meanwhile."""
 
@@ -58,7 +59,7 @@ class Undone:
     tables: tuple[UndoneTable, ...]
     """The tables that they changed."""
     conflicts: tuple[Conflict, ...]
-    """The first of the rows that stay as they are."""
+    """The first of the rows that are not undone."""
     undone_anyway: tuple[Conflict, ...]
     """The first of the rows that others have changed since, and that are undone anyway: all of them, or in other
     columns."""

@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.jobs.history.commits import NEVER
 from applier.jobs.undo.chains import chains
 from applier.jobs.undo.kept_columns import kept_columns
+from applier.jobs.undo.later_changes import EMPTIED, LaterChanges
 from applier.jobs.undo.losses import Loss
 from applier.jobs.undo.partitions_back import otherwise, with_partitions_back
+from applier.jobs.undo.row_keys import encoded, read_columns
 from applier.jobs.undo.traced_table import TracedTable
 from applier.jobs.undo.where import chosen_rows
 from applier.options import FORCE, OF_COLUMNS
-
-CHANGED_SINCE = "changed since"
+from applier.schema.definition import Column
 
 
 class RowsToUndo:
     """The chains of a table, of rows for which `where` is true; its `definition` then, and the statements that make
     dropped `partitions` again; which of them are `undone` (bool[n]), and, of the
     others, what is in the way: numbers in `reasons`, and the commits `by` which it came there (NEVER: it is a row of
-    the undo itself).
+    the undo itself). Of some, another row `has_key` now (bool[n]).
 
     Of rows that others have changed since, what `on_conflict` says: all is undone with FORCE, and with OF_COLUMNS all
-    but the columns that they changed, which `kept` has (bool[n, columns]; None: of no row).
+    but the columns that they changed, which `kept` has (bool[n, columns]; None: of no row). `partly` are those which
+    are undone although others have changed them, and `given` the values of columns that follow a parent's row, in
+    place of those before (by name: bool[n], and n values).
     """
 
     def __init__(self, table: TracedTable, on_conflict: str, where: str | None = None) -> None:
-        self.table, self.chains = table, chains(table.steps, table.carried)
+        self.table, self.chains, self.on_conflict = table, chains(table.steps, table.carried), on_conflict
+        if where is not None and len(self.chains):
+            self.chains = self.chains.part(chosen_rows(table, self.chains, where))
+        changes = LaterChanges(table, self.chains)
         for number, since in enumerate(table.losses):
             if not since.is_chosen:
                 loss = otherwise(since.loss, table.losses[:number])
-                self.chains.touch(self._would_be_lost(loss, since.n_units), since.commit)
-        if where is not None and len(self.chains):
-            self.chains = self.chains.part(chosen_rows(table, self.chains, where))
+                changes.touch(self._would_be_lost(loss, since.n_units), since.commit, EMPTIED)
+        self.number, self.reasons = changes.number, changes.reasons
+        self.why, self.has_key = changes.why, changes.has_key
         later, self.kept = self.chains.touched_later, None
         self.undone = ~later
-        if on_conflict == FORCE:
-            self.undone[:] = True
+        if on_conflict == FORCE:  # a row that others have inserted since is not one that the transactions inserted
+            self.undone = ~(self.has_key & (self.chains.before < 0) & (self.chains.now < 0))
         elif on_conflict == OF_COLUMNS and later.any():
             can_be, self.kept = kept_columns(table, self.chains)
-            self.undone |= can_be
+            self.undone |= can_be & ~changes.not_to_the_row
         self.partly = later & self.undone
+        self.given = dict[str, tuple[np.ndarray, pa.Array]]()
         self.definition, self.partitions = with_partitions_back(table.definition, table.losses)
-        self.reasons = [CHANGED_SINCE]
-        self.why = np.zeros(len(self.chains), np.int64)
         self.by = np.where(self.undone, NEVER, self.chains.last_later)
 
     def _would_be_lost(self, loss: Loss, n_units: int) -> np.ndarray:
@@ -58,10 +67,42 @@ class RowsToUndo:
 
     def leave(self, which: np.ndarray, reason: str, by: np.ndarray) -> None:
         """Do not undo these chains, by their numbers."""
-        if reason not in self.reasons:
-            self.reasons.append(reason)
-        self.undone[which] = False
-        self.why[which], self.by[which] = self.reasons.index(reason), by
+        self.undone[which] = self.partly[which] = False
+        self.why[which], self.by[which] = self.number(reason), by
+
+    def follow(self, which: np.ndarray, reason: str, by: np.ndarray, given: dict[str, pa.Array]) -> None:
+        """Undo these chains, by their numbers, although others have changed what they refer to: with these values, one
+        for each of them, in place of those before."""
+        self.partly[which] = True
+        self.why[which], self.chains.last_later[which] = self.number(reason), by
+        n, places = len(self.chains), np.full(len(self.chains), -1)
+        places[which] = np.arange(len(which))
+        is_given = places >= 0
+        for name, values in given.items():
+            were_given, known = self.given.get(name, (np.zeros(n, np.bool_), pa.nulls(n, values.type)))
+            self.given[name] = were_given | is_given, pc.if_else(
+                pa.array(is_given), values.take(pa.array(places, mask=~is_given)), known)
+
+    @property
+    def are_given(self) -> np.ndarray:
+        """Which chains have values in place of those before: bool[n]."""
+        found = np.zeros(len(self.chains), np.bool_)
+        for which, _ in self.given.values():
+            found |= which & self.undone
+        return found
+
+    def with_given(self, which: np.ndarray, names: Sequence[str], values: list[pa.Array]) -> list[pa.Array]:
+        """Return the values before of these chains, by their numbers, with those that are given in their place."""
+        return [pc.if_else(pa.array(self.given[name][0][which]), self.given[name][1].take(pa.array(which)), array)
+                if name in self.given else array for name, array in zip(names, values, strict=True)]
+
+    def keys_back(self, which: np.ndarray, columns: Sequence[Column], prefixes: Sequence[int | None]) -> pa.Array:
+        """Return the keys that these chains, by their numbers, have as they come back (row_keys.encoded)."""
+        names, parts, done = [column.name for column in columns], list[list[pa.Array]](), 0
+        for arrays in read_columns(self.table, names, self.chains.before_units[which], self.chains.before[which]):
+            parts.append(self.with_given(which[done:done + len(arrays[0])], names, arrays))
+            done += len(arrays[0])
+        return encoded(self.table.definition, columns, prefixes, parts)
 
     @property
     def others(self) -> np.ndarray:

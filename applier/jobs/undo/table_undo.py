@@ -29,7 +29,8 @@ class TableUndo:
     """A table's rows that are undone: how many are inserted again, deleted, and updated; how many were changed and are
     the same again already; how many are deleted and inserted again, for their keys; whether the table is made first,
     since it is not there; the `statements` that make it, or partitions of it, first; how many others have changed
-    since, and are undone anyway; how many stay as they are; how many rows there are afterwards; and the first of both.
+    since, and are undone anyway; how many of these follow what became of their parent rows; how many are not undone;
+    how many rows there are afterwards; and the first of both.
     `definition` is the table's afterwards, `now` what it is; `key` are the columns of its key; `file` has
     the rows as differences (jobs.diff.rows), from what they are to what they were.
     """
@@ -45,6 +46,7 @@ class TableUndo:
     recreated: bool
     statements: tuple[str, ...]
     partly: int
+    following: int
     in_conflict: int
     rows_after: int
     conflicts: tuple[Conflict, ...]
@@ -79,8 +81,8 @@ def undo_table(rows: RowsToUndo, file: Path) -> TableUndo:
     return TableUndo(rows.definition, table.definition, names, inserted, deleted, updated,
                      max(0, n_undone - inserted - deleted - updated + all_anew), all_anew,
                      recreated, _creating(rows.definition) if recreated else rows.partitions, int(rows.partly.sum()),
-                     len(undone) - n_undone, table.rows + inserted - deleted, tuple(conflicts(rows, names)),
-                     tuple(undone_anyway(rows, names)), file)
+                     int(rows.are_given.sum()), len(undone) - n_undone, table.rows + inserted - deleted,
+                     tuple(conflicts(rows, names)), tuple(undone_anyway(rows, names)), file)
 
 
 def _creating(definition: TableDefinition) -> tuple[str, ...]:
@@ -136,9 +138,10 @@ def _pairs(rows: RowsToUndo) -> Iterator[tuple[np.ndarray, _Rows, _Rows]]:
         for read in rows.table.read(units, found.now[places] if of_now else nothing,
                                     found.before[places] if of_before else nothing, rows.table.columns):
             values = read.values.combine_chunks()
-            yield (places[done:done + len(read.steps)], _taken(values, read.before) if of_now else None,
-                   _taken(values, read.after) if of_before else None)
-            done += len(read.steps)
+            part = places[done:done + len(read.steps)]
+            yield (part, _taken(values, read.before) if of_now else None,
+                   _with_given(rows, part, _taken(values, read.after)) if of_before else None)
+            done += len(part)
 
 
 def _with(now: pa.RecordBatch, before: pa.RecordBatch, which: np.ndarray) -> pa.RecordBatch:
@@ -146,6 +149,13 @@ def _with(now: pa.RecordBatch, before: pa.RecordBatch, which: np.ndarray) -> pa.
     arrays = [pc.if_else(pa.array(which[:, number]), old, new) if which[:, number].any() else new
               for number, (old, new) in enumerate(zip(before.columns, now.columns, strict=True))]
     return pa.RecordBatch.from_arrays(arrays, schema=now.schema)
+
+
+def _with_given(rows: RowsToUndo, chains: np.ndarray, before: pa.RecordBatch) -> pa.RecordBatch:
+    if not rows.given:
+        return before
+    return pa.RecordBatch.from_arrays(rows.with_given(chains, before.schema.names, before.columns),
+                                      schema=before.schema)
 
 
 def _taken(values: pa.Table, rows: np.ndarray) -> pa.RecordBatch:

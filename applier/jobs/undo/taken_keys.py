@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 
 from applier.jobs.history.commits import NEVER
-from applier.jobs.undo.row_keys import row_keys
+from applier.jobs.undo.row_keys import key_columns, row_keys, unique_keys
 from applier.jobs.undo.rows_to_undo import RowsToUndo
-from applier.schema.definition import Key, TableDefinition
 
 
 def leave_taken_keys(rows: RowsToUndo) -> bool:
@@ -18,14 +18,10 @@ def leave_taken_keys(rows: RowsToUndo) -> bool:
     found, back, others, steps = False, rows.back, rows.others, rows.chains.steps
     if not len(back):
         return False
-    units = np.concatenate([rows.chains.before_units[back], steps.units[others]])
-    pointers = np.concatenate([rows.chains.before[back], steps.new[others]])
-    for key in rows.table.definition.keys:
-        if not _is_unique(key, rows.table.definition):
-            continue
-        columns = [rows.table.definition.column(part.column) for part in key.parts if part.column is not None]
-        codes = row_keys(rows.table, columns, [part.length for part in key.parts], units,
-                         pointers).dictionary_encode().indices
+    for key in unique_keys(rows.table.definition):
+        columns, prefixes = key_columns(rows.table.definition, key), [part.length for part in key.parts]
+        codes = pa.concat_arrays([rows.keys_back(back, columns, prefixes), row_keys(
+            rows.table, columns, prefixes, steps.units[others], steps.new[others])]).dictionary_encode().indices
         valid, numbers = np.asarray(codes.is_valid()), codes.fill_null(0).to_numpy()
         own, of_others = numbers[:len(back)], np.flatnonzero(valid[len(back):])
         holders = np.full(int(numbers.max(initial=-1)) + 1, -1)
@@ -38,9 +34,3 @@ def leave_taken_keys(rows: RowsToUndo) -> bool:
             by = np.where(holder[taken] >= 0, steps.commits[holder[taken]], NEVER)
             rows.leave(back[taken], f"another row has its {key.name} now", by)
     return found
-
-
-def _is_unique(key: Key, definition: TableDefinition) -> bool:
-    """Whether rows must differ by it, and have its columns."""
-    return key.kind in ("primary", "unique") and all(
-        part.column is not None and definition.column(part.column) in definition.stored_columns for part in key.parts)

@@ -30,10 +30,12 @@ _NO_STEPS = RowSteps(*(np.empty(0, kind) for kind in (np.int32, np.int64, np.int
 
 @dataclass(frozen=True)
 class LossSince:
-    """A statement since the first chosen commit: what it took away, whether it is chosen, its commit, and how many of
-    the first units had the table's rows until then."""
+    """A statement since the first chosen commit: what it took away, where it ends, whether the table was not there
+    afterwards, whether it is chosen, its commit, and how many of the first units had the table's rows until then."""
 
     loss: Loss
+    end: Position
+    drops_table: bool
     is_chosen: bool
     commit: int
     n_units: int
@@ -87,6 +89,15 @@ class TracedTable:
     def is_dropped_by_chosen(self) -> bool:
         """Whether the table is not there, since what is undone dropped it."""
         return not self.is_there and bool(self.losses) and self.losses[-1].is_chosen
+
+    def check_that_it_was_not_dropped_again(self) -> None:
+        """Raise SchemaError where others have dropped a table since that a chosen statement dropped before."""
+        if not self.is_there and not self.is_dropped_by_chosen and any(
+                since.is_chosen and since.drops_table for since in self.losses):
+            file, position = self.losses[-1].end
+            raise SchemaError("the table, which is to come back, was dropped again since",
+                              file=self._log.files[file].name, position=position, table=self.definition.full_name,
+                              hint="undo that statement, too, or leave the table out with --ignore-tables")
 
     @property
     def rows(self) -> int:
@@ -160,12 +171,14 @@ class TracedTable:
         """What was taken away since the first chosen commit. A version without changes has no rows of its own, but rows
         of those before it would have been in it."""
         n_units, found = 0, list[LossSince]()
+        starts = {version.start for version in self._log.versions.values()}
         for version in line:
             end = self._log.versions[version].end
             if version in self._offsets:
                 n_units = self._offsets[version] + len(self._walks[version].units)
             if end is not None:
-                found.append(LossSince(self._losses[end], self._is_wanted(end), self._commit(end), n_units))
+                found.append(LossSince(self._losses[end], end, end not in starts, self._is_wanted(end),
+                                       self._commit(end), n_units))
         return tuple(found)
 
     def _lost(self, version: int) -> Iterator[RowSteps]:

@@ -2,8 +2,9 @@
 
 Rows are known by their keys, those of tables without a key by their values, as often as these are there. A row is
 touched by a statement after which it is another one, or not there. It says MUST where others touched a row later that
-the chosen transaction touched, where what would be there breaks a key, and where statements since leave no table or
-partition to come back; MAY where equal rows of a table without a key cannot be told apart; else NEVER.
+the chosen transaction touched (also if it is the same again, or there is none), used the unique value of one that is to
+come back, or changed its parent row; where what would be there breaks a key; and where statements since leave no table
+or partition to come back; MAY where equal rows of a table without a key cannot be told apart; else NEVER.
 """
 
 from __future__ import annotations
@@ -81,6 +82,10 @@ def judge(done: Sequence[Done], number: int, keyed: set[str], parts: Parts, *, u
         for one in later:
             if both := own & (one.touched[table] | _taken(one, table, own & before[table].keys(), chosen)):
                 found.add(MUST if whole else MAY, f"{table} {sorted(both, key=repr)[:3]} is touched later")
+            if table == "c" and (parents := _parents_changed(one, own, before[table])):
+                found.add(MUST, f"rows of p that rows of c refer to are changed later: {parents}")
+            if table == "p" and unique and (used := _unique_used(one, own - after[table].keys(), before[table])):
+                found.add(MUST, f"values of u of rows of p are used later: {used}")
             if one.emptied == table and keys:
                 found.add(MAY, f"{table} was emptied later")
         found.expected[table] = _expected(own, before[table], after[table], last[table], whole=whole)
@@ -106,6 +111,21 @@ def _expected(own: set[tuple], before: dict[tuple, object], after: dict[tuple, o
         else:
             expected[key] = count
     return expected
+
+
+def _parents_changed(one: Done, own: set[tuple], before: dict[tuple, object]) -> list[int]:
+    """Of the rows of p that these rows of c referred to, those that statements of `one` deleted or renumbered."""
+    ids = {before[key][1] for key in own & before.keys()} - {None}
+    return [id for first, second in zip(one.states, one.states[1:], strict=False) for id in sorted(ids)
+            if (id,) in first["p"] and (id,) not in second["p"]]
+
+
+def _unique_used(one: Done, gone: set[tuple], before: dict[tuple, object]) -> list[int]:
+    """Of the values of u that deleted rows of p had, those that statements of `one` gave to a row, or took from it."""
+    values = {before[key][3] for key in gone & before.keys()} - {None}
+    return [row[3] for first, second in zip(one.states, one.states[1:], strict=False)
+            for key in one.touched["p"] for row in (first["p"].get(key), second["p"].get(key))
+            if row is not None and row[3] in values]
 
 
 def _check_keys(found: Judged, *, unique: bool) -> None:

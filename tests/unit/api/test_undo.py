@@ -63,6 +63,13 @@ class Log:
         return undone(self.path, self.folder)[f"d.{table}"]
 
 
+def undone_in(log, folder):
+    """The rows of `t` after the undo, computed in a folder of its own."""
+    folder.mkdir()
+    (folder / "undo.000001").write_bytes((log.folder / "undo.000001").read_bytes())
+    return undone(log.path, folder)["d.t"]
+
+
 def undone(archive, folder):
     """The rows of all tables of an archive after its undo."""
     applier.replay(archive, f"{folder}/after")
@@ -134,6 +141,16 @@ def test_rows_that_others_have_changed_are_named(tmp_path):
     assert log.undo(2, 3, name="both").tables[0].updated == 3
 
 
+def test_keys_of_rows_are_listed_whole(tmp_path):
+    """However long they are: two rows that differ at the end of a key are two rows."""
+    log, keys = Log(tmp_path, "CREATE TABLE t (id VARCHAR(99) PRIMARY KEY, n INT)"), ["x" * 98 + end for end in "ab"]
+    log.transaction(("insert", "t", {"id": keys, "n": [1, 2]}))
+    log.transaction(("update", "t", {"id": keys}, {"n": [3, 4]}))
+    with pytest.raises(applier.UndoRefused) as refused:
+        log.undo(1)
+    assert [dict(one.row)["id"] for one in refused.value.conflicts] == keys
+
+
 def test_what_others_did_in_between_counts_too(tmp_path):
     """A row that a chosen transaction changed, then another one, and then a chosen one."""
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, n INT)")
@@ -154,6 +171,176 @@ def test_a_row_whose_key_another_one_has_does_not_come_back(tmp_path, unique):
     with pytest.raises(applier.UndoRefused, match=rf"d.t id=a: another row has its {name} now by .*:5 at"):
         log.undo(2)
     assert log.undo(2, on_conflict="skip").tables[0].inserted == 1
+
+
+AGAIN = [("insert", "t", {"id": [1], "u": [9]}), ("delete", "t", {"id": [1]})]
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize(("chosen", "later", "words", "after"), [
+    ([("delete", "t", {"id": [1]})], AGAIN, "not restored: d.t id=1: created again and deleted since", [1, 2]),
+    ([("delete", "t", {"id": [1]})], [AGAIN], "not restored: d.t id=1: created again and deleted since", [1, 2]),
+    ([("delete", "t", {"id": [1]})], [AGAIN[0], ("update", "t", {"id": [1]}, {"id": [7]})],
+     "not restored: d.t id=1: another row had its PRIMARY since", [1, 2, 7]),
+    ([("delete", "t", {"id": [1]})], [("insert", "t", {"id": [7], "u": [1]}), ("delete", "t", {"id": [7]})],
+     "not restored: d.t id=1: another row had its u since", [1, 2]),
+    ([("delete", "t", {"id": [1]})], AGAIN[:1], "not restored: d.t id=1: another row has its PRIMARY now", None),
+    ([("delete", "t", {"id": [1]})], ["TRUNCATE TABLE t"],
+     "not restored: d.t id=1: its table or partition was emptied or dropped since", [1]),
+    ([("update", "t", {"id": [1]}, {"id": [3]})], AGAIN, "left as it is: d.t id=1: another row had its PRIMARY since",
+     [1, 2]),
+    ([("delete", "t", {"id": [1]}), AGAIN[0]], AGAIN[1:], "not restored: d.t id=1: created again and deleted since",
+     [1, 2]),
+    ([("insert", "t", {"id": [5], "u": [5]})], [("delete", "t", {"id": [5]})], "already gone: d.t id=5: deleted since",
+     [1, 2]),
+    ([("insert", "t", {"id": [5], "u": [5]})], [("delete", "t", {"id": [5]}), ("insert", "t", {"id": [5], "u": [5]})],
+     "left as it is: d.t id=5: another row has its PRIMARY now", None),
+    ([("update", "t", {"id": [1]}, {"u": [3]})], [("delete", "t", {"id": [1]})],
+     "not restored: d.t id=1: deleted since", [1, 2]),
+    ([("update", "t", {"id": [1]}, {"u": [3]})], [("update", "t", {"id": [1]}, {"id": [8]}),
+                                                  ("update", "t", {"id": [8]}, {"id": [1]})],
+     "left as it is: d.t id=1: changed since", [1, 2])])
+def test_rows_that_others_created_again_and_deleted(tmp_path, capsys, flavour, chosen, later, words, after):
+    """UNDO-CHAIN: a row is known by its key, also where none is left. Each mode says what becomes of the row, and who
+    was the last to touch it, when; `force` alone brings it back, unless another row has its key."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, u INT UNIQUE)", flavour=flavour)
+    log.transaction(("insert", "t", {"id": [1, 2], "u": [1, 2]}))
+    log.transaction(*chosen)
+    for change in later:
+        if isinstance(change, str):
+            log.n += 1
+            log.writer.query(change, "d")
+        else:
+            log.transaction(*(change if isinstance(change, list) else [change]))
+    who = rf"{log.gtid(log.n)} at 2026-03-14 12:0\d:00Z"
+    with pytest.raises(applier.UndoRefused, match=rf"{words.partition(': ')[2]} by {who}"):
+        log.undo(2)
+    for mode in ("skip", "columns"):
+        assert cli.main(["undo", "--binlogs", log.path, "--gtids", log.gtid(2), "--on-conflict", mode, "--output",
+                         f"{tmp_path}/{mode}"]) == 0
+        shown = capsys.readouterr().out
+        assert f"{words} by {log.gtid(log.n)} at 2026-03-14 12:0" in shown and "undone" not in shown.split("\n\n")[0]
+    found = log.undo(2, on_conflict="force")
+    if after is None:
+        assert [f"{row.outcome}: {row}".startswith(words) for row in found.conflicts] == [True]
+    else:
+        assert not found.conflicts
+        assert {row.outcome for row in found.undone_anyway} <= {"undone anyway", "already gone"}
+        assert log.undone() == rows(*({"id": n, "u": {7: 9}.get(n, n)} for n in after))
+
+
+def test_equal_rows_of_a_table_without_a_key_that_others_deleted_since(tmp_path):
+    """UNDO-CHAIN: they would have deleted the row, too. Others that were only inserted are in nobody's way."""
+    log = Log(tmp_path, "CREATE TABLE t (a INT, b VARCHAR(5))")
+    log.transaction(("insert", "t", {"a": [1, 1, 2], "b": ["x", None, "y"]}))
+    log.transaction(("delete", "t", {"a": [1, 1], "b": ["x", None]}))
+    log.transaction(("insert", "t", {"a": [1, 1], "b": ["x", None]}))
+    log.transaction(("delete", "t", {"a": [1], "b": [None]}))
+    with pytest.raises(applier.UndoRefused, match=r"1 rows.*\n  d.t a=1, b=NULL: an equal row .* by \S+:6 at"):
+        log.undo(2)
+    log.undo(2, on_conflict="skip")
+    assert log.undone() == rows({"a": 1, "b": "x"}, {"a": 1, "b": "x"}, {"a": 2, "b": "y"})
+
+
+def test_rows_of_others_that_had_the_key_before(tmp_path):
+    """UNDO-CHAIN: only what others did since counts; a NULL is no key."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, u INT UNIQUE)")
+    log.transaction(("insert", "t", {"id": [1], "u": [7]}))
+    log.transaction(("delete", "t", {"id": [1]}))
+    log.transaction(("insert", "t", {"id": [1, 2], "u": [7, None]}))
+    log.transaction(("delete", "t", {"id": [1, 2]}))
+    log.transaction(("insert", "t", {"id": [3], "u": [None]}))
+    log.transaction(("delete", "t", {"id": [3]}))
+    assert log.undo(4).tables[0].inserted == 2
+    assert log.undone() == rows({"id": 1, "u": 7}, {"id": 2, "u": None})
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize(("action", "later", "words", "skipped", "columns", "force"), [
+    ("SET NULL", [("delete", "p", {"id": [1]})], "was deleted since (ON DELETE SET NULL)", "not restored",
+     {"id": 10, "p": None, "n": 5}, None),
+    ("SET NULL", [("update", "p", {"id": [1]}, {"id": [9]})], "got another key since (ON UPDATE SET NULL)",
+     "not restored", {"id": 10, "p": None, "n": 5}, None),
+    ("SET NULL", [("delete", "p", {"id": [1]}), ("insert", "p", {"id": [1]})],
+     "was deleted since (ON DELETE SET NULL)", "not restored", {"id": 10, "p": None, "n": 5},
+     {"id": 10, "p": 1, "n": 5}),
+    ("CASCADE", [("delete", "p", {"id": [1]})], "was deleted since (ON DELETE CASCADE)", "not restored", {}, {}),
+    ("CASCADE", [("delete", "p", {"id": [1]}), ("insert", "p", {"id": [1]})], "was deleted since (ON DELETE CASCADE)",
+     "not restored", {}, {"id": 10, "p": 1, "n": 5}),
+    ("CASCADE", [("update", "p", {"id": [1]}, {"id": [8]}), ("update", "p", {"id": [8]}, {"id": [9]})],
+     "got another key since (ON UPDATE CASCADE)", "not restored", {"id": 10, "p": 9, "n": 5}, None),
+    ("RESTRICT", [("delete", "p", {"id": [1]})], "was deleted since", "not restored", {}, {}),
+    ("RESTRICT", [("update", "p", {"id": [1]}, {"id": [9]})], "got another key since", "not restored", {}, {}),
+    ("RESTRICT", [("delete", "p", {"id": [1]}), ("insert", "p", {"id": [1]})], None, None, {"id": 10, "p": 1, "n": 5},
+     None)])
+def test_a_row_follows_what_became_of_its_parent_row(tmp_path, flavour, action, later, words, skipped, columns, force):
+    """UNDO-REF: its foreign key would have changed or deleted it, had it been there."""
+    log = Log(tmp_path, "CREATE TABLE p (id INT PRIMARY KEY)",
+              "CREATE TABLE t (id INT PRIMARY KEY, p INT, n INT, FOREIGN KEY (p) REFERENCES p (id) "
+              f"ON DELETE {action} ON UPDATE {action})", flavour=flavour)
+    log.transaction(("insert", "p", {"id": [1, 2]}), ("insert", "t", {"id": [10, 11], "p": [1, 2], "n": [5, 6]}))
+    log.transaction(("delete", "t", {"id": [10]}))
+    for change in later:
+        log.transaction(change)
+    stays = {"id": 11, "p": 2, "n": 6}
+    if words is None:
+        assert log.undo(2).tables[0].partly == 0 and log.undone() == rows(columns, stays)
+        return
+    with pytest.raises(applier.UndoRefused) as refused:
+        log.undo(2)
+    assert f"  d.t id=10: its parent row in d.p {words} by {log.gtid(3)} at 2026-03-14 12:03:00Z" in str(refused.value)
+    for mode, expected in (("skip", {}), ("columns", columns), ("force", columns if force is None else force)):
+        found = log.undo(2, name=f"{mode}.000001", on_conflict=mode)
+        (tmp_path / "undo.000001").unlink(missing_ok=True)
+        (tmp_path / f"{mode}.000001").rename(tmp_path / "undo.000001")
+        assert undone_in(log, tmp_path / mode) == rows(*[expected] * bool(expected), stays)
+        [row] = [*found.conflicts, *found.undone_anyway]
+        assert row.outcome == ("not restored" if not expected else "undone anyway" if expected["p"] == 1 else
+                               "undone but for what was changed since")
+
+
+@pytest.mark.parametrize(("tables", "rows_before", "chosen", "later", "expected"), [
+    (["CREATE TABLE t (id INT PRIMARY KEY, m INT, FOREIGN KEY (m) REFERENCES t (id) ON DELETE SET NULL)"],
+     [("insert", "t", {"id": [1, 2, 3], "m": [None, 1, 2]})], [("delete", "t", {"id": [3]})],
+     [("delete", "t", {"id": [2]})], [{"id": 1, "m": None}, {"id": 3, "m": None}]),
+    (["CREATE TABLE p (a VARCHAR(9) PRIMARY KEY)", "CREATE TABLE t (a VARCHAR(9), n INT, PRIMARY KEY (a, n), "
+      "FOREIGN KEY (a) REFERENCES p (a) ON UPDATE CASCADE)"],
+     [("insert", "p", {"a": ["x"]}), ("insert", "t", {"a": ["X", "x"], "n": [1, 2]})],
+     [("delete", "t", {"a": ["X"], "n": [1]})], [("update", "p", {"a": ["x"]}, {"a": ["z"]})],
+     [{"a": "z", "n": 1}, {"a": "z", "n": 2}]),
+    (["CREATE TABLE p (a INT, b INT, PRIMARY KEY (a, b))", "CREATE TABLE t (id INT PRIMARY KEY, b INT, a INT, "
+      "FOREIGN KEY (a, b) REFERENCES p (a, b) ON DELETE SET NULL ON UPDATE CASCADE)"],
+     [("insert", "p", {"a": [1, 1], "b": [1, 2]}), ("insert", "t", {"id": [1, 2, 3], "b": [1, 2, None],
+                                                                    "a": [1, 1, 1]})],
+     [("delete", "t", {"id": [1, 2, 3]})],
+     [("delete", "p", {"a": [1], "b": [1]}), ("update", "p", {"a": [1], "b": [2]}, {"a": [7], "b": [8]})],
+     [{"id": 1, "b": None, "a": None}, {"id": 2, "b": 8, "a": 7}, {"id": 3, "b": None, "a": 1}]),
+    (["CREATE TABLE p (id INT PRIMARY KEY)", "CREATE TABLE c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES "
+      "p (id) ON DELETE CASCADE)", "CREATE TABLE t (id INT PRIMARY KEY, c INT, FOREIGN KEY (c) REFERENCES c (id) "
+      "ON DELETE SET NULL)"],
+     [("insert", "p", {"id": [1]}), ("insert", "c", {"id": [1], "p": [1]}), ("insert", "t", {"id": [1], "c": [1]})],
+     [("delete", "t", {"id": [1]}), ("delete", "c", {"id": [1]})], [("delete", "p", {"id": [1]})],
+     [{"id": 1, "c": None}])])
+def test_keys_that_rows_follow(tmp_path, tables, rows_before, chosen, later, expected):
+    """UNDO-REF: of several columns, within a primary key, in the same table, and over a row that does not come back."""
+    log = Log(tmp_path, *tables)
+    for transaction in (rows_before, chosen, later):
+        log.transaction(*transaction)
+    for mode in ("columns", "force"):
+        (tmp_path / "undo.000001").unlink(missing_ok=True)
+        assert log.undo(2, on_conflict=mode).proof[0].startswith("Proof: ")
+        assert undone_in(log, tmp_path / mode) == rows(*expected)
+
+
+def test_a_table_that_others_made_and_dropped_again_does_not_come_back(tmp_path):
+    """Also where it has no rows that could be listed."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
+    for statement in ("DROP TABLE t", "CREATE TABLE t (id INT PRIMARY KEY)", "DROP TABLE t"):
+        log.n += 1
+        log.writer.query(statement, "d")
+    with pytest.raises(applier.SchemaError, match=r"the table, which is to come back, was dropped again since"):
+        log.undo(1)
+    assert log.undo(1, 3).tables[0].recreated
 
 
 def test_columns_that_nobody_changed_since(tmp_path):
@@ -205,7 +392,7 @@ def test_rows_that_others_refer_to_by_now_do_not_go(tmp_path):
     log.transaction(("delete", "p", {"id": [1]}))
     with pytest.raises(applier.UndoRefused, match=r"d.p id=2: rows of d.t refer to it now by \S+:7 at"):
         log.undo(2)
-    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: its row of d.p is gone$"):
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: its parent row in d.p was deleted since by \S+:8 at"):
         log.undo(3)
     assert log.undo(2, on_conflict="skip").tables[0].deleted == 1
     assert sum(table.rows for table in log.undo(3, 5, name="both").tables) == 2
@@ -384,11 +571,11 @@ def test_whoever_emptied_a_table_since_has_touched_its_rows(tmp_path):
     log.transaction(("delete", "t", {"id": [1]}), ("insert", "t", {"id": [3]}))
     log.writer.query("TRUNCATE TABLE t", "d")
     log.transaction(("insert", "t", {"id": [2]}))
-    with pytest.raises(applier.UndoRefused, match=r"d.t id=3: changed since by \S+:5 at"):
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=3: deleted since by \S+:5 at"):
         log.undo(2)
     with pytest.raises(applier.UndoRefused, match=r"d.t id=2: another row has its PRIMARY now by \S+:6 at"):
         log.undo(3)
-    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: changed since by \S+:5 at"):
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: its table .* emptied or dropped since by \S+:5 at"):
         log.undo(2)
     assert log.undo(3, 4).tables[0].rows_after == 2
 
@@ -400,7 +587,7 @@ def test_rows_of_a_table_that_others_emptied_again_do_not_come_back(tmp_path):
     for _ in range(2):
         log.n += 1
         log.writer.query("TRUNCATE TABLE t", "d")
-    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: changed since by \S+:5 at"):
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=1: its table .* emptied or dropped since by \S+:5 at"):
         log.undo(2)
     assert log.undo(2, 3, name="both").tables[0].rows_after == 2
 

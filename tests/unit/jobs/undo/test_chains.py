@@ -34,7 +34,7 @@ def logs(draw):
 
 
 def by_hand(steps):
-    """Of each row that a chosen step touched: what was before the first one, what is there now, and the first and the
+    """Of each row that a chosen step touched: what was before the first one, what is there now, its number, and the
     last commit by others since."""
     known, ways = {}, []
     for number, (unit, old, new, _, _, move) in enumerate(steps):
@@ -50,9 +50,8 @@ def by_hand(steps):
         if first is not None:
             later = [steps[number][3] for number in way[first:] if not steps[number][4]]
             begin, end = steps[way[first]], steps[way[-1]]
-            found.append((way[first], begin[0], begin[1], end[0], end[2], *(
-                (later[0], later[-1]) if later else (NEVER, NEVER))))
-    return [row[1:] for row in sorted(found)]
+            found.append((way[first], begin[0], begin[1], end[0], end[2], later[-1] if later else NEVER))
+    return [(*row[1:5], row[0], row[5]) for row in sorted(found)]
 
 
 @given(logs())
@@ -61,4 +60,4 @@ def test_chains_are_what_following_each_row_gives(steps):
     kinds = (np.int32, np.int64, np.int64, np.int64, np.bool_, np.int64)
     made = chains(RowSteps(*(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True))))
     assert [*zip(made.before_units.tolist(), made.before.tolist(), made.now_units.tolist(), made.now.tolist(),
-                 made.first_later.tolist(), made.last_later.tolist(), strict=True)] == by_hand(steps)
+                 made.first.tolist(), made.last_later.tolist(), strict=True)] == by_hand(steps)
