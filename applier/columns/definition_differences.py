@@ -1,8 +1,8 @@
 """Compares two definitions of a table by meaning: as a log's CREATE TABLE has it, and as a server shows it.
 
-A server shows more than was written: DEFAULT NULL, defaults as a column of that type has them, display widths, an index
-that a foreign key needs, names of its own for constraints, partition bounds as values. AUTO_INCREMENT's next number, the
-order of keys and an engine that is not named make no difference. Seen on MySQL 9.7, MariaDB 10.11 and 11.8.
+A server shows more than was written: DEFAULT NULL, defaults as a column of that type has them, display widths, an
+index that a foreign key needs, names of its own for constraints, partition bounds as values. AUTO_INCREMENT's next
+number, the order of keys and an engine that is not named make no difference. Seen on MySQL 9.7, MariaDB 10.11 and 11.8.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _type(kind: ColumnType, flavour: str) -> ColumnType:
 def _same_default(old: Column, new: Column, before: TableDefinition, after: TableDefinition) -> bool:
     if old.generated and new.generated:
         return True
-    one, other = (_in_full(column) for column in (old, new))
+    one, other = (_literal(column.default) for column in (old, new))
     if one == other or one is None or other is None:
         return one == other
     if "local" in (one.kind, other.kind):
@@ -88,17 +88,16 @@ def _same_default(old: Column, new: Column, before: TableDefinition, after: Tabl
     old, new = replace(old, default=one), replace(new, default=other)
     if not is_variable(old) and not is_variable(new):
         try:
-            return default_scalar(old, before).equals(default_scalar(new, after))
+            return bool(default_scalar(old, before).equals(default_scalar(new, after)))
         except SchemaError:
             pass  # a function that is not computed
     return same_expressions(_sql(one), _sql(other))
 
 
-def _in_full(column: Column) -> Default | None:
-    """The default with NULL where a column without one takes NULL, and a literal in parentheses as a literal."""
-    default = column.default
-    if default is None:
-        return Default("null") if column.nullable else None
+def _literal(default: Default | None) -> Default | None:
+    """The default, a literal in parentheses as a literal; none for DEFAULT NULL."""
+    if default is None or default.kind == "null":
+        return None
     text = constant_of(default.text) if default.kind == "expression" else None
     return default if text is None else Default("string", text)
 

@@ -1,8 +1,8 @@
 """Compares SQL expressions by meaning: as people write them, and as servers show them.
 
-A server shows an expression after parsing it: with more parentheses, names in backquotes, synonyms of functions, strings
-with the character set of the session, NOT carried into comparisons, and values that stand for conditions compared with
-0. Seen on MySQL 9.7, MariaDB 10.11 and 11.8. Two expressions that differ in another way count as different.
+A server shows an expression after parsing it: with more parentheses, names in backquotes, synonyms of functions,
+strings with the character set of the session, NOT carried into comparisons, and values that stand for conditions
+compared with 0. Seen on MySQL 9.7, MariaDB 10.11 and 11.8. Expressions that differ otherwise count as different.
 """
 
 from __future__ import annotations
