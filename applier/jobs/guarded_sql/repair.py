@@ -15,7 +15,7 @@ from functools import cached_property
 from applier.columns.definition_differences import same_columns
 from applier.jobs.diff.columns import AFTER, BEFORE
 from applier.jobs.diff.result import Compared, TableDiff
-from applier.jobs.guarded_sql.script import Script, if_guards_hold
+from applier.jobs.guarded_sql.script import Guard, Script, any_of
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.guarded_sql.table_statements import TableStatements, columns_of_unique_keys, is_rounded
 from applier.mysql.types import quote_name
@@ -99,30 +99,35 @@ class Repair:
         there = [side for table in self._diff.tables.values() for side in table.definitions if side is not None]
         checks_off = bool(self._dropped) or needs_checks_off(changes, there)
         dropped = [(table.database, table.name) for table in self._dropped]
-        repaired = {(table.database, table.name) for table in self._diff.tables.values() if table not in self._left
-                    or _fits(table)}
-        parents = [change.name for change in changes if change.deleted or change.updated] + dropped
-        children = {(child.database, child.name) for child in there for key in child.foreign_keys
-                    if (key.database, key.table) in parents}
         notes = [f"Not repaired: {text}" for text in self.not_repaired] + [
             f"It destroys: {text}" for text in self.destroyed]
+        kept, made = ([change for change in changes if change.recreated == wanted] for wanted in (False, True))
+        databases = {f"CREATE DATABASE IF NOT EXISTS {quote_name(change.definition.database)}": None for change in made}
         return Script(f"from {self._diff.before} to {self._diff.after}", "it was before",
-                      [change.name for change in changes] + dropped, [change.statements() for change in changes],
-                      [*self._drops(), *self._creates(changes)], checks_off, parents, sorted(children & repaired),
-                      notes, ": drop them first, and create them again afterwards").text()
+                      [change.name for change in changes] + dropped, [change.statements() for change in kept],
+                      checks_off=checks_off, instead=": drop them first, and create them again afterwards",
+                      guards=[*(self._no_other_children(there) if checks_off else ()), *self._same_rows()],
+                      notes=notes, drops=[f"DROP TABLE {_name(table)}" for table in self._dropped],
+                      creates=[*databases, *(change.definition.to_sql() for change in made)],
+                      made=[change.statements() for change in made]).text()
 
-    def _drops(self) -> Iterator[str]:
-        """DROP TABLE only where the table has the rows that it had."""
-        for table in self._dropped:
-            definition = table.definitions[BEFORE]
-            assert definition is not None
-            yield if_guards_hold(f"DROP TABLE {_name(table)}", definition, table.rows_before)
+    def _no_other_children(self, definitions: list[TableDefinition]) -> Iterator[Guard]:
+        """No table that is not repaired refers to rows that go or change: nobody would check it."""
+        parents = [change.name for change in self._changes if change.deleted or change.updated]
+        parents += [(table.database, table.name) for table in self._dropped]
+        left = {(table.database, table.name) for table in self._left if not _fits(table)}
+        children = {(child.database, child.name) for child in definitions for key in child.foreign_keys
+                    if (key.database, key.table) in parents} - left
+        if parents:
+            yield Guard("No other tables have foreign keys to these, which would not be checked", (
+                "SELECT COUNT(*) <> 0 FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE "
+                f"({any_of(parents, 'UNIQUE_CONSTRAINT_SCHEMA', 'REFERENCED_TABLE_NAME')}) AND NOT "
+                f"({any_of(sorted(children), 'CONSTRAINT_SCHEMA', 'TABLE_NAME')})"))
 
-    def _creates(self, changes: list[_Change]) -> Iterator[str]:
-        for change in changes:
-            if change.recreated:
-                yield (f"CREATE DATABASE IF NOT EXISTS {quote_name(change.definition.database)};\n"
-                       f"{change.definition.to_sql()};\n")
+    def _same_rows(self) -> Iterator[Guard]:
+        if self._dropped:
+            yield Guard("Tables that are dropped have as many rows as before", " OR ".join(
+                f"(SELECT COUNT(*) FROM {_name(table)}) <> {table.rows_before}" for table in self._dropped))
 
 
 def _name(table: TableDiff) -> str:
@@ -151,5 +156,4 @@ def _why(table: TableDiff) -> str:
     what = "; ".join(table.notes)
     if _fits(table):
         return f"{table.full_name}: its definition differs, and only rows are repaired: {what}"
-    return (f"{table.full_name}: its columns differ, and none of its {table.differing:,} differing rows is repaired "
-            f"(--definitions makes the table anew): {what}")
+    return f"{table.full_name}: its columns differ, and no row is repaired (--definitions makes the table anew): {what}"

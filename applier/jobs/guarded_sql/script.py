@@ -1,7 +1,8 @@
 """An SQL file that changes rows of a server, all of them or none (UNDO-GUARD).
 
     what it does, the session · guards: no triggers, and what else must hold → DDL → tables without transactions →
-    a transaction: deletes, inserts, updates, and COMMIT if each statement has changed one row
+    a transaction: deletes, inserts, updates, and COMMIT if each statement has changed one row → tables that are dropped
+    and made, and a transaction that fills these
 
 A statement finds its row by all values, and is followed by one that fails unless it changed one row. `@rows` counts the
 statements that did; NULL says that a guard has failed, also for a client that goes on after errors.
@@ -16,8 +17,7 @@ from applier import __version__
 from applier.io.printable import printable
 from applier.jobs.exporting.statements import STRICT
 from applier.jobs.guarded_sql.table_statements import TableStatements
-from applier.mysql.types import quote_name, quote_text
-from applier.schema.definition import TableDefinition
+from applier.mysql.types import quote_text
 from applier.schema.engines import is_transactional
 
 Name = tuple[str, str]
@@ -37,12 +37,12 @@ SET @rows = NULL;
 """
 _NO_TRIGGERS = """\
 -- Triggers of these tables would change more: then this is an error{instead}.
-SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0;
+SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0{others};
 """
-_NO_OTHER_CHILDREN = """\
--- Foreign keys of other tables that refer to these would not be checked: then this is an error.
-SET @rows = @rows + (~0 + (SELECT COUNT(*) <> 0 FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE ({parents}) AND \
-NOT ({children})) - ~0);
+_GUARD = """\
+-- {why}: else this is an error.
+SET @guard{number} = NULL;
+SET @guard{number} = ~0 + ({wrong}) - ~0;
 """
 _END = """\
 -- All {statements} statements have changed a row each, also where errors do not stop the client; else an error says so.
@@ -52,19 +52,27 @@ EXECUTE end_of_changes;
 DEALLOCATE PREPARE end_of_changes;
 """
 _IF = """\
-SET @first = IF({condition}, {statement}, 'SELECT 1 FROM `changes_are_refused`.`nothing_was_dropped`');
-PREPARE first_change FROM @first;
-EXECUTE first_change;
-DEALLOCATE PREPARE first_change;
+SET @next = IF(@rows = {rows}, {statement}, 'SELECT 1 FROM `changes_are_incomplete`.`nothing_was_dropped`');
+PREPARE next_change FROM @next;
+EXECUTE next_change;
+DEALLOCATE PREPARE next_change;
 """
 
 
 @dataclass(frozen=True)
+class Guard:
+    """What has to hold before anything is changed, for people, and SQL that is true where it does not."""
+
+    why: str
+    wrong: str
+
+
+@dataclass(frozen=True)
 class Script:
-    """What a file does. `what` and `expected` are for people; `named`: all tables that it changes, makes or drops;
-    `first`: comments and statements before the changes; `tables`: those whose rows it changes, parents before children;
-    `checks_off`: foreign keys are not checked, and `parents`, `children`: then no table but these children may refer to
-    these parents; `instead`: what to do about triggers."""
+    """What a file does. `what`, `expected` and `notes` are for people: its title, how a row is expected, and comments at
+    its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or drops. `first`:
+    comments and statements before the changes; `tables`: those whose rows it changes, parents before children. After
+    their COMMIT it runs `drops` and `creates`, and fills the tables `made`."""
 
     what: str
     expected: str
@@ -72,37 +80,43 @@ class Script:
     tables: Sequence[TableStatements]
     first: Sequence[str] = ()
     checks_off: bool = False
-    parents: Sequence[Name] = ()
-    children: Sequence[Name] = ()
-    notes: Sequence[str] = ()
     instead: str = ""
+    guards: Sequence[Guard] = ()
+    notes: Sequence[str] = ()
+    drops: Sequence[str] = ()
+    creates: Sequence[str] = ()
+    made: Sequence[TableStatements] = ()
 
     def text(self) -> Iterator[bytes]:
         """The file, many statements at a time."""
         yield _HEAD.format(version=__version__, what=printable(self.what), expected=self.expected).encode()
         yield from (f"-- {printable(note)}\n".encode() for note in self.notes)
         yield _SESSION.format(mode=STRICT, checked=int(not self.checks_off)).encode()
-        yield _NO_TRIGGERS.format(tables=_any_of(self.named, "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
-                                  instead=self.instead).encode()
-        if self.checks_off and self.parents:
-            yield _NO_OTHER_CHILDREN.format(
-                parents=_any_of(self.parents, "UNIQUE_CONSTRAINT_SCHEMA", "REFERENCED_TABLE_NAME"),
-                children=_any_of(self.children, "CONSTRAINT_SCHEMA", "TABLE_NAME")).encode()
+        for number, guard in enumerate(self.guards):
+            yield _GUARD.format(why=guard.why, number=number, wrong=guard.wrong).encode()
+        yield _NO_TRIGGERS.format(tables=any_of(self.named, "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
+                                  instead=self.instead, others="".join(
+                                      f" + @guard{number}" for number in range(len(self.guards)))).encode()
         yield "".join(self.first).encode()
-        at_once, in_transaction = ([table for table in self.tables if is_transactional(table.definition) == wanted]
+        yield from self._rows(self.tables, 0)
+        if self.drops or self.creates:
+            before = sum(table.count for table in self.tables)
+            for statement in self.drops:
+                yield _IF.format(rows=before, statement=quote_text(statement)).encode()
+            yield "".join(f"{statement};\n" for statement in self.creates).encode()
+            yield from self._rows(self.made, before)
+
+    @staticmethod
+    def _rows(tables: Sequence[TableStatements], before: int) -> Iterator[bytes]:
+        """Changes of rows, after so many statements."""
+        at_once, in_transaction = ([table for table in tables if is_transactional(table.definition) == wanted]
                                    for wanted in (False, True))
         if at_once:  # with GTIDs, a server refuses these in transactions
             yield b"-- These tables have no transactions: what is changed stays changed.\n"
             yield from _changes(at_once)
         yield b"START TRANSACTION;\n"
         yield from _changes(in_transaction)
-        yield _END.format(statements=sum(table.count for table in self.tables)).encode()
-
-
-def if_guards_hold(statement: str, definition: TableDefinition, rows: int) -> str:
-    """SQL that runs a statement only if no guard has failed, and the table has so many rows."""
-    count = f"(SELECT COUNT(*) FROM {quote_name(definition.database)}.{quote_name(definition.name)})"
-    return _IF.format(condition=f"@rows IS NOT NULL AND {count} = {rows}", statement=quote_text(statement))
+        yield _END.format(statements=before + sum(table.count for table in tables)).encode()
 
 
 def _changes(tables: Sequence[TableStatements]) -> Iterator[bytes]:
@@ -113,7 +127,7 @@ def _changes(tables: Sequence[TableStatements]) -> Iterator[bytes]:
         yield from one.updates()
 
 
-def _any_of(names: Iterable[Name], database: str, table: str) -> str:
+def any_of(names: Iterable[Name], database: str, table: str) -> str:
     """A condition: the two columns have one of the names."""
     return " OR ".join(f"({database} = {quote_text(name[0])} AND {table} = {quote_text(name[1])})"
                        for name in names) or "FALSE"
