@@ -106,22 +106,26 @@ class Repair:
         return Script(f"from {self._diff.before} to {self._diff.after}", "it was before",
                       [change.name for change in changes] + dropped, [change.statements() for change in kept],
                       checks_off=checks_off, instead=": drop them first, and create them again afterwards",
-                      guards=[*(self._no_other_children(there) if checks_off else ()), *self._same_rows()],
+                      guards=[*self._no_other_children(there, checks_off=checks_off), *self._same_rows()],
                       notes=notes, drops=[f"DROP TABLE {_name(table)}" for table in self._dropped],
                       creates=[*databases, *(change.definition.to_sql() for change in made)],
                       made=[change.statements() for change in made]).text()
 
-    def _no_other_children(self, definitions: list[TableDefinition]) -> Iterator[Guard]:
-        """No table that is not repaired refers to rows that go or change: nobody would check it."""
+    def _no_other_children(self, definitions: list[TableDefinition], *, checks_off: bool) -> Iterator[Guard]:
+        """No table that is not repaired refers to rows that go or change, if nobody checks that, or if it would change
+        with them."""
         parents = [change.name for change in self._changes if change.deleted or change.updated]
         parents += [(table.database, table.name) for table in self._dropped]
         left = {(table.database, table.name) for table in self._left if not _fits(table)}
         children = {(child.database, child.name) for child in definitions for key in child.foreign_keys
                     if (key.database, key.table) in parents} - left
+        rules = "('CASCADE', 'SET NULL', 'SET DEFAULT')"
+        changing = "" if checks_off else f" AND (DELETE_RULE IN {rules} OR UPDATE_RULE IN {rules})"
         if parents:
-            yield Guard("No other tables have foreign keys to these, which would not be checked", (
+            yield Guard("No other table has a foreign key to these that " + (
+                "is not checked" if checks_off else "changes its rows"), (
                 "SELECT COUNT(*) <> 0 FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE "
-                f"({any_of(parents, 'UNIQUE_CONSTRAINT_SCHEMA', 'REFERENCED_TABLE_NAME')}) AND NOT "
+                f"({any_of(parents, 'UNIQUE_CONSTRAINT_SCHEMA', 'REFERENCED_TABLE_NAME')}){changing} AND NOT "
                 f"({any_of(sorted(children), 'CONSTRAINT_SCHEMA', 'TABLE_NAME')})"))
 
     def _same_rows(self) -> Iterator[Guard]:

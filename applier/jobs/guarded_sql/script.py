@@ -69,10 +69,10 @@ class Guard:
 
 @dataclass(frozen=True)
 class Script:
-    """What a file does. `what`, `expected` and `notes` are for people: its title, how a row is expected, and comments at
-    its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or drops. `first`:
-    comments and statements before the changes; `tables`: those whose rows it changes, parents before children. After
-    their COMMIT it runs `drops` and `creates`, and fills the tables `made`."""
+    """What a file does. `what`, `expected` and `notes` are for people: its title, how a row is expected, and comments
+    for its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or drops.
+    `first`: comments and statements before the changes; `tables`: those whose rows it changes, parents before children.
+    After their COMMIT it runs `drops` and `creates`, and fills the tables `made`."""
 
     what: str
     expected: str

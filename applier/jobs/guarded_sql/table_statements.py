@@ -232,7 +232,7 @@ def six_digits_around(values: pa.Array) -> tuple[pa.Array, pa.Array]:
         places = np.where(exact == 0, 0, np.floor(np.log10(np.abs(exact)))).astype(np.int64)
     unit = 10.0**(places - (_DIGITS - 1))
     printed = np.round(exact / unit) * unit
-    half = np.where(printed.astype(np.float32) == exact.astype(np.float32), unit / 2, 0.0)
+    half = np.where((printed.astype(np.float32) == exact.astype(np.float32)) & (exact != 0), unit / 2, 0.0)
     center, missing = np.where(half > 0, printed, exact), values.is_null().to_numpy(zero_copy_only=False)
     low, high = (pa.array(center + sign * half, pa.float64(), mask=missing) for sign in (-1, 1))
     return low, high
