@@ -126,8 +126,8 @@ def test_numbers_that_print_alike():
 def test_foreign_keys_of_tables_that_are_not_repaired(tmp_path):
     """UNDO-GUARD: they stop the file where nobody checks them, or where they would change rows."""
     for number, (rule, wanted) in enumerate((("", " AND (DELETE_RULE IN"), (" ON DELETE CASCADE", " AND NOT"))):
-        dump = ("CREATE DATABASE d;\nCREATE TABLE d.p (id INT PRIMARY KEY);\n"
-                f"CREATE TABLE d.c (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.p (id){rule});\nINSERT INTO d.p VALUES (1){{}};\n")
+        dump = ("CREATE DATABASE d;\nCREATE TABLE d.p (id INT PRIMARY KEY);\nCREATE TABLE d.c (id INT, p INT,"
+                f" FOREIGN KEY (p) REFERENCES d.p (id){rule});\nINSERT INTO d.p VALUES (1){{}};\n")
         places = []
         for name, more in (("before", ", (2)"), ("after", "")):
             (tmp_path / f"{number}{name}.sql").write_text(dump.format(more))
