@@ -12,8 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+import pyarrow as pa
+
 from applier.columns.defaults import default_scalar, is_variable
 from applier.errors import NotComputable, SchemaError
+from applier.mysql.charsets import to_utf8
 from applier.mysql.collations import DEFAULT_COLLATIONS, default_collation
 from applier.mysql.session import Session
 from applier.mysql.type_registry import Family
@@ -22,7 +25,7 @@ from applier.schema.definition import Column, Default, Key, TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.partitions import DEFAULT, MAXVALUE, PLACES, Partition, Partitioning
 from applier.sql.evaluator import evaluate, no_columns
-from applier.sql.same_expressions import constant_of, normal_form, same_expressions
+from applier.sql.same_expressions import literal_of, normal_form, same_expressions
 
 _ZEROFILL_WIDTHS = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
 _MOST_ZONE_SECONDS, _ZONE_STEP = 14 * 3600, 900
@@ -61,10 +64,10 @@ def _of_column(old: Column, new: Column, before: TableDefinition, after: TableDe
     same = {
         "name": old.name == new.name, "NOT NULL": old.nullable == new.nullable,
         "generated": old.generated == new.generated,
-        "expression": same_expressions(old.expression or "", new.expression or ""),
+        "expression": same_expressions(_shown(old.expression or ""), _shown(new.expression or "")),
         "default": _same_default(old, new, before, after), "ON UPDATE": old.on_update == new.on_update,
         "AUTO_INCREMENT": old.auto_increment == new.auto_increment, "INVISIBLE": old.invisible == new.invisible,
-        "comment": old.comment == new.comment}
+        "comment": _shown(old.comment) == _shown(new.comment)}
     return f"{new.name} was altered ({', '.join(altered)})" \
         if (altered := [what for what, is_same in same.items() if not is_same]) else ""
 
@@ -74,13 +77,13 @@ def _type(kind: ColumnType, flavour: str) -> ColumnType:
     if kind.entry.family is Family.INTEGER:
         width = kind.length or _ZEROFILL_WIDTHS[kind.base] if kind.zerofill else None
         return replace(kind, length=width)
-    return replace(kind, srid=None) if flavour == "mariadb" else kind
+    return replace(kind, srid=None if flavour == "mariadb" else kind.srid, members=tuple(map(_shown, kind.members)))
 
 
 def _same_default(old: Column, new: Column, before: TableDefinition, after: TableDefinition) -> bool:
     if old.generated and new.generated:
         return True
-    one, other = (_literal(column.default) for column in (old, new))
+    one, other = _literal(old, before.flavour), _literal(new, after.flavour)
     if one == other or one is None or other is None:
         return one == other
     if "local" in (one.kind, other.kind):
@@ -88,18 +91,35 @@ def _same_default(old: Column, new: Column, before: TableDefinition, after: Tabl
     old, new = replace(old, default=one), replace(new, default=other)
     if not is_variable(old) and not is_variable(new):
         try:
-            return bool(default_scalar(old, before).equals(default_scalar(new, after)))
+            values = default_scalar(old, before), default_scalar(new, after)
         except SchemaError:
             pass  # a function that is not computed
+        else:
+            return bool(values[0].equals(values[1])) or (
+                new.type.base == "float" and len({f"{value.as_py():.6g}" for value in values}) == 1)  # as it is shown
     return same_expressions(_sql(one), _sql(other))
 
 
-def _literal(default: Default | None) -> Default | None:
-    """The default, a literal in parentheses as a literal; none for DEFAULT NULL."""
+def _literal(column: Column, flavour: str) -> Default | None:
+    """The default, a literal in parentheses as a literal, and bytes of text as text; none for DEFAULT NULL."""
+    default = column.default
+    literal = literal_of(default.text) if default is not None and default.kind == "expression" else None
+    if literal is not None and literal.kind in ("string", "number", "null"):
+        default = Default(literal.kind, literal.text)
     if default is None or default.kind == "null":
         return None
-    text = constant_of(default.text) if default.kind == "expression" else None
-    return default if text is None else Default("string", text)
+    if default.kind == "bytes" and column.type.charset is not None:
+        try:
+            text = to_utf8(pa.array([bytes.fromhex(default.text)]), column.type.charset)[0].as_py()
+        except (NotComputable, ValueError):
+            return default
+        return Default("string", text)
+    return replace(default, text=_shown(default.text)) if flavour == "mariadb" else default  # MySQL shows bytes
+
+
+def _shown(text: str) -> str:
+    """The text as SHOW CREATE TABLE has it, without characters beyond the first plane."""
+    return re.sub("[\U00010000-\U0010ffff]", "?", text)
 
 
 def _sql(default: Default) -> str:
@@ -123,7 +143,7 @@ def _is_zone(seconds: float) -> bool:
 
 
 def _of_keys(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
-    old, new = ({key.name.casefold(): key for key in side.keys} for side in (before, after))
+    old, new = ({key.name.casefold(): key for key in side.row_keys} for side in (before, after))
     for name, key in new.items():
         if name not in old:
             if not _is_made(key, after, before):

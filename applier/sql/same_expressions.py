@@ -49,14 +49,15 @@ def normal_form(sql: str) -> object:
                  for token in tokens if not (token.kind == "word" and token.text.startswith("_")))
 
 
-def constant_of(sql: str) -> str | None:
-    """The text of a literal in parentheses, a number's with its sign; None for any other expression."""
+def literal_of(sql: str) -> Literal | None:
+    """The literal that an expression is, a number with its sign; None for any other expression."""
     with suppress(NotComputable, RecursionError):
         node = parse_expression(sql)
-        sign = "-" if isinstance(node, Call) and node.name == "NEG" else ""
-        node = node.arguments[0] if isinstance(node, Call) and sign else node
-        if isinstance(node, Literal) and node.kind in ("string", "number") and (not sign or node.kind == "number"):
-            return sign + node.text
+        if isinstance(node, Call) and node.name == "NEG":
+            [number] = node.arguments
+            is_number = isinstance(number, Literal) and number.kind == "number"
+            return Literal("number", f"-{number.text}") if isinstance(number, Literal) and is_number else None
+        return node if isinstance(node, Literal) else None
     return None
 
 
