@@ -23,6 +23,10 @@ _CHAINED = {"AND": "OR", "OR": "AND"}
 _SYNONYMS = {"REGEXP": "REGEXP_LIKE", "RLIKE": "REGEXP_LIKE"}
 _CONDITIONS = frozenset({*_OPPOSITES, *_CHAINED, "<=>", "XOR", "NOT", "ISNULL", "IN", "LIKE", "BETWEEN", "REGEXP_LIKE"})
 _ZERO = Literal("number", "0")
+_RETURNING = re.compile(r"\s+returning char\(512\)(?=\))", re.IGNORECASE)
+"""What MySQL's JSON_VALUE returns where nothing else is said."""
+_CASTS = frozenset({"DATE", "TIME"})
+"""Functions that MySQL shows as CAST."""
 _CAST_TYPES = ((re.compile(r"CHARACTER SET"), "CHARSET"), (re.compile(r" ?CHARSET UTF8MB4$"), ""),
                (re.compile(r"(SIGNED) INTEGER$"), r"\1"), (re.compile(r"\s*([(,])\s*|\s+(\))"), r"\1\2"),
                (re.compile(r"^DECIMAL$"), "DECIMAL(10,0)"), (re.compile(r"^(DECIMAL\(\d+)\)$"), r"\1,0)"),
@@ -39,7 +43,7 @@ def same_expressions(one: str, other: str) -> bool:
 def normal_form(sql: str) -> object:
     """A value that expressions of the same meaning share: a tree, or, of an unknown form, its tokens."""
     with suppress(NotComputable, RecursionError):
-        return _normal(parse_expression(sql))
+        return _normal(parse_expression(_RETURNING.sub("", sql)))
     try:
         tokens = tokenize(sql)
     except SchemaError:
@@ -78,6 +82,12 @@ def _normal(node: Node) -> Node:
                           else part for number, part in enumerate(arguments))
     elif name == "ROUND" and len(arguments) == 1:
         arguments = (*arguments, _ZERO)
+    elif name == "JSON_LENGTH" and len(arguments) == 2:
+        arguments = (Call("JSON_EXTRACT", arguments),)
+    elif name in _CASTS and len(arguments) == 1:
+        return Call("CAST", arguments, name)
+    elif name == "IN" and len(arguments) == 2:
+        return _comparison("=", *arguments)
     elif name in _OPPOSITES or name == "<=>":
         return _comparison(name, *arguments)
     word = node.word
