@@ -54,7 +54,9 @@ def diff(
     """Show what differs between two snapshots: rows that were removed, added and changed, by key.
 
     Files that both have are not read. Rows are found by the key of their table as the server compares it, values are
-    compared byte for byte; a table without a key is a multiset of rows.
+    compared byte for byte; a table without a key is a multiset of rows. Definitions compare by meaning.
+
+    With --format sql the exit code is 1 if a table or its definition stays different.
 
         applier diff /lake/yesterday /lake/today
         applier diff /lake/base --binlogs /backup --format sql

@@ -23,6 +23,7 @@ from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
 from applier.schema.definition import Column, Default, Key, TableDefinition
 from applier.schema.foreign_keys import ForeignKey
+from applier.schema.key_infos import is_hashed
 from applier.schema.partitions import DEFAULT, MAXVALUE, PLACES, Partition, Partitioning
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.same_expressions import literal_of, normal_form, same_expressions
@@ -81,7 +82,7 @@ def _type(kind: ColumnType, flavour: str) -> ColumnType:
 
 
 def _same_default(old: Column, new: Column, before: TableDefinition, after: TableDefinition) -> bool:
-    if old.generated and new.generated:
+    if (old.generated and new.generated) or (old.auto_increment and new.auto_increment):
         return True
     one, other = _literal(old, before.flavour), _literal(new, after.flavour)
     if one == other or one is None or other is None:
@@ -148,15 +149,23 @@ def _of_keys(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
         if name not in old:
             if not _is_made(key, after, before):
                 yield f"key {key.name} was added"
-        elif _key(old[name]) != _key(key):
+        elif not _same_key(old[name], before, key, after):
             yield f"key {key.name} was altered"
     yield from (f"key {key.name} was dropped" for name, key in old.items()
                 if name not in new and not _is_made(key, before, after))
 
 
-def _key(key: Key) -> object:
-    return key.kind, key.visible, [(part.column and part.column.casefold(), part.length, part.descending,
-                                    part.expression and normal_form(part.expression)) for part in key.parts]
+def _same_key(old: Key, before: TableDefinition, new: Key, after: TableDefinition) -> bool:
+    """MariaDB shows no direction in a hashed key, and a prefix of its own of a long text in a key without one."""
+    sides = [[(part.column and part.column.casefold(), part.descending and not is_hashed(side, key),
+               part.expression and normal_form(part.expression)) for part in key.parts]
+             for key, side in ((old, before), (new, after))]
+    if (old.kind, old.visible, sides[0]) != (new.kind, new.visible, sides[1]):
+        return False
+    return all(one.length == other.length or (None in (one.length, other.length) and new.kind == "key"
+                                              and after.flavour == "mariadb" and other.column is not None
+                                              and after.column(other.column).type.entry.prefix)
+               for one, other in zip(old.parts, new.parts, strict=True))
 
 
 def _is_made(key: Key, definition: TableDefinition, other: TableDefinition) -> bool:
