@@ -21,6 +21,7 @@ from applier.errors import UsageError
 from applier.io.durable import sync
 from applier.io.progress import Progress, Silent
 from applier.jobs.changes.job import ChangeLog
+from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.history.commits import Commits
 from applier.jobs.undo import sql
 from applier.jobs.undo.chosen import Chosen, chosen
@@ -31,7 +32,6 @@ from applier.jobs.undo.proof import proof
 from applier.jobs.undo.references import References
 from applier.jobs.undo.result import Undone, UndoneTable, transactions_text
 from applier.jobs.undo.rows_to_undo import RowsToUndo
-from applier.jobs.undo.table_order import needs_checks_off, parents_first
 from applier.jobs.undo.table_undo import TableUndo, undo_table
 from applier.jobs.undo.taken_keys import leave_taken_keys
 from applier.jobs.undo.traced_table import TracedTable
