@@ -81,7 +81,7 @@ def test_statements(sides, capsys, tmp_path):
     old = [f"`id` = {number} AND `id` <=> {number} AND {text('`name`', name)} AND HEX(`b`) <=> HEX({data}) AND `price` "
            f"<=> {price} AND `j` <=> CAST({document} AS JSON)" for number, name, data, price, document in
            ((1, "'a'", "x'01'", "1.50", "NULL"), (3, "'c\"\\n'", "NULL", "2.00", "NULL"),
-            (2, "'it\\'s'", "NULL", "NULL", """'{\"x\": [1]}'"""))]
+            (2, "'it''s'", "NULL", "NULL", """'{\"x\": [1]}'"""))]
     lines = shown[shown.index("START"):].splitlines()
     counted = "SET @rows = @rows + (~0 + (ROW_COUNT() <> 1) = ~0);"
     assert [line for line in lines if line != counted][:-5] == [
