@@ -15,6 +15,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
+from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 
 P = ParamSpec("P")
@@ -148,10 +149,10 @@ def _fit(value: Any, hint: Any) -> Any:
 
 
 def _fit_one(value: Any, inner: tuple[Any, ...]) -> Any:
-    """Return the value as one of the types of a union. Only where a column's value is taken, which may be bytes, the
-    empty text is one."""
+    """Return the value as one of the types of a union. The empty text is one where a column's value is taken,
+    which may be bytes, and where a GTID set is."""
     if isinstance(value, str) and str in inner:
-        if bytes in inner:
+        if bytes in inner or GtidSet in inner:
             return value
         if any(typing.get_origin(one) is os.PathLike for one in inner) and "\0" in value:
             raise _Unfit()
