@@ -106,7 +106,7 @@ MEANT = {
     "PathLike | Snapshot": {"word", "path"},
     "Keep | str": {*NUMBERS, *TEXTS}, "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
     "datetime": TIMES, "UUID | str": TEXTS,
-    "Key | list[Key]": {*NUMBERS, *TEXTS, "empty", "bytes", "date", "datetime", "pair", "texts", "tuple"},
+    "Key | list[Key]": {*NUMBERS, *TEXTS, "empty", "list", "true", "bool"},
     "Rows": set(JUNK), "Any": set(JUNK), "Hash": set()}
 """What means something, for each type of an argument, though it may not be there, or not fit."""
 STARTS_JAVA = {"master", "engine"}
