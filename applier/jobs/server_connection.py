@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from applier.errors import NotInstalled, UsageError
+from applier.io.printable import printable_start
 
 PASSWORD = "MYSQL_PWD"
 """The variable of the environment with the password, as the servers' own clients have it."""
@@ -68,13 +69,15 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
     except ImportError:
         raise NotInstalled("PyMySQL is not installed, and it is what asks a server",
                            hint=f"pip install 'mysql-binlog-applier[server]', {instead}") from None
+    from applier.jobs.server_protocol import CheckedConnection
+
     errors = (pymysql.err.Error, OSError, RuntimeError)
     given: dict[str, Any] = {"user": address.user, "host": address.host, "port": address.port,
                              "password": os.environ.get(PASSWORD), "read_default_file": address.defaults_file}
     known = {name: value for name, value in given.items() if value is not None}
     encryption = _encryption(address.defaults_file)
     try:
-        return pymysql.connect(charset="utf8mb4", autocommit=True, conv={}, **known, **encryption, **options), errors
+        return CheckedConnection(charset="utf8mb4", autocommit=True, conv={}, **known, **encryption, **options), errors
     except errors as error:
         raise refusal(address, "cannot be reached", error, hints) from None
 
@@ -82,7 +85,7 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
 def refusal(address: ServerAddress, what: str, error: BaseException, hints: Mapping[object, str]) -> UsageError:
     """The error for one of PyMySQL's. `hints` say what to do, by the server's error numbers, and None for others."""
     number, *texts = error.args if error.args else (None,)
-    said = " ".join(str(text) for text in texts) or str(error)
+    said = printable_start(" ".join(str(text) for text in texts) or str(error))
     return UsageError(f"{address} {what}: {said}", errno=number if isinstance(number, int) else None,
                       hint=hints.get(number, hints.get(None)))
 

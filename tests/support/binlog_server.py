@@ -186,6 +186,7 @@ class _Conversation:
             return
         self.send(b"\0" + _artificial(_HEARTBEAT, name.encode(), position))
         self.received.read(1)  # until the other side ends it
+        raise EOFError
 
     def _send_event(self, event: bytes, fault: str | tuple[int, str] | None) -> bool:
         match fault:

@@ -1,0 +1,83 @@
+"""Questions to a server: every statement goes through here, and every answer is checked before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from applier.errors import ApplierError, ServerAnswerError
+from applier.jobs.server_connection import ServerAddress, connect, refusal
+
+MOST_BYTES = 1 << 30
+"""The largest answer that is read: as large as the largest max_allowed_packet."""
+_MOST_BYTES = 16 << 20
+"""The largest answer that is not made of a table's rows."""
+_Read = TypeVar("_Read")
+Row = tuple[bytes | None, ...]
+
+
+class ServerSession:
+    """A connection by `connect`; `connection` is PyMySQL's, and `errors` are what it raises.
+
+    Methods raise UsageError where the server refuses a statement, and ServerAnswerError where its answer is not one to
+    this statement.
+    """
+
+    def __init__(self, address: ServerAddress, instead: str, hints: Mapping[object, str], **options: Any) -> None:
+        self._address, self._hints = address, hints
+        self.connection, self.errors = connect(address, instead, hints, **options)
+        version = self.ask("SELECT VERSION()", 1, only_text)
+        self.flavour = "mariadb" if "mariadb" in version.lower() else "mysql"
+
+    def close(self) -> None:
+        """Close the connection."""
+        with suppress(*self.errors):
+            self.connection.close()
+
+    def run(self, statement: str) -> None:
+        """Run a statement whose answer has no rows."""
+        self.ask(statement, 0, lambda rows: None)
+
+    def ask(self, statement: str, columns: int | range, read: Callable[[Sequence[Row]], _Read],
+            most_bytes: int = _MOST_BYTES) -> _Read:
+        """What `read` makes of the rows of an answer, which have so many columns. `read` raises ValueError, TypeError,
+        LookupError or an ApplierError for rows that make no sense."""
+        allowed = columns if isinstance(columns, range) else range(columns, columns + 1)
+        try:
+            rows = self.connection.ask(statement, allowed, most_bytes)
+        except self.errors as error:
+            raise refusal(self._address, "refuses to answer", error, self._hints) from None
+        try:
+            return read(rows)
+        except ApplierError:
+            raise
+        except (ValueError, TypeError, LookupError) as error:
+            raise ServerAnswerError(f"{self._address}: the answer to {statement[:60]!r} makes no sense",
+                                    hint="is it a server of MySQL or MariaDB, and nothing else that answers there?"
+                                    ) from error
+
+
+def text(value: bytes | None) -> str:
+    """A value as text. Raises TypeError for NULL, ValueError for bytes that are no text."""
+    if value is None:
+        raise TypeError("NULL")
+    return value.decode()
+
+
+def whole_number(value: bytes | None) -> int:
+    """A value that is a number, not negative. Raises ValueError and TypeError for any other."""
+    digits = text(value)
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > _MOST_DIGITS:
+        raise ValueError("no number")
+    return int(digits)
+
+
+_MOST_DIGITS = 65
+"""Of a DECIMAL."""
+
+
+def only_text(rows: Sequence[Row]) -> str:
+    """The only value of the only row. Raises ValueError and TypeError where there is no such one."""
+    [[value]] = rows
+    return text(value)
