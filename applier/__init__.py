@@ -112,11 +112,11 @@ __all__ = [
     "CheckedLake", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable",
     "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "LakeVersion", "MissingFile", "Proof",
     "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten",
-    "RewrittenFile", "Round", "SchemaError", "ServerAnswerError", "ServerComparison", "ServerDiffers", "Snapshot",
-    "SnapshotError", "SnapshotTable", "Step", "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone",
-    "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "diff", "doctor", "expire",
-    "explain", "export", "fsck", "history", "import_dump", "locate", "publish", "published", "replay",
-    "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
+    "RewrittenFile", "Round", "SchemaError", "ServerAnswerError", "ServerComparison", "ServerDiffers",
+    "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableAsOf", "TableDiff", "UndoRefused",
+    "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes",
+    "diff", "doctor", "expire", "explain", "export", "fsck", "history", "import_dump", "locate", "publish",
+    "published", "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -75,7 +75,7 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
 
     def _read_bytes(self, num_bytes: int) -> Any:
         if num_bytes > self._left:
-            raise self._broken("the server's answer is larger than any that was asked for")
+            raise self._broken("the server sends more than any answer to this can have")
         self._left -= num_bytes
         return super()._read_bytes(num_bytes)
 

@@ -53,7 +53,7 @@ class ServerSession:
         except ApplierError:
             raise
         except (ValueError, TypeError, LookupError) as error:
-            raise ServerAnswerError(f"{self._address}: the answer to {statement[:60]!r} makes no sense",
+            raise ServerAnswerError(f"{self._address}: the answer to {statement[:60]!r} is not what was asked for",
                                     hint="is it a server of MySQL or MariaDB, and nothing else that answers there?"
                                     ) from error
 

@@ -219,9 +219,12 @@ class DumpStream:
     def _begin(self, event: bytes, is_real: bool) -> None:
         """A format description, which a server sends without the mark of a file that is open. One that is sent before
         events from within a file is not the file's own."""
-        if zlib.crc32(event) != _CRC_OF_ALL and parse_format_description(event).checksum:
+        try:
+            self._checksums = parse_format_description(event).checksum
+        except ArchiveError as error:
+            raise error.at(file=self.name, position=self.position) from None
+        if self._checksums and zlib.crc32(event) != _CRC_OF_ALL:
             raise self._damaged("the checksum of a format description does not match")
-        self._checksums = parse_format_description(event).checksum
         if is_real:
             plain = bytearray(event)
             plain[_FLAGS_AT] &= ~IN_USE_FLAG
@@ -240,7 +243,9 @@ class DumpStream:
             base, number = base_and_number(self.name)
             next_base, next_number = base_and_number(name)
             if next_base != base or next_number <= number:
-                raise self._out_of_order(f"the server goes on with {name}, which does not follow {self.name}")
+                raise self._out_of_order(f"the server goes on with {name}, which does not follow {self.name}",
+                                         "was --log-bin of the server changed, or its log reset? choose another "
+                                         "--output")
             if self.position <= _FIRST_POSITION:
                 raise self._out_of_order(f"the server goes on with {name}, and sent nothing of {self.name}")
         self.name, self.position = name, position
@@ -259,6 +264,5 @@ class DumpStream:
         return ArchiveError(what, file=self.name, position=self.position, errno=CORRUPT_EVENT,
                             hint="look at the file on the server with mysqlbinlog --verify-binlog-checksum")
 
-    def _out_of_order(self, what: str) -> ServerAnswerError:
-        return ServerAnswerError(what, file=self.name or None, position=self.position if self.name else None,
-                                 hint="was --log-bin of the server changed, or its log reset? choose another --output")
+    def _out_of_order(self, what: str, hint: str = "is it a server of MySQL or MariaDB?") -> ServerAnswerError:
+        return ServerAnswerError(what, file=self.name or None, position=self.position if self.name else None, hint=hint)

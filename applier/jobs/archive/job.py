@@ -70,7 +70,7 @@ class _Archiving:
     def __init__(self, options: ArchiveOptions, output: Output, progress: Progress, stopped: Callable[[], bool]
                  ) -> None:
         self._options, self._output, self._progress, self._stopped = options, output, progress, stopped
-        self._source = Source(options.address, waits=options.waits)
+        self._source = Source(options.address, waits=options.waits, stopped=stopped)
         self._file: GrowingFile | None = None
         self._last: tuple[str, int] = ("", 0)
         self._names: set[str] = set()
@@ -97,6 +97,8 @@ class _Archiving:
                     self._copy(stream)
                     break
                 except ConnectionLost as lost:
+                    if self._stopped():
+                        break
                     losses += 1
                     if not is_known:
                         raise UsageError(str(lost), hint="is the server there, and the address right?") from None

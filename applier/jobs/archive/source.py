@@ -6,7 +6,7 @@ import re
 import secrets
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from struct import pack
 from typing import Any
@@ -52,10 +52,11 @@ class TornFile(Exception):
 
 
 class Source:
-    """Where a log comes from. A connection for each question, as a dump ends with its own."""
+    """Where a log comes from. A connection for each question, as a dump ends with its own. What waits for the server
+    ends with ConnectionLost when `stopped`."""
 
-    def __init__(self, address: ServerAddress, *, waits: bool) -> None:
-        self._address, self._waits = address, waits
+    def __init__(self, address: ServerAddress, *, waits: bool, stopped: Callable[[], bool]) -> None:
+        self._address, self._waits, self._stopped = address, waits, stopped
         self._replica = str(uuid.uuid4())
         self._server_id = secrets.randbelow(1 << 31) | 1 << 31
         self._session: ServerSession | None = None
@@ -168,6 +169,8 @@ class Source:
                 waited = 0.0
             elif (waited := waited + WAIT_SECONDS) >= SILENT_SECONDS:
                 raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+            if self._stopped():
+                raise ConnectionLost("it was asked to end")
             if time.monotonic() > until:
                 raise ConnectionLost(f"no whole event came for {_MOST_SECONDS} seconds")
         return found

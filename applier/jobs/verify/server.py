@@ -84,7 +84,7 @@ class Server:
         """The end of the log, ("", 0) where there is none, or where the user may not know it: GTIDs do without."""
         for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):  # the second one before 8.2
             with suppress(UsageError):
-                for file, offset in self._session.ask(statement, range(4, 6), _log_ends):
+                for file, offset in self._session.ask(statement, range(2, 6), _log_ends):
                     return file, offset
         return "", 0
 
