@@ -29,8 +29,6 @@ from applier.jobs.server_connection import ServerAddress
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _MOST_LOSSES = 8
 """Connections in a row that bring nothing new, after which a run that does not wait for more gives up: a minute."""
-_MOST_HEARTBEATS = 12
-"""In a row, from a server that was asked not to wait."""
 _LARGEST_POSITION = 0xFFFFFFFF
 """Of COM_BINLOG_DUMP; of a file that is larger, what is there comes again and is passed over."""
 
@@ -170,8 +168,8 @@ class _Archiving:
                     return
                 case None if stream.receive():
                     silent = 0.0
-                    if not self._options.waits and stream.heartbeats > _MOST_HEARTBEATS:
-                        raise ConnectionLost("the server sends heartbeats, and no end of its log")
+                    if not self._options.waits:
+                        self._source.check_heartbeats(stream)
                     if self._file is not None:
                         self._file.sync_if_due()
                 case None:

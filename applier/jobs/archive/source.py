@@ -28,6 +28,8 @@ WAIT_SECONDS = 0.5
 _ANSWER_SECONDS = 30
 """After which a server that is asked is taken for lost."""
 _HEARTBEAT_SECONDS = 5
+_MOST_HEARTBEATS = 6
+"""In a row, from a server that has events to send, or was asked not to wait for any."""
 SILENT_SECONDS = 6 * _HEARTBEAT_SECONDS
 """After which a server that sends not even heartbeats is taken for lost."""
 _MOST_SECONDS = 600
@@ -169,11 +171,17 @@ class Source:
                 waited = 0.0
             elif (waited := waited + WAIT_SECONDS) >= SILENT_SECONDS:
                 raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+            self.check_heartbeats(stream)
             if self._stopped():
                 raise ConnectionLost("it was asked to end")
             if time.monotonic() > until:
                 raise ConnectionLost(f"no whole event came for {_MOST_SECONDS} seconds")
         return found
+
+    def check_heartbeats(self, stream: DumpStream) -> None:
+        """Raise ConnectionLost where the server waits, and should not."""
+        if stream.heartbeats > _MOST_HEARTBEATS:
+            raise ConnectionLost("the server sends heartbeats, and no events")
 
     def poll(self, stream: DumpStream) -> Any:
         """What `DumpStream.next` gives at once. Raises ConnectionLost, TornFile, and ArchiveError where the server
