@@ -29,7 +29,7 @@ _CAPABILITIES = 0x1 | 0x4 | 0x8 | 0x200 | 0x2000 | 0x8000 | 0x80000
 @dataclass(frozen=True)
 class Fault:
     """What happens to the event at a place, in the dump of this number, counted from 0: "close" before it, "cut" within
-    it, "damage" a byte of it, "heartbeat" before it, or an error."""
+    it, "end" of the log before it, "damage" a byte of it, "heartbeat" before it, or an error."""
 
     dump: int
     file: str
@@ -215,6 +215,9 @@ class _Conversation:
             case "cut":
                 self.connection.sendall((pack("<I", len(event) + 1 | self.number << 24) + b"\0" + event)[:len(event)])
                 self.connection.shutdown(socket.SHUT_RDWR)
+                return False
+            case "end":
+                self.send(_END)
                 return False
             case "heartbeat":
                 self.send(b"\0" + _artificial(_HEARTBEAT, b"binlog.000001", 4))

@@ -164,6 +164,8 @@ class _Archiving:
                     self._write(stream.name, data, events)
                 case FileBegins():
                     self._complete_file()
+                case EndOfLog() if self._options.waits:  # servers that are shut down say so
+                    raise ConnectionLost("the server has ended its log")
                 case EndOfLog():
                     return
                 case None if stream.receive():
