@@ -1,7 +1,7 @@
-"""The protocol of servers as PyMySQL reads it, with a bound on what is read and a check of what it says.
+"""PyMySQL's connection, which trusts no server.
 
-PyMySQL trusts a server: it raises whatever its parsing stumbles over, reads packets without end, and takes any packet
-for the answer that it waits for. Here an answer is what was asked for, of at most so many bytes, or one error.
+PyMySQL itself reads answers without end, and raises whatever its parsing stumbles over (struct.error, IndexError,
+AssertionError, …). This connection bounds and checks each answer, and raises ServerAnswerError for a broken one.
 Source: MySQL Source Documentation, "COM_QUERY Response" and "Text Resultset".
 """
 
@@ -24,26 +24,26 @@ _NULL = 251
 _WIDTHS = {252: 2, 253: 3, 254: 8}
 """Bytes of a length, by the byte before it."""
 _LONGEST_END = 8
-"""Bytes of the largest packet that ends an answer: one that begins alike and is longer is a row."""
+"""Bytes of the largest packet that ends an answer. A longer packet that begins alike is a row."""
 
 
 class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
-    """A connection of PyMySQL that raises ServerAnswerError where the server breaks the protocol, beside the errors of
-    PyMySQL."""
+    """A connection that raises ServerAnswerError where the server breaks the protocol, and PyMySQL's errors where the
+    server refuses or is lost."""
 
-    _left = 0
+    _most_bytes = _left = 0
 
     def connect(self, sock: Any = None) -> None:
         """Connect and log in."""
-        self._left = _MOST_BYTES_TO_CONNECT
+        self._most_bytes = self._left = _MOST_BYTES_TO_CONNECT
         with self._checked("the server does not greet as servers of MySQL and MariaDB do"):
             super().connect(sock)
 
     def ask(self, statement: str, columns: range, most_bytes: int) -> list[Row]:
-        """The rows of a statement's answer, each with as many values as `columns` allows; no rows for a statement that
-        has none, where `columns` has 0. Raises ServerAnswerError for any other answer, and for one that is larger than
-        `most_bytes`."""
-        self._left = most_bytes
+        """Run a statement and return the rows of its answer, as bytes. `columns` has the numbers of columns that the
+        answer can have; 0 is an answer without rows. Raises ServerAnswerError for any other answer, and for one of more
+        than `most_bytes`."""
+        self._most_bytes = self._left = most_bytes
         with self._checked(f"the answer to {statement[:60]!r} breaks the protocol"):
             self._execute_command(COMMAND.COM_QUERY, statement)
             first = self._read_packet().get_all_data()
@@ -55,7 +55,7 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
 
     def _rows(self, count: int) -> list[Row]:
         for _ in range(count):
-            self._read_packet()  # a column's name and type: it is known what they are
+            self._read_packet()  # a column's name and type, which the statement has determined
         if not _is_end(self._read_packet().get_all_data()):
             raise ValueError("no end of the columns")
         rows = []
@@ -64,7 +64,8 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
         return rows
 
     def _read_packet(self, *kind: Any) -> Any:
-        """The next packet, which is not a row. No request for a file is ever answered."""
+        """Return the next packet, which is not a row. Raises ServerAnswerError for a request for a file: PyMySQL could
+        answer it."""
         packet = self._any_packet(*kind)
         if packet.get_all_data()[0] == _FILE_REQUEST:
             raise self._broken("the server asks for a file of this machine (LOAD DATA LOCAL), which it does not get")
@@ -75,13 +76,13 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
 
     def _read_bytes(self, num_bytes: int) -> Any:
         if num_bytes > self._left:
-            raise self._broken("the server sends more than any answer to this can have")
+            raise self._broken(f"the server's answer is larger than {self._most_bytes >> 20} MB, and is not read")
         self._left -= num_bytes
         return super()._read_bytes(num_bytes)
 
     @contextmanager
     def _checked(self, what: str) -> Iterator[None]:
-        """Make one error of what a server's bytes make of PyMySQL; its own errors stay."""
+        """Raise ServerAnswerError in place of what PyMySQL's parsing raises; PyMySQL's own errors stay."""
         try:
             yield
         except pymysql.err.InternalError as error:
@@ -94,14 +95,14 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
             raise self._broken(what) from error
 
     def _broken(self, what: str) -> ServerAnswerError:
-        """The error; nothing more can be read of this connection."""
+        """Close the connection, of which nothing more can be read, and return the error."""
         self._force_close()
         return ServerAnswerError(f"{self.host}:{self.port}: {what}",
                                  hint="is it a server of MySQL or MariaDB, and nothing else that answers there?")
 
 
 def _number(packet: bytes) -> int:
-    """The only thing that a packet has: a number with a variable length."""
+    """Return the number that is all of a packet. Raises ValueError where the packet has anything else."""
     width = _WIDTHS.get(packet[0], 0)
     if len(packet) != 1 + width or packet[0] > max(_WIDTHS):
         raise ValueError("no number")
@@ -113,7 +114,7 @@ def _is_end(packet: bytes) -> bool:
 
 
 def _cells(packet: bytes, count: int) -> Row:
-    """A row's values. Raises ValueError, KeyError and IndexError where there are not so many."""
+    """Return the values of a row. Raises ValueError, KeyError or IndexError for another number of values."""
     cells: list[bytes | None] = []
     at = 0
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""Questions to a server: every statement goes through here, and every answer is checked before it is used."""
+"""Asks a server: every statement goes through `ServerSession.ask`, which checks every answer before it is used."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Row = tuple[bytes | None, ...]
 
 
 class ServerSession:
-    """A connection by `connect`; `connection` is PyMySQL's, and `errors` are what it raises.
+    """A connection to a server. `connection` is PyMySQL's, and `errors` are what it raises.
 
-    Methods raise UsageError where the server refuses a statement, and ServerAnswerError where its answer is not one to
-    this statement.
+    Methods raise UsageError where the server refuses a statement, and ServerAnswerError where its answer does not fit
+    the statement.
     """
 
     def __init__(self, address: ServerAddress, instead: str, hints: Mapping[object, str], **options: Any) -> None:
@@ -41,8 +41,8 @@ class ServerSession:
 
     def ask(self, statement: str, columns: int | range, read: Callable[[Sequence[Row]], _Read],
             most_bytes: int = _MOST_BYTES) -> _Read:
-        """What `read` makes of the rows of an answer, which have so many columns. `read` raises ValueError, TypeError,
-        LookupError or an ApplierError for rows that make no sense."""
+        """Run a statement and return what `read` makes of the rows of the answer, which have so many columns. `read`
+        raises ValueError, TypeError or LookupError for rows that do not fit the statement."""
         allowed = columns if isinstance(columns, range) else range(columns, columns + 1)
         try:
             rows = self.connection.ask(statement, allowed, most_bytes)
@@ -59,14 +59,14 @@ class ServerSession:
 
 
 def text(value: bytes | None) -> str:
-    """A value as text. Raises TypeError for NULL, ValueError for bytes that are no text."""
+    """Return a value as text. Raises TypeError for NULL, ValueError for bytes that are not UTF-8."""
     if value is None:
         raise TypeError("NULL")
     return value.decode()
 
 
 def whole_number(value: bytes | None) -> int:
-    """A value that is a number, not negative. Raises ValueError and TypeError for any other."""
+    """Return a value as a number. Raises ValueError and TypeError for anything but digits."""
     digits = text(value)
     if not (digits.isascii() and digits.isdigit()) or len(digits) > _MOST_DIGITS:
         raise ValueError("no number")
@@ -78,6 +78,6 @@ _MOST_DIGITS = 65
 
 
 def only_text(rows: Sequence[Row]) -> str:
-    """The only value of the only row. Raises ValueError and TypeError where there is no such one."""
+    """Return the value of an answer with one row and one column. Raises ValueError and TypeError for other answers."""
     [[value]] = rows
     return text(value)

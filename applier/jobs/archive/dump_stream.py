@@ -261,7 +261,7 @@ class DumpStream:
         self._found.append(Run(event, 1))
 
     def _damaged(self, what: str) -> ArchiveError:
-        return ArchiveError(what, file=self.name, position=self.position, errno=CORRUPT_EVENT,
+        return ArchiveError(what, file=self.name or None, position=self.position, errno=CORRUPT_EVENT,
                             hint="look at the file on the server with mysqlbinlog --verify-binlog-checksum")
 
     def _out_of_order(self, what: str, hint: str = "is it a server of MySQL or MariaDB?") -> ServerAnswerError:

@@ -229,6 +229,8 @@ class _Archiving:
         if self._passed_over:
             raise ArchiveError("the server's file is shorter than the one in the output", file=self._last[0],
                                hint="the server has lost the end of its log: choose another --output")
+        if self._file is None and not self._first_event:
+            return
         if self._file is None:
             self._add(self._first_name, self._first_event, 1)
         assert self._file is not None

@@ -103,7 +103,7 @@ def test_an_answer_that_is_none(shape, flavour, snapshots, tmp_path, capfd):
                 code = archived(server, tmp_path / "out") if verb == "archive" else cli.main(
                     ["-q", "verify", str(snapshots / flavour), "--server", server.url])
             said = told(capfd, code)
-            assert "127.0.0.1:" in said or "usable name" in said, (verb, word)
+            assert "127.0.0.1:" in said or "a name that" in said, (verb, word)
             assert all(b"root" not in sent for sent in server.got)
             assert not list(tmp_path.glob("out/*"))
 
