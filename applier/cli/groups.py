@@ -70,7 +70,8 @@ OPTIONS = (
         "--output", "--lake", "--iceberg", "--delta", "--format", "--image", "--html", "--keep"), (
         "--json", "--definitions", "--snapshot-at", "--change-data", "--warehouse", "--dialect", "--compress",
         "--partial-json", "--statements", "--complete", "--unsigned-bigint", "--target-file-size", "--no-data",
-        "--data-only", "--if-not-exists", "--replace", "--rows", "--top", "--health", "--json-log")),
+        "--data-only", "--if-not-exists", "--replace", "--rows", "--top", "--health", "--json-log",
+        "--allow-group-access")),
     OptionGroup("Where to start and stop", ("--stop-datetime", "--stop-position"), (
         "--stop-gtid", "--as-of", "--start-datetime", "--start-position", "--reapply", "--start-gtid", "--start-file",
         "--until", "--until-now")),

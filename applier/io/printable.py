@@ -21,6 +21,16 @@ def printable(text: str, keep: str = "") -> str:
                    for char in text)
 
 
+def printable_start(text: str) -> str:
+    """The text as `printable` shows it, cut where it is longer than a server's own messages are."""
+    shown = printable(text[:_MOST_SHOWN])
+    return shown if len(text) <= _MOST_SHOWN else f"{shown}…"
+
+
+_MOST_SHOWN = 512
+"""Characters. Source: MySQL's MYSQL_ERRMSG_SIZE."""
+
+
 def _escaped(char: str) -> str:
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:  # a byte, by the error handler "surrogateescape"
