@@ -11,10 +11,12 @@ import pyarrow as pa
 
 from applier.api.arguments import PathLike, Place, Watcher, as_of_place, path, watcher
 from applier.errors import NotInstalled, UsageError
+from applier.io.parquet_reading import open_parquet, scanned_format
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location, manifest
 from applier.snapshot.as_of import version_as_of
+from applier.snapshot.checks import reading
 from applier.snapshot.manifest import BinlogPosition
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.unsigned_bigints import choice_onto, unsigned_bigints
@@ -75,19 +77,26 @@ class SnapshotTable:
         return unsigned_bigints(shown).stored_schema(table_schema(shown), self._snapshot.unsigned_bigint)
 
     def scan(self) -> dataset.Dataset:
-        """Its files as a dataset, of which a reader takes the columns and rows that it wants."""
+        """Its files as a dataset, of which a reader takes the columns and rows that it wants. To read a damaged page
+        raises OSError."""
         from pyarrow import dataset
 
         filesystem, root = location.resolve(self._snapshot.root)
         return dataset.dataset([f"{root}/{file.path}" for file in self._entry.files], schema=self.schema,
-                               format="parquet", filesystem=filesystem)
+                               format=scanned_format(), filesystem=filesystem)
 
     def to_arrow(self, columns: Sequence[str] | None = None, filter: Any = None) -> pa.Table:
-        """Its rows, or these columns of those that a pyarrow.dataset expression takes."""
-        return self.scan().to_table(columns=None if columns is None else list(columns), filter=filter)
+        """Its rows, or these columns of those that a pyarrow.dataset expression takes. Raises SnapshotError for a file
+        that is missing or damaged."""
+        try:
+            return self.scan().to_table(columns=None if columns is None else list(columns), filter=filter)
+        except OSError:
+            self._raise_for_damage()
+            raise
 
     def to_pandas(self, columns: Sequence[str] | None = None) -> pandas.DataFrame:
-        """Its rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53."""
+        """Its rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53. Raises
+        SnapshotError as `to_arrow` does."""
         return self.to_arrow(columns).to_pandas()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -99,6 +108,14 @@ class SnapshotTable:
 
     def __repr__(self) -> str:
         return f"<table {self.full_name}: {self.rows:,} rows>"
+
+    def _raise_for_damage(self) -> None:
+        """Raise SnapshotError for the first file that cannot be read: errors of datasets do not name one."""
+        filesystem, root = location.resolve(self._snapshot.root)
+        for file in self._entry.files:
+            with reading(place := f"{root}/{file.path}"), filesystem.open_input_file(place) as source:
+                for _ in open_parquet(source).iter_batches():
+                    pass
 
     @cached_property
     def _definition(self) -> TableDefinition:
@@ -191,7 +208,7 @@ class Snapshot:
 
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Query its tables with DuckDB, which has to be installed: each is a view, `db.table`. Raises UsageError where
-        two have names that DuckDB cannot tell apart."""
+        two have names that DuckDB cannot tell apart; DuckDB raises its own error where a file is damaged."""
         try:
             import duckdb
         except ImportError:
