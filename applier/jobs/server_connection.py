@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from applier.errors import NotInstalled, UsageError
+from applier.io.resolver import check_regular
 
 PASSWORD = "MYSQL_PWD"
 """The variable of the environment with the password, as the servers' own clients have it."""
@@ -93,6 +94,7 @@ def _encryption(defaults_file: str | None) -> dict[str, Any]:
         return {}
     from pymysql.optionfile import Parser  # type: ignore[import-untyped]  # as above
 
+    check_regular(defaults_file)
     parser = Parser()
     try:
         with open(defaults_file, encoding="utf-8") as file:
