@@ -61,6 +61,7 @@ def diff(
     from applier.cli.differences import print_diff, write_parquet
     from applier.cli.terminal import progress
     from applier.errors import UsageError
+    from applier.io.new_output import new_output
 
     if (format is DiffFormat.parquet and output is None) or (format is DiffFormat.table and output is not None):
         raise UsageError(f"--format {format.value} goes to {'a directory' if output is None else 'the terminal'}",
@@ -79,7 +80,7 @@ def diff(
         sys.stdout.flush()
         sys.stdout.buffer.writelines(parts)
         return
-    with open(output, "xb") as file:
+    with new_output(output) as partial, open(partial, "xb") as file:
         file.writelines(parts)
 
 

@@ -92,10 +92,12 @@ def report(
         print_report(loaded)
     if html is None:
         return
+    from applier.io.new_output import new_output
     from applier.jobs.report.page import html_page
 
-    with open(html, "w", encoding="utf-8") as file:
-        file.write(html_page(loaded))
+    page = html_page(loaded)
+    with new_output(html, replaces=True) as partial, open(partial, "w", encoding="utf-8") as file:
+        file.write(page)
 
 
 class Dialect(StrEnum):

@@ -155,8 +155,8 @@ def _raise(error: OSError) -> None:
 
 
 def check_regular(location: str, hint: str | None = None) -> None:
-    """Raise UsageError for a path of a pipe, a socket or a device. Opening one could wait forever, and the program reads
-    files twice or from the middle. A missing file is found by whoever opens it."""
+    """Raise UsageError for a path of a pipe, a socket or a device. Opening one could wait forever, and files are read
+    twice or from the middle. A missing file is found by whoever opens it."""
     if is_uri(location):
         return
     with suppress(OSError, ValueError):
