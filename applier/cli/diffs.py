@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -62,6 +61,7 @@ def diff(
     from applier.cli.terminal import progress
     from applier.errors import UsageError
     from applier.io.new_output import new_output
+    from applier.io.printable import print_lines
 
     if (format is DiffFormat.parquet and output is None) or (format is DiffFormat.table and output is not None):
         raise UsageError(f"--format {format.value} goes to {'a directory' if output is None else 'the terminal'}",
@@ -77,8 +77,7 @@ def diff(
         return
     parts = found.sql() if format is DiffFormat.sql else found.json_lines()
     if output is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines(parts)
+        print_lines(parts)
         return
     with new_output(output) as partial, open(partial, "xb") as file:
         file.writelines(parts)

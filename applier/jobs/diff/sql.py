@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from applier import __version__
+from applier.io.printable import printable
 from applier.jobs.diff.columns import AFTER, in_full
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.diff.table_statements import TableStatements
@@ -24,7 +25,8 @@ from applier.schema.engines import is_transactional
 
 def statements(diff: Compared) -> Iterator[bytes]:
     """The statements, many at a time."""
-    yield (f"-- applier {__version__}: from {diff.before} to {diff.after}\n".encode() + session().encode())
+    what = printable(f"from {diff.before} to {diff.after}")
+    yield f"-- applier {__version__}: {what}\n{session()}".encode()
     changed, made = (dict[bool, list[TableDiff]]({False: [], True: []}) for _ in range(2))
     for table in diff.tables.values():
         yield _definition_statements(table).encode()
