@@ -14,6 +14,7 @@ import shutil
 import stat
 import tempfile
 from functools import cache
+from pathlib import Path
 
 _PRIVATE = "APPLIER_PRIVATE_CACHE"
 """The environment variable by which a process tells those that it starts its private folder."""
@@ -27,10 +28,14 @@ def user_folder(*names: str) -> str:
 
 
 @cache
-def usable(folder: str) -> str:
-    """Return this folder if it and all in it are trusted, or if it can be made at a trusted path. Otherwise return a
-    folder of the same name in the private one, and log a warning, once for a process and those that it starts."""
-    reason = "there is no home directory" if folder.startswith("~") else why_untrusted(folder) or _in_tree(folder)
+def usable(folder: str, *, is_below: bool = False) -> str:
+    """Return this folder if it and what is directly in it are trusted, or if it can be made at a trusted path. If not,
+    return a folder of the same name in the private one, and log a warning, once for a process and those that it starts.
+    A folder that `is_below` a usable one has a trusted path."""
+    if folder.startswith("~"):
+        reason: str | None = "there is no home directory"
+    else:
+        reason = (None if is_below else why_untrusted(folder)) or _inside(folder)
     if not reason:
         return folder
     private, is_new = _private_folder()
@@ -55,7 +60,7 @@ def make(folder: str) -> None:
 
 def why_untrusted(path: str) -> str | None:
     """Return why other users could change what is at this path, or why it cannot be made; None if it is trusted."""
-    place, n_links, is_open = "/", 0, True
+    place, n_links = "/", 0
     names = os.path.abspath(path).split("/")[:0:-1]
     try:
         while True:
@@ -67,18 +72,15 @@ def why_untrusted(path: str) -> str | None:
                 target = os.readlink(place)
                 names += target.split("/")[::-1]
                 place = "/" if target.startswith("/") else os.path.dirname(place)
-                is_open = True
-            elif reason := _why(place, status, is_open):
+            elif reason := _why(place, status):
                 return reason
-            else:
-                is_open = is_open and _is_open(status)
             while names and names[-1] in ("", "."):
                 names.pop()
             if not names:
                 return None
             name = names.pop()
             if name == "..":
-                place, is_open = os.path.dirname(place), True
+                place = os.path.dirname(place)
                 continue
             parent, place = place, os.path.join(place, name)
             if not os.path.lexists(place):
@@ -87,21 +89,16 @@ def why_untrusted(path: str) -> str | None:
         return str(error.strerror)
 
 
-def _in_tree(folder: str) -> str | None:
-    """Return why something below a trusted folder is not; the folder may be missing."""
+def _inside(folder: str) -> str | None:
+    """Return why something directly in a folder is not trusted; the folder may be missing."""
     try:
-        folders = [(folder, _is_open(os.lstat(folder)))]
-        while folders:
-            folder, is_open = folders.pop()
-            with os.scandir(folder) as entries:
-                for entry in entries:
-                    status = entry.stat(follow_symlinks=False)
-                    if stat.S_ISLNK(status.st_mode):
-                        return f"{entry.path} is a symbolic link"
-                    if reason := _why(entry.path, status, is_open):
-                        return reason
-                    if stat.S_ISDIR(status.st_mode):
-                        folders.append((entry.path, is_open and _is_open(status)))
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                status = entry.stat(follow_symlinks=False)
+                if stat.S_ISLNK(status.st_mode):
+                    return f"{entry.path} is a symbolic link"
+                if reason := _why(entry.path, status):
+                    return reason
     except FileNotFoundError:  # another process removes or renames its files
         return None
     except OSError as error:
@@ -109,22 +106,21 @@ def _in_tree(folder: str) -> str | None:
     return None
 
 
-def _why(path: str, status: os.stat_result, is_open: bool) -> str | None:
-    """Return why others could write to a file or a directory itself, None if they could not. `is_open` is whether they
-    can enter the directory that has it."""
+def _why(path: str, status: os.stat_result) -> str | None:
+    """Return why others could write to a file or a directory itself, None if they could not."""
     mode = status.st_mode
     if status.st_uid not in (0, os.getuid()):
         return f"{path} belongs to {_name_of(status.st_uid)}"
-    if not is_open or (stat.S_ISDIR(mode) and mode & stat.S_ISVTX):
-        return None
-    if mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not _is_private_group(status.st_gid)):
+    is_sticky = stat.S_ISDIR(mode) and mode & stat.S_ISVTX
+    is_writable = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not _is_private_group(status.st_gid))
+    if is_writable and not is_sticky and _others_can_enter(os.path.dirname(path)):
         return f"other users can write to {path}"
     return None
 
 
-def _is_open(directory: os.stat_result) -> bool:
-    """Return whether others can enter a directory."""
-    return bool(directory.st_mode & (stat.S_IXGRP | stat.S_IXOTH))
+def _others_can_enter(directory: str) -> bool:
+    path = os.path.realpath(directory)
+    return all(os.stat(one).st_mode & (stat.S_IXGRP | stat.S_IXOTH) for one in (path, *map(str, Path(path).parents)))
 
 
 def _name_of(uid: int) -> str:
@@ -153,7 +149,7 @@ def _private_folder() -> tuple[str, bool]:
     folder = os.path.join(tempfile.gettempdir(), f"applier-cache-{os.getuid()}")
     with contextlib.suppress(OSError):
         make(folder)
-    if not _is_own(folder) or why_untrusted(folder) or _in_tree(folder):
+    if not _is_own(folder) or why_untrusted(folder):
         folder = tempfile.mkdtemp(prefix="applier-cache-")
         atexit.register(_remove, folder, os.getpid())
     os.environ[_PRIVATE] = folder

@@ -49,6 +49,11 @@ def directory() -> str:
     return caches.usable(os.path.join(base, _made_for()))
 
 
+def kept_in(folder: str) -> str:
+    """The user's directory of the kernels of a module, by the name of its folder; it may not be there yet."""
+    return caches.usable(os.path.join(directory(), folder), is_below=True)
+
+
 def shipped(folder: str) -> Path:
     """A directory of kernels that came with this package; it is not there where they did not."""
     return SHIPPED / _made_for() / folder
@@ -78,7 +83,7 @@ class KernelLocator(numba_doors.SourceLocator):
 
     @staticmethod
     def directory_of(file: str) -> str:
-        return os.path.join(directory(), folder(_module_of(file)))
+        return kept_in(folder(_module_of(file)))
 
 
 def _shipped_of(file: str) -> str | None:

@@ -92,7 +92,7 @@ def missing_for(job: str) -> dict[str, Path]:
     missing = {}
     for module in modules_for(job):
         folder = kernel_cache.folder(module)
-        stamp = Path(kernel_cache.directory()) / folder / "compiled"
+        stamp = Path(kernel_cache.kept_in(folder)) / "compiled"
         if not kernel_cache.shipped(folder).is_dir() and not stamp.exists():
             missing[module] = stamp
     return missing

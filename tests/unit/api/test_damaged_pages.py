@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory):
-    """A snapshot with a table of whose only file one byte of one value is another one; and what it was before."""
+    """A snapshot in which one byte of a table's only file was changed, and the rows before that."""
     made = applier.replay(ARCHIVE, tmp_path_factory.mktemp("snapshot") / "now").snapshot
     table = made.tables["shop.orders"]
     rows = table.to_arrow()
