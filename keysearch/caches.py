@@ -28,10 +28,10 @@ def user_folder(*names: str) -> str:
 
 
 @cache
-def usable(folder: str, *, is_below: bool = False) -> str:
+def usable(folder: str, *, is_below: bool = False, is_needed: bool = True) -> str:
     """Return this folder if it and what is directly in it are trusted, or if it can be made at a trusted path. If not,
     return a folder of the same name in the private one, and log a warning, once for a process and those that it starts.
-    A folder that `is_below` a usable one has a trusted path."""
+    A folder that `is_below` a usable one has a trusted path. One that is not needed is worth no warning."""
     if folder.startswith("~"):
         reason: str | None = "there is no home directory"
     else:
@@ -40,7 +40,8 @@ def usable(folder: str, *, is_below: bool = False) -> str:
         return folder
     private, is_new = _private_folder()
     if is_new:
-        logging.getLogger(__name__).warning(
+        logging.getLogger(__name__).log(
+            logging.WARNING if is_needed else logging.INFO,
             "applier: note: the cache %s is not used: %s. Compiled code is kept in %s; XDG_CACHE_HOME names another "
             "cache folder", ascii(folder)[1:-1], ascii(reason)[1:-1], private)
     return os.path.join(private, os.path.basename(folder))

@@ -46,7 +46,7 @@ def directory() -> str:
     """The user's directory of all kernels for this Python, Numba, llvmlite, processor and build; it may not be there
     yet. It is a private one where others could write to the cache."""
     base = numba_doors.wanted_directory() or caches.user_folder("mysql-binlog-applier")
-    return caches.usable(os.path.join(base, _made_for()))
+    return caches.usable(os.path.join(base, _made_for()), is_needed=not (SHIPPED / _made_for()).is_dir())
 
 
 def kept_in(folder: str) -> str:

@@ -146,6 +146,13 @@ def test_a_private_folder_that_is_not_ones_own_is_not_used(cache, tmp_path):
     assert caches.usable(str(cache)) == used
 
 
+def test_a_cache_that_is_not_needed_is_worth_no_warning(tmp_path, caplog):
+    """As that of kernels where a wheel brought all of them."""
+    (tmp_path / "file").touch()
+    assert caches.usable(str(tmp_path / "file" / "kernels"), is_needed=False).startswith(f"{tmp_path}/tmp/")
+    assert not caplog.records
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", "NUMBA_CACHE_DIR"])
 def test_no_kernel_is_loaded_that_another_user_could_have_written(tmp_path, variable):
