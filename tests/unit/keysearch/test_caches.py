@@ -10,24 +10,27 @@ import sys
 import pytest
 
 from keysearch import caches, kernel_cache
+from tests.support.folders import open_folder
 
 ANOTHER = 12345
 
 
+@pytest.fixture
+def tmp_path():
+    """A folder that others can enter, which they cannot do with pytest's."""
+    with open_folder() as folder:
+        yield folder
+
+
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
-    """No folder is known yet, others can enter all of these, and the private one is below the test's own."""
-    modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path, *tmp_path.parents[:2])}
-    for path in modes:
-        path.chmod(0o755)
+    """No folder is known yet, and the private one is below the test's own."""
     caches.usable.cache_clear()
     (tmp_path / "tmp").mkdir(mode=0o700)
     monkeypatch.setattr(caches.tempfile, "gettempdir", lambda: str(tmp_path / "tmp"))
     monkeypatch.setenv("APPLIER_PRIVATE_CACHE", "")
     yield
     caches.usable.cache_clear()
-    for path, mode in modes.items():
-        path.chmod(mode)
 
 
 @pytest.fixture

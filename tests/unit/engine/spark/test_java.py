@@ -8,6 +8,7 @@ import pytest
 
 from applier.engine.spark import java
 from applier.errors import ApplierError, UsageError
+from tests.support.folders import open_folder
 
 
 def runtime(directory, version, script="exit 1"):
@@ -143,10 +144,19 @@ def test_one_process_records_at_a_time(fake):
     assert java.claimed(cache / "x.recording") == claim, "a claim whose process was killed lapses"
 
 
+@pytest.fixture
+def open_cache(fake, monkeypatch):
+    """A cache directory in a folder that others can enter."""
+    with open_folder() as folder:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        yield folder / "cache" / "applier" / "java"
+
+
 @pytest.mark.parametrize("how", ["it cannot be made", "others can write to it", "others can write to a command"])
-def test_a_cache_that_others_can_write_is_not_run(fake, tmp_path, monkeypatch, how):
+def test_a_cache_that_others_can_write_is_not_run(fake, tmp_path, monkeypatch, how, open_cache):
     """Nothing in it is run or mapped: the launcher is asked, and a private directory is used."""
-    executable, home, cache = fake
+    executable, home, _ = fake
+    cache = open_cache
     monkeypatch.setattr(java.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setenv("APPLIER_PRIVATE_CACHE", "")
     java.caches.usable.cache_clear()
@@ -155,7 +165,7 @@ def test_a_cache_that_others_can_write_is_not_run(fake, tmp_path, monkeypatch, h
     command.write_text("/bin/echo\0harm")
     java.caches.usable.cache_clear()
     assert ended(java.launch(executable, home, {})).endswith("harm")
-    for folder in (tmp_path, *tmp_path.parents[:2], *cache.parents[:2], cache):
+    for folder in (*cache.parents[:2], cache):
         folder.chmod(0o755)
     if how == "others can write to a command":
         command.chmod(0o666)
