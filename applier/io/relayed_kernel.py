@@ -2,9 +2,9 @@
 """Kernels that put the events of relay logs to where they are in the source's log.
 
 An event of the source's says where it ends there, which its checksum vouches for. Within a group of MariaDB 11.8 only
-the first event and the last one do (binlog_legacy_event_pos=OFF); the others follow one another. What is made for the connection
-(GTID_LIST) is not of the source's log, and passed over. So is what was received twice: a connection that broke within
-a group begins with the group, or the file, again.
+the first event and the last one do (binlog_legacy_event_pos=OFF); the others follow one another. What is made for the
+connection (GTID_LIST) is not of the source's log, and passed over. So is what was received twice: a connection that
+broke within a group begins with the group, or the file, again.
 
 Where the source's log has something that the relay log has not, there is a gap. It is filled, so that positions stay
 those of the source:

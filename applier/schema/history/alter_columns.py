@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from applier.errors import SchemaError
-from applier.mysql.collations import Charset
+from applier.mysql.collations import Charset, named_default
 from applier.schema.ddl.alter_actions import (
     AddColumn,
     AddKey,
@@ -45,11 +45,13 @@ class ColumnChanges:
         words = TableWords()
         for options in of_kind(self.actions, SetOptions):
             words.charset, words.collation = options.charset or words.charset, options.collation or words.collation
+        database = self.context.database_charset(definition.database)
         if words.charset or words.collation:
-            self.charset = charset_of_words(words, self.charset, self.context.default_collations)
+            self.charset = charset_of_words(words, self.charset, database, self.context.default_collations)
         self.converts = next(of_kind(self.actions, ConvertCharset), None)
         if self.converts is not None:
-            self.charset = self.converts.charset or self.context.database_charset(definition.database)
+            self.charset = self.converts.charset or (
+                named_default(database) if definition.flavour == "mariadb" else database)
         self.actions = [action for action in self.actions if not self._is_void(action)]
         if not self.context.explicit_timestamps:
             old_timestamps([action.words for action in self.actions if isinstance(action, AddColumn | ChangeColumn)])
