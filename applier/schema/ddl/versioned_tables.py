@@ -89,5 +89,5 @@ def with_row_times(columns: list[tuple[Column, int | None]], definition: TableDe
     named = [next(column for column in added if column.name.casefold() == name.casefold())
              for name in (versioning.row_start, versioning.row_end)]
     made = dict(zip(times, named, strict=True))
-    return [(made.get(source, column), source) for column, source in columns
+    return [(column if source is None else made.get(source, column), source) for column, source in columns
             if source in times or not any(column is other for other in named)]
