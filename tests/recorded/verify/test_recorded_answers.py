@@ -45,6 +45,7 @@ def _made(name, truth, tmp_path_factory):
     return folder
 
 
+@pytest.mark.by_turns("hash")
 @pytest.mark.parametrize("hash", ["crc32", "sha2"])
 def test_what_a_server_holds_is_the_same(case, hash, capsys):
     """Every value of every type, by both hashes: what is hashed here is what the server hashes."""

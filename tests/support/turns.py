@@ -1,0 +1,35 @@
+"""Which of many tests of one kind `make test` runs: all but those that get the marker `thorough` here or by hand.
+
+`@pytest.mark.by_turns("route", "engine")` says of a test with parameters: each case runs every day in one combination
+of these parameters, the next one for the next case; a case is what the other parameters say. `one_in=3`: only the
+first of three cases that follow each other runs every day. Both depend on the order of the cases alone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import pytest
+
+COLLECTED = pytest.StashKey[list[pytest.Item]]()
+"""In a session's config: all tests that were collected, before any was deselected."""
+
+
+def mark_thorough(items: Iterable[pytest.Item]) -> None:
+    """Give the marker `thorough` to the tests that are not of every day by their marker `by_turns`."""
+    functions: dict[str, list[tuple[pytest.Item, pytest.Mark]]] = defaultdict(list)
+    for item in items:
+        if (turns := item.get_closest_marker("by_turns")) is not None:
+            functions[item.nodeid.partition("[")[0]].append((item, turns))
+    for tests in functions.values():
+        cases: dict[str, list[pytest.Item]] = defaultdict(list)
+        for item, turns in tests:
+            parameters: dict[str, object] = item.callspec.params  # type: ignore[attr-defined]
+            case = {name: value for name, value in parameters.items() if name not in turns.args}
+            cases[repr(sorted(case.items()))].append(item)
+        one_in = turns.kwargs.get("one_in", 1)
+        for number, ways in enumerate(cases.values()):
+            for turn, item in enumerate(ways):
+                if number % one_in or turn != number // one_in % len(ways):
+                    item.add_marker("thorough")
