@@ -31,7 +31,8 @@ def lowest():
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg")
     needed = config["options"]["install_requires"]
-    return [f"{name}=={re.search(rf'^{name}>=([0-9.]+)', needed, re.MULTILINE)[1]}.0" for name in PACKAGES]
+    versions = {name: re.search(rf"^{name}>=([0-9.]+)", needed, re.MULTILINE)[1] for name in PACKAGES}
+    return [f"{name}=={version}{'.0' * (2 - version.count('.'))}" for name, version in versions.items()]
 
 
 @pytest.mark.slow
