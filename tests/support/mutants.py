@@ -27,11 +27,11 @@ from pathlib import Path
 from keysearch import kernel_cache
 from tests.support.called_functions import PACKAGES
 from tests.support.folders import ROOT
-from tests.support.near import tests_for
+from tests.support.near import DAILY, tests_for
 
 SUITES: dict[str, Callable[[str], list[str]]] = {
-    "near": tests_for,
-    "day": lambda source: ["-m", "not thorough"],
+    "near": lambda source: [*DAILY, *tests_for([source])],
+    "day": lambda source: [*DAILY],
     "all": lambda source: [],
 }
 """What pytest is told for a changed file, by suite."""

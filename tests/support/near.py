@@ -26,8 +26,10 @@ MOST = 8
 START = 0.5
 """CPU seconds that a test module costs at least, with its imports."""
 BUDGET = 40.0
-"""CPU seconds of the tests that are run for a change, about; test modules of the changed folder and changed tests come
-first, and whatever they cost."""
+"""CPU seconds of the tests that are run for a change, about; changed tests come first, and whatever they cost."""
+
+DAILY = ("-m", "not thorough")
+"""What pytest is told for the tests of every day."""
 
 
 def write_map(files: Iterable[str]) -> None:
@@ -117,8 +119,8 @@ def main(paths: list[str]) -> int:
         print("no test is near to that: make test runs all", file=sys.stderr)
         return 2
     print("\n".join(tests))
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", *tests], cwd=ROOT,
-                          check=False).returncode
+    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", *DAILY, *tests],
+                          cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":
