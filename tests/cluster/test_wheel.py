@@ -195,6 +195,7 @@ def test_every_kernel_is_there_for_workers_to_load(python, tmp_path):
     assert len(catalogue.kernels()) > 20
 
 
+@pytest.mark.thorough
 def test_what_the_wheel_does_not_fit_compiles_for_itself(run, tmp_path):
     """For another processor, kernels are compiled into the user's cache."""
     other = {"NUMBA_CPU_NAME": LEVEL.model, "NUMBA_CPU_FEATURES": f"{LEVEL.features},+cx8"}

@@ -94,7 +94,7 @@ def every_verb(log, folder, run, terminal):
     assert not OBEYED.search((folder / "page.html").read_text())
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("place", sorted(hostile_logs.PLACES))
 def test_names_that_are_no_text(place, run, tmp_path):
     for number, (raw, flavour) in enumerate(RAW):
@@ -152,6 +152,7 @@ def test_hostile_dumps(dump, run, tmp_path):
     assert run("import", dump, "--output", tmp_path / "out")[0] in (1, 2) and os.listdir(tmp_path) == []
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("place", sorted(hostile_logs.PLACES))
 def test_dumps_with_names_that_are_no_text(place, run, tmp_path):
     """And schema files."""
