@@ -1,7 +1,8 @@
 """The tests that are near to a change: `python -m tests.support.near [PATHS]`, which `make near` runs.
 
 tests/near.tsv names, for each source file, the test modules that call most of its functions, little outside its folder,
-and cost little CPU time. It is measured: `make near-map` runs the suite with `--calls` (tests/support/called_functions.py) and writes it.
+and cost little CPU time. It is measured: `make near-map` runs the suite with `--calls`
+(tests/support/called_functions.py) and writes it.
 """
 
 from __future__ import annotations
