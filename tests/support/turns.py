@@ -2,12 +2,13 @@
 
 `@pytest.mark.by_turns("route", "engine")` says of a test with parameters: each case runs every day in one combination
 of these parameters, the next one for the next case; a case is what the other parameters say. `one_in=3`: only the
-first of three cases that follow each other runs every day. Both depend on the order of the cases alone.
+first of three cases that follow each other runs every day. The first case of a module's next
+function runs in the next way, too. All depends on the order of tests alone.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 import pytest
@@ -22,14 +23,16 @@ def mark_thorough(items: Iterable[pytest.Item]) -> None:
     for item in items:
         if (turns := item.get_closest_marker("by_turns")) is not None:
             functions[item.nodeid.partition("[")[0]].append((item, turns))
-    for tests in functions.values():
+    modules: Counter[str] = Counter()
+    for function, tests in functions.items():
         cases: dict[str, list[pytest.Item]] = defaultdict(list)
         for item, turns in tests:
-            parameters: dict[str, object] = item.callspec.params  # type: ignore[attr-defined]
+            parameters: dict[str, object] = item.callspec.params if hasattr(item, "callspec") else {}
             case = {name: value for name, value in parameters.items() if name not in turns.args}
             cases[repr(sorted(case.items()))].append(item)
-        one_in = turns.kwargs.get("one_in", 1)
+        one_in, first = turns.kwargs.get("one_in", 1), modules[module := function.partition("::")[0]]
         for number, ways in enumerate(cases.values()):
             for turn, item in enumerate(ways):
-                if number % one_in or turn != number // one_in % len(ways):
+                if number % one_in or turn != (first + number // one_in) % len(ways):
                     item.add_marker("thorough")
+        modules[module] += 1
