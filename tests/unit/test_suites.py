@@ -44,7 +44,7 @@ def test_each_rule_is_named_by_a_test_of_every_day(daily):
 
 
 def test_each_recorded_case_is_in_the_daily_suite(collected, daily):
-    """As a parameter, or by its name in a module all of whose tests run every day."""
+    """As a parameter, or by its name in a module without thorough tests."""
     known = {value for item in daily if hasattr(item, "callspec") for value in item.callspec.params.values()
              if isinstance(value, str)}
     whole = {item.path for item in daily} - {item.path for item in set(collected) - set(daily)}
