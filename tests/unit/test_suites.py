@@ -1,10 +1,15 @@
 """What `make test` runs: all but tests with the marker `thorough`, and still something of everything."""
 
+import difflib
 import re
+from collections import Counter
 
 import pytest
 
+from tests.support import near
+from tests.support.costs import grown
 from tests.support.folders import CASES, ROOT
+from tests.support.mutants import changed_source, changes_in
 from tests.support.turns import COLLECTED, mark_thorough
 
 RULES = re.findall(r"^\| ([A-Z][A-Z0-9]*(?:-[A-Za-z0-9]+)*) \|", (ROOT / "docs" / "RULES.md").read_text(), re.MULTILINE)
@@ -51,6 +56,27 @@ def test_each_recorded_case_is_in_the_daily_suite(collected, daily):
     texts = "\n".join(path.read_text() for path in whole)
     assert [name for name in sorted(folder.name for folder in CASES.iterdir())
             if name not in known and f'"{name}"' not in texts] == []
+
+
+def test_a_module_that_has_grown_is_named():
+    before, now = {"a": 10.0, "b": 1.0, "same": 10.0}, Counter({"a": 12.1, "b": 2.3, "same": 12.0, "new": 50.0})
+    assert grown(before, now) == ["grown: a costs 12.1 CPU seconds, not 10.0"]
+
+
+def test_tests_near_to_a_package_are_those_of_its_model():
+    """And changed tests themselves, first."""
+    chosen = near.tests_for(["tests/unit/test_words.py", "applier/apply/index"])
+    assert chosen[0] == "tests/unit/test_words.py"
+    assert {"tests/model/test_row_store.py", "tests/model/test_conflicts_in_indexes.py"} <= set(chosen)
+
+
+def test_a_mutant_differs_in_one_thing():
+    source = "# mypy: ignore\ndef f(a):\n    if a < 1 and a in (3, 4):\n        return 2\n    return 'text'\n"
+    mutants = [changed for number in range(changes_in(source)) if (changed := changed_source(source, number))]
+    assert len({after for _, after in mutants}) == len(mutants) > 5
+    for before, after in mutants:
+        assert before.startswith("# mypy: ignore\n") and after.startswith("# mypy: ignore\n")
+        assert sum(line.startswith("+ ") for line in difflib.ndiff(before.splitlines(), after.splitlines())) == 1
 
 
 def test_every_case_takes_its_turn(pytester_items):
