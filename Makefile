@@ -37,7 +37,7 @@ near: kernels  ## the tests near to what differs from the last commit, or to PAT
 near-map: warm  ## measure which tests are near to which source files (tests/near.tsv), and what tests cost (tests/costs.tsv)
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal --cost=write
 	rm -f build/calls*; mkdir -p build
-	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not cluster" --calls build/calls
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not cluster and not thorough" --calls build/calls
 	$(BIN)/python -m tests.support.near --write build/calls*
 
 mutants: warm  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")
