@@ -14,8 +14,10 @@ from tests.support.costs import Costs
 from tests.support.turns import COLLECTED, mark_thorough
 
 # How long an example takes is how busy the machine is.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("tests")
+for profile, examples in (("day", 50), ("thorough", 100)):
+    settings.register_profile(profile, max_examples=examples, deadline=None,
+                              suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("day")
 
 
 def pytest_addoption(parser):
