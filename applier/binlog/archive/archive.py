@@ -324,7 +324,7 @@ def _has_no_end(outline: Outline) -> bool:
 
 
 def _check_gtids(before: Outline, after: Outline) -> None:
-    logged = before.previous_gtids.union(before.gtids)
+    logged = before.previous_gtids.followed_by(before.gtids)
     if missing := after.previous_gtids.subtract(logged):
         raise ArchiveError(
             f"transactions {missing} are in no file: {after.name} says that they came before it, and up to the "
