@@ -27,6 +27,7 @@ from applier.plan.stops.base_position import (
     lacks_file_position,
     position_by_gtid,
     tasks_by_gtid,
+    tasks_of_served_domains,
 )
 from applier.plan.stops.executed import executed_after, nothing_left
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
@@ -94,6 +95,8 @@ class Outlining:
                 if not could_be_another_servers(error, base.position):
                     raise
         outlines = self._executor.outline(tasks_by_gtid(archive, base.position), lambda *_: None)
+        if served := tasks_of_served_domains(base.position, outlines):
+            outlines = self._executor.outline(served, lambda *_: None)
         placed = replace(base, position=position_by_gtid(base.position, outlines))
         if base.position.file:
             self._note(f"the base stands at {base.position}, which is not in these logs: by its GTIDs they continue "

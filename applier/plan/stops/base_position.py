@@ -4,7 +4,7 @@ transactions (GRP-5, GRP-7)."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from applier.binlog.archive.archive import Archive
 from applier.binlog.events.gtid import GtidSet
@@ -61,6 +61,17 @@ def _wanted(position: BinlogPosition, first: str) -> GtidSet:
     return wanted if relayed is None else wanted.of_sources(relayed.sources)
 
 
+def tasks_of_served_domains(position: BinlogPosition, outlines: Sequence[Outline]) -> list[OutlineTask]:
+    """The outlines of `tasks_by_gtid` without those MariaDB domains of the base that the log has nothing of: a source
+    that does not serve a domain sends a replica the other ones. Empty if that changes nothing."""
+    wanted = GtidSet.parse(position.gtid_set)
+    served = set[int]().union(*(outline.previous_gtids.followed_by(outline.gtids).domains for outline in outlines))
+    known = _of_domains(wanted, served)
+    if any(outline.stopped for outline in outlines) or not 0 < len(known.domains) < len(wanted.domains):
+        return []
+    return [OutlineTask(outline.uri, None, StopCondition(gtid_set=known)) for outline in outlines]
+
+
 def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> BinlogPosition:
     """The position with the file and offset at which its transactions are complete (GRP-5, GRP-7).
 
@@ -74,9 +85,23 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
         raise ArchiveError(f"the base snapshot has transactions {wanted}; these logs do not have all of them: "
                            f"they lack {missing}", file=last.name, errno=LOG_GAP,
                            hint="the base is newer than these logs, or of another server")
-    if others := reached.previous_gtids.followed_by(reached.gtids).subtract(wanted):
+    there = reached.previous_gtids.followed_by(reached.gtids)
+    tail = reached.tail if wanted.domains.keys() <= there.domains.keys() else None  # it stands for all of the set
+    wanted = _of_domains(wanted, there.domains.keys())
+    if others := there.subtract(wanted):
         raise ArchiveError(f"transactions {others} come before the last one of the base snapshot, which does not have "
                            "them", file=reached.name, position=reached.end, errno=LOG_GAP,
                            hint="are these the logs of the base's own server? say where it stands: applier import "
                                 "--position FILE:POS")
-    return dataclasses.replace(position, file=reached.name, offset=reached.end, tail=reached.tail)
+    for domain, (server, number) in wanted.subtract(there).domains.items():
+        if number <= there.domains[domain][1]:  # else the log has no such number, which filters of a replica make
+            raise ArchiveError(f"transaction {domain}-{server}-{number} of the base snapshot is not in these logs, "
+                               "which have later ones of its server", file=reached.name, position=reached.end,
+                               errno=LOG_GAP, hint="the base is of another server, which had other transactions")
+    return dataclasses.replace(position, file=reached.name, offset=reached.end, tail=tail)
+
+
+def _of_domains(gtids: GtidSet, domains: Set[int]) -> GtidSet:
+    """A set with these of MariaDB's domains only."""
+    return GtidSet.from_intervals(gtids.intervals, {domain: entry for domain, entry in gtids.domains.items()
+                                                    if domain in domains}, gtids.states)
