@@ -1,5 +1,5 @@
 """The position of a base in an archive: by its file and offset, or, if these are unknown or another server's, by its
-transactions (GRP-5, GRP-7)."""
+transactions, or where it has no GTIDs, by the id of its last group (GRP-5, GRP-7)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from collections.abc import Sequence, Set
 
 from applier.binlog.archive.archive import Archive
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.heads import read_head
+from applier.binlog.locating.targets import ByGroupId
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import LOG_GAP, ApplierError, ArchiveError
@@ -17,15 +19,40 @@ from applier.snapshot.manifest import BinlogPosition
 
 
 def lacks_file_position(position: BinlogPosition) -> bool:
-    """True if the base has GTIDs but no file position (a dump may record only GTIDs)."""
-    return bool(position.gtid_set) and not position.file
+    """True if the base has GTIDs or a group id but no file position (a dump may record only these)."""
+    return _has_other_place(position) and not position.file
 
 
 def could_be_another_servers(error: ApplierError, position: BinlogPosition) -> bool:
     """True if an error of the plan may have its cause in a base with the file and offset of another server: after a
     failover, the new source's log continues from the same transactions in its own file and at its own offset (GRP-7).
     """
-    return error.mysql_errno == LOG_GAP and bool(position.gtid_set and position.file)
+    return error.mysql_errno == LOG_GAP and _has_other_place(position) and bool(position.file)
+
+
+def _has_other_place(position: BinlogPosition) -> bool:
+    return bool(position.gtid_set) or position.group_id is not None
+
+
+def position_by_group_id(archive: Archive, position: BinlogPosition) -> BinlogPosition:
+    """The position with the file and offset behind the group with the base's id.
+
+    Raises ArchiveError (1236) for an archive without that group, unless it begins with the next id.
+    """
+    assert position.group_id is not None
+    target, heads = ByGroupId(position.group_id), [read_head(file) for file in archive.files]
+    for number in target.files(lambda index: heads[index], len(heads)):
+        found = GroupPass(archive.files[number].uri)
+        groups = found.groups()
+        for place in target.among(groups)[:1].tolist():
+            end = groups[place].end
+            return dataclasses.replace(position, file=found.name, offset=end, tail=found.tail(end))
+    first = next(number for number, head in enumerate(heads) if head.first_id is not None)
+    if heads[first].first_id == position.group_id + 1:
+        return dataclasses.replace(position, file=archive.files[first].name, offset=4, tail=None)
+    raise ArchiveError(f"{target.what}, the last one of the base snapshot, is not in these logs: {archive.extent}, and "
+                       f"begins with group {heads[first].first_id}", file=archive.files[first].name, errno=LOG_GAP,
+                       hint="give the binlogs before it, too; or is the base newer than these logs?")
 
 
 def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTask]:
@@ -99,6 +126,17 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
                                "which have later ones of its server", file=reached.name, position=reached.end,
                                errno=LOG_GAP, hint="the base is of another server, which had other transactions")
     return dataclasses.replace(position, file=reached.name, offset=reached.end, tail=tail)
+
+
+def have_all_domains(position: BinlogPosition, outlines: Sequence[Outline]) -> bool:
+    """Return True if the outlines of `tasks_by_gtid` reach the base's place in all MariaDB domains, and one of them
+    earlier than others: then the log has groups before the last place that the base does not have."""
+    wanted = GtidSet.parse(position.gtid_set)
+    reached = next((outline for outline in outlines if outline.stopped), None)
+    if reached is None or not wanted.domains:
+        return False
+    there = reached.previous_gtids.followed_by(reached.gtids)
+    return len(there.domains) > 1 and not _of_domains(wanted, there.domains.keys()).subtract(there)
 
 
 def _of_domains(gtids: GtidSet, domains: Set[int]) -> GtidSet:

@@ -6,8 +6,8 @@ The servers are URLs as real_replicas takes them; what they hold and replicate i
 source writes groups with the domains, server ids and numbers that HISTORIES says, and the replica (with
 gtid_strict_mode=OFF) asks for what comes after each place, with gtid_slave_pos.
 
-A folder has a folder for each history: binlog.NNNNNN of SOURCE, and case.json {"server", "places": {GTIDs: the numbers of
-the groups that came, by their order in the log; or the server's message}}.
+A folder has a folder for each history: binlog.NNNNNN of SOURCE, and case.json {"server", "places": {GTIDs: the numbers
+of the groups that came, by their order in the log; or the message}}.
 """
 
 from __future__ import annotations
