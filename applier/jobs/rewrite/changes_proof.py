@@ -51,7 +51,9 @@ def compare_changes(before: tuple[str, ...], after: tuple[str, ...], base: str |
 def _first_difference(table: TableName, first: ChangeLog, second: ChangeLog) -> str | None:
     """Where the first change is that is not the same: its GTID, or its position in the first archive; None if all are.
     Raises _Unreadable."""
-    before, after = _Reader(_of_first(first, table)), _Reader(second.feed(table).batches())
+    before = _Reader(_of_first(first, table))
+    before.available()
+    after = _Reader(second.feed(table).batches())
     while n := min(before.available(), after.available()):
         one, other = before.take(n), after.take(n)
         for name in one.schema.names:
