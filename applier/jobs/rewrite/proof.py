@@ -57,7 +57,8 @@ class Replays:
         for table in compared.tables.values():
             if not table.same or table.definitions[0] != table.definitions[1]:
                 raise ApplierError("the rewritten archive leaves other rows", table=table.full_name, hint=_HINT)
-        self.notes += compare_changes(*self._binlogs, self._base, self._progress)
+        first, second = self._binlogs
+        self.notes += compare_changes(first, second, self._base, self._progress)
         return Proof(len(compared.tables), sum(table.rows_after for table in compared.tables.values()), after.changes,
                      after.gtid_set, after.position)
 
