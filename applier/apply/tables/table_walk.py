@@ -28,6 +28,7 @@ from applier.apply.tables.table_maps import BATCH_ROWS
 from applier.apply.tables.unit import UnitApplier
 from applier.apply.tables.unit_kinds import unit_applier
 from applier.apply.tables.unit_ranges import UnitRanges
+from applier.apply.witnessed import OFF
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
 from applier.binlog.rows.layout import ColumnPlan
@@ -123,7 +124,7 @@ class TableWalk:
         wanted = reader.wanted(reading.plans)
         after = wanted if self._events is None else self._events.wanted(reading.plans, wanted)
         binding = TableBinding(reading.plans, wanted, after, self.taker or partial(self._take, reading, reader),
-                               BATCH_ROWS, reader.raw_diffs, reader.before_images)
+                               BATCH_ROWS, reader.raw_diffs, reader.before_images or self._spec.witness != OFF)
         binding.layouts = reading.layouts
         self.bound = BoundTable(reading, reader, binding)
         return binding
