@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's tests by themselves would have another
 from tests.support.called_functions import CalledFunctions
 from tests.support.costs import Costs
+from tests.support.witnessing import StoppingWitness
 
 # How long an example takes is how busy the machine is.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -23,6 +24,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.pluginmanager.register(StoppingWitness())
     if config.getoption("--cost"):
         config.pluginmanager.register(Costs(config.getoption("--cost") == "write"))
     if config.getoption("--calls"):

@@ -14,6 +14,7 @@ from applier.apply.routes.task import outcome
 from applier.apply.spec import BeginsEmpty, FromBase, UnitSpec, key_range
 from applier.apply.tables.table_walk import TableWalk
 from applier.apply.tasks import Refused
+from applier.apply.witnessed import STOP
 from applier.binlog.rows.changes import ChangeReader
 from applier.columns.table_key import table_key
 from applier.plan.base_ranges import BaseFiles
@@ -162,7 +163,7 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
         origin = FromBase(uri=snapshot.uri, files=own) if own else BeginsEmpty()
         specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
                               search=key_range(key, low, high),
-                              place=TableTarget(str(folder / "new"), "t")))
+                              place=TableTarget(str(folder / "new"), "t"), witness=STOP))
     return tuple(specs)
 
 

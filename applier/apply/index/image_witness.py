@@ -29,8 +29,8 @@ class ImageWitness:
             self._comparable = np.append(self._comparable, np.uint8(bool(says)))
         if len(self._disputed) < batch.n:
             self._disputed = np.empty(batch.n, k.DISPUTED)
-        self._arrays = arrays = batch.before_images, batch.before_lengths, batch.image_lengths
-        for field, array in zip(("before_images", "before_lengths", "image_lengths", "comparable", "disputed"),
+        self._arrays = arrays = batch.before_images, batch.before_hashes, batch.after_hashes
+        for field, array in zip(("before_images", "before_hashes", "after_hashes", "comparable", "disputed"),
                                 (*arrays, self._comparable, self._disputed), strict=True):
             self._record[field] = address_of(array)
         self._record["n_disputed"] = 0

@@ -84,7 +84,7 @@ class IntIndex(KeyIndex):
 
     def _new_table(self, entries: int) -> None:
         super()._new_table(entries)
-        self._hashes = np.zeros(entries if self.witness is not None else 0, np.uint32)
+        self._hashes = np.empty(entries if self.witness is not None else 0, np.uint32)
         self._describe(hashes=address_of(self._hashes) if self.witness is not None else 0)
 
     def compare_images(self, witness: ImageWitness) -> None:

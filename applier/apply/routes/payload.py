@@ -15,6 +15,7 @@ Where before-images are compared with rows, `image` has both images as they foll
 
     before_layout, before_length    int32     the layout of the before-image, and its bytes; 0 in inserts
     after_at                        int32     where in `image` the after-image begins
+    before_hash, after_hash         uint32    the hashes of both images
 
 Metadata of the schema (JSON under b"changes"): id of the table's version, uri of the file, table map body (hex),
 layouts (present columns, and those of them that are diffs).
@@ -38,6 +39,7 @@ from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 
 _METADATA = b"changes"
+_WITNESS_NAMES = ("before_layout", "before_length", "after_at", "before_hash", "after_hash")
 _NAMES = ("kind", "place", "row", "time", "before", "after", "layout", "image")
 
 
@@ -60,8 +62,9 @@ def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
     after_at = np.where(deletes, before_lengths, addresses_of(pointers) - addresses_of(first)).astype(np.int32)
     columns += [_images(first, after_at + lengths, np.zeros(len(picks), np.bool_)),
                 pa.array(np.where(inserts, 0, layouts_of(befores)).astype(np.int32)),
-                pa.array(np.where(inserts, 0, before_lengths).astype(np.int32)), pa.array(after_at)]
-    return pa.record_batch(columns, names=[*_NAMES, "before_layout", "before_length", "after_at"])
+                pa.array(np.where(inserts, 0, before_lengths).astype(np.int32)), pa.array(after_at),
+                pa.array(batch.before_hashes[picks]), pa.array(batch.after_hashes[picks])]
+    return pa.record_batch(columns, names=[*_NAMES, *_WITNESS_NAMES])
 
 
 def _struct(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -> pa.StructArray:
@@ -150,13 +153,11 @@ class ArrivedBatch:
         offsets = np.frombuffer(image.buffers()[1], np.int64)[:self.n]
         data = image.buffers()[2]
         address = data.address if data is not None else 0  # of deletes alone
-        starts, sizes = address + offsets, np.diff(np.frombuffer(image.buffers()[1], np.int64)[:self.n + 1])
-        after_at, self.before_lengths, layout = np.zeros((3, self.n), np.int32)
-        if "after_at" in batch.schema.names:
-            after_at, self.before_lengths, layout = (
-                np.asarray(batch.column(name)) for name in ("after_at", "before_length", "before_layout"))
+        starts = address + offsets
+        layout, self.before_lengths, after_at, self.before_hashes, self.after_hashes = (
+            np.asarray(batch.column(name)) if name in batch.schema.names else np.zeros(self.n, np.int32)
+            for name in _WITNESS_NAMES)
         self.before_images = np.where(self.kinds == INSERT, np.int64(-1), pointers_to(numbering[layout], starts))
-        self.image_lengths = (sizes - after_at).astype(np.int32)
         pointers = pointers_to(numbering[np.maximum(local, 0)], starts + after_at)
         self.images = np.where(self.kinds == DELETE, np.int64(-1), pointers)
 

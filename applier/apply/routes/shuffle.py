@@ -73,7 +73,7 @@ class _SplitTable:
         keys = change_keys(self._key, reading.definition, table_map)
         wanted = keys.wanted(reading.plans)
         binding = TableBinding(reading.plans, wanted, wanted, partial(self._take, reading, keys), BATCH_ROWS,
-                               before_images=self._sends_before_images)
+                               before_images=self._sends_before_images, hashes=self._sends_before_images)
         binding.layouts = reading.layouts
         return binding
 
