@@ -171,6 +171,10 @@ class UndoRefused(ReplayStopped):
     conflicts: tuple[Any, ...] = ()
 
 
+class ServerAnswerError(ApplierError):
+    """A server's answer breaks the protocol, or has another shape than the question asked for."""
+
+
 class ServerDiffers(ApplierError):
     """A server does not hold what a snapshot holds."""
 

@@ -105,7 +105,7 @@ def parse_places(texts: list[str]) -> tuple[Place, ...]:
     places: list[Place] = []
     for text in texts:
         parts = [part.strip() for part in text.split(",") if part.strip()]
-        if all(_POSITION.fullmatch(part) for part in parts):
+        if parts and all(_POSITION.fullmatch(part) for part in parts):
             places += [parse_stop_position(part) for part in parts]
         else:
             found = parse_place(text)

@@ -212,11 +212,9 @@ def chosen_gtids(given: str | GtidSet | None) -> str | None:
 
 
 def keys(given: Key | list[Key] | None) -> Keys | None:
-    """One key, or several. Raises UsageError for an empty list."""
+    """One key, or several."""
     if given is None:
         return None
-    if given == []:
-        raise UsageError("key names no row", hint="leave it out for all of them")
     return tuple(key if isinstance(key, tuple) else (key,) for key in (given if isinstance(given, list) else [given]))
 
 

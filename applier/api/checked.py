@@ -15,6 +15,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 
+from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 
 P = ParamSpec("P")
@@ -148,10 +149,12 @@ def _fit(value: Any, hint: Any) -> Any:
 
 
 def _fit_one(value: Any, inner: tuple[Any, ...]) -> Any:
-    """Return the value as one of the types of a union. Only where a column's value is taken, which may be bytes, the
-    empty text is one."""
+    """Return the value as one of the types of a union. A column's value, which may be bytes, is checked where the
+    column's type is known. The empty text is a GTID set without transactions."""
+    if bytes in inner:
+        return value
     if isinstance(value, str) and str in inner:
-        if bytes in inner:
+        if GtidSet in inner:
             return value
         if any(typing.get_origin(one) is os.PathLike for one in inner) and "\0" in value:
             raise _Unfit()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from applier.api.arguments import (
     PathLike,
@@ -25,6 +26,9 @@ from applier.errors import UsageError
 from applier.jobs.diff.result import Compared
 from applier.options import DiffOptions
 
+if TYPE_CHECKING:
+    from applier.jobs.guarded_sql.repair import Repair
+
 
 class Diff(Compared):
     """What differs between two snapshots.
@@ -42,11 +46,25 @@ class Diff(Compared):
 
         return json_lines(self)
 
-    def sql(self) -> Iterator[bytes]:
-        """The statements that make of a server's tables as they are before those as they are after."""
-        from applier.jobs.diff.sql import statements
+    def repair(self, *, definitions: bool = False) -> Repair:
+        """What `sql` does, and what it leaves different.
 
-        return statements(self)
+        >>> found = applier.diff("lake/earlier", "lake/now")
+        >>> repair = found.repair()
+        >>> repair.rows["shop.orders"], repair.not_repaired, repair.destroyed
+        ((15, 475, 186), (), ())
+        """
+        from applier.jobs.guarded_sql.repair import Repair
+
+        return Repair(self, definitions=definitions)
+
+    def sql(self, *, definitions: bool = False) -> Iterator[bytes]:
+        """The statements that make of a server's tables as they are before those as they are after.
+
+        They change rows only, each found by all of its values, in one transaction. With `definitions`, they also drop
+        and make tables; `repair` has what is destroyed, and what stays different.
+        """
+        return self.repair(definitions=definitions).statements()
 
 
 @checked

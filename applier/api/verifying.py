@@ -105,8 +105,8 @@ def verify(
     nor tables and columns that only the server has.
 
     Raises UsageError for an answer that is incomplete or one to other statements, for a server that cannot be asked, or
-    where the snapshot cannot be at its position; SnapshotError for a file of the snapshot that is missing or damaged,
-    and what `replay` raises.
+    where the snapshot cannot be at its position; ServerAnswerError for a server that breaks the
+    protocol; SnapshotError for a file of the snapshot that is missing or damaged, and what `replay` raises.
     """
     from applier.engine import compiling
     from applier.jobs.verify.comparing import compare_with_answers

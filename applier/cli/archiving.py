@@ -25,6 +25,9 @@ def archive(
         metavar="FILE", help="Begin with this file. By default with the oldest one that the server has.")] = None,
     until_now: Annotated[bool, typer.Option(
         "--until-now/--stop-never", help="End at the end of the log, or wait there for more.")] = False,
+    allow_group_access: Annotated[bool, typer.Option(
+        "--allow-group-access", help="Let the group read: new files get the mode 0640, not 0600, and a new directory "
+                                     "0750, not 0700.")] = False,
     defaults_file: Annotated[str | None, typer.Option(
         metavar="FILE", help="An option file of the servers' clients: password and TLS of --source, and what its "
                              "address leaves out of user, host, port and socket.")] = None,
@@ -51,7 +54,8 @@ def archive(
     try:
         with progress() as watcher:
             done = copy(source, output, start_gtid=start_gtid, start_file=start_file, until_now=until_now,
-                        defaults_file=defaults_file, stopped=ended.is_set, progress=watcher)
+                        allow_group_access=allow_group_access, defaults_file=defaults_file, stopped=ended.is_set,
+                        progress=watcher)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -10,11 +10,12 @@ import pyarrow.parquet as pq
 from rich.text import Text
 
 from applier.cli.grids import new_grid, result_console
-from applier.cli.terminal import assembled, words
+from applier.cli.terminal import assembled, print_note, words
 from applier.cli.value_texts import ValueText, value_texts
-from applier.errors import UsageError
+from applier.io.new_output import new_output
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
 from applier.jobs.diff.result import Compared, TableDiff
+from applier.jobs.guarded_sql.repair import Repair
 from applier.snapshot.location import table_folder
 
 
@@ -45,18 +46,37 @@ def print_diff(diff: Compared, rows: int) -> None:
 
 def write_parquet(diff: Compared, output: str) -> None:
     """Write the rows of each table that differs as DIR/DB/TABLE.parquet. Raises UsageError if the directory exists."""
-    try:
-        os.makedirs(output)
-    except FileExistsError:
-        raise UsageError("the output exists already", file=output,
-                         hint="name a directory that does not exist") from None
-    for table in diff.tables.values():
-        if table.differing:
-            path = os.path.join(output, f"{table_folder(table.database, table.name)}.parquet")
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with pq.ParquetWriter(path, table.schema, compression="zstd") as writer:
-                for batch in table:
-                    writer.write_batch(batch)
+    with new_output(output) as partial:
+        os.makedirs(partial)
+        for table in diff.tables.values():
+            if table.differing:
+                path = os.path.join(partial, f"{table_folder(table.database, table.name)}.parquet")
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with pq.ParquetWriter(path, table.schema, compression="zstd", write_page_checksum=True) as writer:
+                    for batch in table:
+                        writer.write_batch(batch)
+
+
+def print_repair(repair: Repair, output: str | None) -> None:
+    """Print what the statements in a file do, and what they do not; of statements on stdout the latter, to stderr."""
+    said = [f"not repaired: {text}" for text in repair.not_repaired] + [
+        f"the statements destroy: {text}" for text in repair.destroyed]
+    if output is None:
+        for text in said:
+            print_note(text)
+        return
+    console = result_console()
+    grid = new_grid("table", "delete", "insert", "update")
+    for name, counts in repair.rows.items():
+        grid.add(name, *counts)
+    tables = "1 table" if len(repair.rows) == 1 else f"{len(repair.rows):,} tables"
+    console.print(assembled((output, "bold"), f" changes rows of {tables}"))
+    if repair.rows:
+        grid.print(console)
+    for text in said:
+        console.print(words(text), soft_wrap=True)
+    console.print(words("Read it, then run it: mysql < FILE. Nothing happens if a row is not as it was before, or if a "
+                        "table has triggers."), soft_wrap=not console.is_terminal)
 
 
 def _lines(table: TableDiff, most: int) -> Iterator[Text]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -36,8 +34,11 @@ def diff(
     format: Annotated[DiffFormat, typer.Option(
         help="How they are written. "
              "table: counts, and the first rows, to read; json: a line for each table with counts, and one for each "
-             "row; parquet: a file for each table that differs; sql: the statements that make BEFORE into "
-             "AFTER.")] = DiffFormat.table,
+             "row; parquet: a file for each table that differs; sql: statements that make the rows of BEFORE "
+             "into those of AFTER, in one transaction that fails where a row is not as in BEFORE.")] = DiffFormat.table,
+    definitions: Annotated[bool, typer.Option(
+        "--definitions", help="With --format sql: also drop and create tables. Tables that only one side has, or whose "
+                              "definitions differ; what is destroyed is printed, and stands in the file.")] = False,
     output: Annotated[str | None, typer.Option(
         metavar="PATH", help="The file to write, or, for parquet, the directory; json and sql go to stdout without it."
         )] = None,
@@ -52,20 +53,26 @@ def diff(
     """Show what differs between two snapshots: rows that were removed, added and changed, by key.
 
     Files that both have are not read. Rows are found by the key of their table as the server compares it, values are
-    compared byte for byte; a table without a key is a multiset of rows.
+    compared byte for byte; a table without a key is a multiset of rows. Definitions compare by meaning.
+
+    With --format sql the exit code is 1 if a table or its definition stays different.
 
         applier diff /lake/yesterday /lake/today
         applier diff /lake/base --binlogs /backup --format sql
                      --stop-datetime '2026-03-14 10:30:00'
     """
     from applier.api.diffing import diff as find
-    from applier.cli.differences import print_diff, write_parquet
+    from applier.cli.differences import print_diff, print_repair, write_parquet
     from applier.cli.terminal import progress
-    from applier.errors import ApplierError, UsageError
+    from applier.errors import UsageError
+    from applier.io.new_output import new_output
+    from applier.io.printable import print_lines
 
     if (format is DiffFormat.parquet and output is None) or (format is DiffFormat.table and output is not None):
         raise UsageError(f"--format {format.value} goes to {'a directory' if output is None else 'the terminal'}",
                          hint="give --output DIR" if output is None else "leave --output out, or choose another format")
+    if definitions and format is not DiffFormat.sql:
+        raise UsageError("--definitions is for --format sql", hint="give both, or leave --definitions out")
     with progress() as watcher:
         found = find(before, after, binlogs=binlogs and keyed(binlogs, keyring, key_file, key_file_secret),
                      stop=_stop(stop_position, stop_gtid, stop_datetime), tables=tables,
@@ -75,17 +82,17 @@ def diff(
     if format in (DiffFormat.table, DiffFormat.parquet):
         print_diff(found, rows if format is DiffFormat.table else 0)
         return
-    parts = found.sql() if format is DiffFormat.sql else found.json_lines()
+    repair = found.repair(definitions=definitions) if format is DiffFormat.sql else None
+    parts = found.json_lines() if repair is None else repair.statements()
     if output is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines(parts)
-        return
-    try:
-        with open(output, "xb") as file:
+        print_lines(parts)
+    else:
+        with new_output(output) as partial, open(partial, "xb") as file:
             file.writelines(parts)
-    except ApplierError:  # a name that no file for clients can have
-        os.unlink(output)
-        raise
+    if repair is not None:
+        print_repair(repair, output)
+        if repair.not_repaired:
+            raise typer.Exit(1)
 
 
 def _stop(position: str | None, gtid: str | None, time: str | None) -> tuple[str, int] | str | datetime | None:

@@ -5,7 +5,9 @@ like) show text in another order than it has, or not at all. Names and comments 
 """
 
 import codecs
+import sys
 import unicodedata
+from collections.abc import Iterable
 from typing import BinaryIO, TextIO
 
 
@@ -19,6 +21,16 @@ def printable(text: str, keep: str = "") -> str:
         return text
     return "".join(char if char.isprintable() or char in keep or unicodedata.category(char) == "Zs" else _escaped(char)
                    for char in text)
+
+
+def printable_start(text: str) -> str:
+    """The text as `printable` shows it, cut where it is longer than a server's own messages are."""
+    shown = printable(text[:_MOST_SHOWN])
+    return shown if len(text) <= _MOST_SHOWN else f"{shown}…"
+
+
+_MOST_SHOWN = 512
+"""Characters. Source: MySQL's MYSQL_ERRMSG_SIZE."""
 
 
 def _escaped(char: str) -> str:
@@ -36,6 +48,21 @@ class TerminalText:
     def __init__(self, stream: TextIO) -> None:
         self.flush = stream.flush
         self.buffer = PrintableBytes(stream.buffer)
+
+
+def standard_output() -> TextIO | TerminalText:
+    """Return stdout. What is written to its `buffer` is made printable on a terminal, and stays as it is in a pipe or a
+    file, where a program reads it."""
+    return TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
+
+
+def print_lines(texts: Iterable[str | bytes]) -> None:
+    """Write texts to `standard_output`."""
+    sys.stdout.flush()
+    out = standard_output()
+    for text in texts:
+        out.buffer.write(text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
+    out.buffer.flush()
 
 
 class PrintableBytes:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from applier.errors import NotInstalled, UsageError
+from applier.io.printable import printable_start
 from applier.jobs.server.address import PASSWORD_HINT, ServerAddress
 
 __all__ = ["ANSWER_SECONDS", "PASSWORD_HINT", "ServerAddress", "allow_long_answers", "connect", "refusal"]
@@ -52,6 +53,7 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
         raise NotInstalled(f"PyMySQL {pymysql.VERSION_STRING} is too old: it hands out passwords without a check",
                            hint="pip install --upgrade 'mysql-binlog-applier[server]'")
     from applier.jobs.server.passwords import PasswordRules, plugins
+    from applier.jobs.server_protocol import CheckedConnection
 
     hints = {_NO_CONNECTION: _NO_CONNECTION_HINT if address.socket is None else _NO_SOCKET_HINT, **hints}
     errors = (pymysql.err.Error, OSError, RuntimeError)
@@ -63,7 +65,7 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
         "connect_timeout": ANSWER_SECONDS, "read_timeout": ANSWER_SECONDS, "write_timeout": ANSWER_SECONDS,
         **address.encryption.arguments(is_socket=address.socket is not None), **options}
     try:
-        connection = pymysql.Connection(defer_connect=True, **given)
+        connection = CheckedConnection(defer_connect=True, **given)
         made = _socket(address, given["connect_timeout"])
         with _ending(made, ANSWER_SECONDS):
             connection.connect(made)
@@ -87,7 +89,7 @@ def allow_long_answers(connection: Any) -> None:
 def refusal(address: ServerAddress, what: str, error: BaseException, hints: Mapping[object, str]) -> UsageError:
     """The error for one of PyMySQL's. `hints` say what to do, by the server's error numbers, and None for others."""
     number, *texts = error.args if error.args else (None,)
-    said = " ".join(str(text) for text in texts) or str(error)
+    said = printable_start(" ".join(str(text) for text in texts) or str(error))
     return UsageError(f"{address} {what}: {said}", errno=number if isinstance(number, int) else None,
                       hint=hints.get(number, hints.get(None)))
 

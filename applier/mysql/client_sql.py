@@ -49,7 +49,8 @@ def _rewritten(match: re.Match[str]) -> str:
     name = quoted[1:-1]
     if not _BARE.fullmatch(name):
         return _refused("name", quoted)
-    before = " " if name[0].isdigit() else ""  # behind a dot without a blank it would be a number
+    # behind a dot without a blank it would be a number
+    before = " " if name[0].isdigit() and match.string.endswith(".", 0, match.start()) else ""
     # clients drop what is no visible character of theirs at a statement's end, but no comment that servers run
     return before + name + (" /*!*/" if _END.match(match.string, match.end()) else "")
 

@@ -27,7 +27,7 @@ PARTITION_OPTIONS: dict[str, Callable[[str], str]] = {
     "COMMENT": quote_text, "MAX_ROWS": str, "MIN_ROWS": str, "DATA DIRECTORY": quote_text,
     "INDEX DIRECTORY": quote_text, "TABLESPACE": quote_name}
 """What makes SQL of an option's value. The engine is the table's."""
-_PLACES = frozenset({"DATA DIRECTORY", "INDEX DIRECTORY", "TABLESPACE"})
+PLACES = frozenset({"DATA DIRECTORY", "INDEX DIRECTORY", "TABLESPACE"})
 
 
 class PartitionsRefused(SchemaError):
@@ -81,7 +81,7 @@ class Partition:
 
 def _options_sql(options: Options, with_places: bool) -> str:
     return "".join(f" {name} = {PARTITION_OPTIONS[name](value)}" for name, value in options
-                   if with_places or name not in _PLACES)
+                   if with_places or name not in PLACES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ class Partitioning:
         known = {partition.name.casefold() for partition in self.partitions}
         if not self.subpartition_by or all(name.casefold() in known for name in names):
             return PartRows(self, self.numbers_of(names))
-        each = [[name.casefold() for name in self._subpartitions(partition)] for partition in self.partitions]
+        each = [[name.casefold() for name in self.subpartitions_of(partition)] for partition in self.partitions]
         numbers = tuple(number * len(each[0]) + place for name in map(str.casefold, names)
                         for number, (partition, within) in enumerate(zip(self.partitions, each, strict=True))
                         for place, part in enumerate(within) if name in (part, partition.name.casefold()))
@@ -167,7 +167,7 @@ class Partitioning:
         _, said, count = self.subpartition_by.rpartition("SUBPARTITIONS ")
         return int(count) if said else named
 
-    def _subpartitions(self, partition: Partition) -> Sequence[str]:
+    def subpartitions_of(self, partition: Partition) -> Sequence[str]:
         """The names of the subpartitions; the server's own if the statement gave none."""
         return partition.subpartitions or [f"{partition.name}sp{place}" for place in range(self.n_subpartitions)]
 

@@ -170,7 +170,9 @@ class Reader:
             return self._signed()
         if self._take("!"):
             return Call("NOT", (self._signed(),))
-        if self.word in ("~", "BINARY"):
+        if self._take("~"):
+            return Call("~", (self._signed(),))
+        if self.word == "BINARY":
             raise self.unknown()
         return self._behind(self._primary())
 
@@ -267,11 +269,11 @@ class Reader:
         return Call("SIMPLE CASE" if subject else "CASE",
                     (*subject, *(part for branch in branches for part in branch), node))
 
-    def _arguments(self) -> tuple[Node, ...]:
+    def _arguments(self, *separators: str) -> tuple[Node, ...]:
         self._expect("(")
         found: list[Node] = []
         while not self._take(")"):
-            if found:
+            if found and not self._take(*separators):
                 self._expect(",")
             found.append(self._interval() if self._take("INTERVAL") else self.expression(0))
         return tuple(found)
@@ -298,7 +300,7 @@ class Reader:
             self._tokens[self._place] = Token("sign", "(", self.token.start, self.token.end)
             return Call(name, self._arguments(), unit.removeprefix("SQL_TSI_"))
         name = _SYNONYMS.get(name, name)
-        arguments = self._arguments()
+        arguments = self._arguments(*("FROM", "FOR") if name == "SUBSTRING" else ())
         if name in ("ADDDATE", "SUBDATE") and len(arguments) == 2:
             interval = arguments[1] if isinstance(arguments[1], Call) and arguments[1].name == "INTERVAL" else \
                 Call("INTERVAL", (arguments[1],), "DAY")

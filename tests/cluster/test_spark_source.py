@@ -38,8 +38,7 @@ def in_order(rows):
     found = [{name: value.timestamp() if name == "_commit_timestamp" else value for name, value in row.items()}
              for row in rows]
     kinds = ["insert", "update_preimage", "update_postimage", "delete", "truncate", "alter"]
-    return sorted(found, key=lambda row: (row["_commit_version"], row["_pos"], row["_row"],
-                                          kinds.index(row["_change_type"])))
+    return sorted(found, key=lambda row: (row["_commit_version"], row["_seq"], kinds.index(row["_change_type"])))
 
 
 def expected(table, **arguments):
@@ -85,12 +84,12 @@ def test_any_tables_have_one_shape(source):
     rows = read(source, tables="shop.orders,shop.stock").collect()
     assert {row["_table"] for row in rows} == {"shop.orders", "shop.stock"}
     feed = expected("shop.orders")
-    ids = {(row["_pos"], row["_file"], row["_row"], row["_change_type"]): row for row in feed}
+    ids = {(row["_commit_version"], row["_seq"], row["_change_type"]): row for row in feed}
     found = [row for row in rows if row["_table"] == "shop.orders"]
     assert len(found) == sum(row["_change_type"] != "update_postimage" for row in feed)
     for row in found:
         kind = {"update": "update_preimage"}.get(row["_change_type"], row["_change_type"])
-        of_feed = ids[row["_pos"], row["_file"], row["_row"], kind]
+        of_feed = ids[row["_commit_version"], row["_seq"], kind]
         image = json.loads(row["after" if kind == "insert" else "before"], parse_float=Decimal)
         for name, value in image.items():
             assert value == (str(of_feed[name]) if name == "placed_at" else of_feed[name])

@@ -9,6 +9,7 @@ import hashlib
 import socket
 import threading
 import zlib
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +29,7 @@ _CAPABILITIES = 0x1 | 0x4 | 0x8 | 0x200 | 0x2000 | 0x8000 | 0x80000
 @dataclass(frozen=True)
 class Fault:
     """What happens to the event at a place, in the dump of this number, counted from 0: "close" before it, "cut" within
-    it, "damage" a byte of it, "heartbeat" before it, or an error."""
+    it, "end" of the log before it, "damage" a byte of it, "heartbeat" before it, or an error."""
 
     dump: int
     file: str
@@ -39,12 +40,22 @@ class Fault:
 @dataclass
 class BinlogServer:
     """The server, in threads; a context manager. `dumps` has what was asked for: (file, position), or the GTID set, and
-    `statements` what was said."""
+    `statements` what was said.
+
+    What a hostile or broken server sends is in packets: `greeting` in place of the greeting, `login` in place of what
+    follows the password, `answers` to the statements that have a word, `events` in place of the log. It has `got` what
+    came after a request for a file.
+    """
 
     folder: Path
     flavour: str = "mysql"
     uuid: str = UUID
     faults: tuple[Fault, ...] = ()
+    greeting: bytes | None = None
+    login: bytes | None = None
+    answers: Mapping[str, Sequence[bytes]] = field(default_factory=dict)
+    events: Iterable[bytes] | None = None
+    got: list[bytes] = field(default_factory=list)
     dumps: list[object] = field(default_factory=list)
     statements: list[str] = field(default_factory=list)
 
@@ -90,6 +101,9 @@ class _Conversation:
         self.received = connection.makefile("rb")
 
     def run(self) -> None:
+        if self.server.greeting is not None:
+            self.send(self.server.greeting)
+            return
         version = b"11.4.2-MariaDB-log" if self.server.flavour == "mariadb" else b"9.7.4-2"
         self.send(b"\x0a" + version + b"\0" + pack("<I", 7) + _SALT[:8] + b"\0" + pack("<H", _CAPABILITIES & 0xFFFF)
                   + b"\x2d\x02\x00" + pack("<H", _CAPABILITIES >> 16) + bytes((21,)) + bytes(10) + _SALT[8:] + b"\0"
@@ -98,7 +112,7 @@ class _Conversation:
         if not self._knows(response):
             self.error(1045, "Access denied for user 'repl'@'localhost' (using password: YES)")
             return
-        self.send(_OK)
+        self.send(_OK if self.server.login is None else self.server.login)
         while True:
             command = self.packet()
             match command[0]:
@@ -129,6 +143,12 @@ class _Conversation:
 
     def _query(self, sql: str) -> None:
         self.server.statements.append(sql)
+        for packet in next((packets for word, packets in self.server.answers.items() if word in sql), ()):
+            self.send(packet)
+            if packet == FILE_REQUEST:
+                self.server.got.append(self.packet())
+        if any(word in sql for word in self.server.answers):
+            return
         match sql:
             case "SELECT VERSION()":
                 self._rows([["11.4.2-MariaDB-log" if self.server.flavour == "mariadb" else "9.7.4-2"]])
@@ -140,14 +160,8 @@ class _Conversation:
                 self.send(_OK)
 
     def _rows(self, rows: list[list[str]]) -> None:
-        end = b"\xfe\0\0\2\0"
-        self.send(bytes((len(rows[0]),)))
-        for _ in rows[0]:
-            self.send(b"\3def\0\0\0\1c\0\x0c" + pack("<HIBHB", 45, 255, 253, 0, 0) + b"\0\0")
-        self.send(end)
-        for row in rows:
-            self.send(b"".join(bytes((len(cell),)) + cell.encode() for cell in row))
-        self.send(end)
+        for packet in answer(len(rows[0]), *([cell.encode() for cell in row] for row in rows)):
+            self.send(packet)
 
     def _file_after(self, gtids: GtidSet) -> str:
         """The last file before which no transaction is missing in the set."""
@@ -158,6 +172,11 @@ class _Conversation:
         raise AssertionError("the files begin later")
 
     def _dump(self, name: str, position: int, flags: int) -> None:
+        if self.server.events is not None:
+            for packet in self.server.events:
+                self.send(packet)
+            self.send(_END)
+            return
         faults = {(fault.file, fault.position): fault.what for fault in self.server.faults
                   if fault.dump == len(self.server.dumps) - 1}
         while (path := self.server.folder / name).exists():
@@ -182,10 +201,11 @@ class _Conversation:
             self.error(1236, "Could not find first log file name in binary log index file")
             return
         if flags & _NOT_WAITING:
-            self.send(b"\xfe\0\0\2\0")
+            self.send(_END)
             return
         self.send(b"\0" + _artificial(_HEARTBEAT, name.encode(), position))
         self.received.read(1)  # until the other side ends it
+        raise EOFError
 
     def _send_event(self, event: bytes, fault: str | tuple[int, str] | None) -> bool:
         match fault:
@@ -195,6 +215,9 @@ class _Conversation:
             case "cut":
                 self.connection.sendall((pack("<I", len(event) + 1 | self.number << 24) + b"\0" + event)[:len(event)])
                 self.connection.shutdown(socket.SHUT_RDWR)
+                return False
+            case "end":
+                self.send(_END)
                 return False
             case "heartbeat":
                 self.send(b"\0" + _artificial(_HEARTBEAT, b"binlog.000001", 4))
@@ -223,10 +246,44 @@ class _Conversation:
             self.number += 1
 
     def error(self, number: int, text: str) -> None:
-        self.send(b"\xff" + pack("<H", number) + b"#HY000" + text.encode())
+        self.send(failure(number, text.encode()))
 
 
 _OK = b"\0\0\0\2\0\0\0"
+_END = b"\xfe\0\0\2\0"
+FILE_REQUEST = b"\xfb/etc/passwd"
+
+
+def answer(columns: int, *rows: Sequence[bytes | None]) -> list[bytes]:
+    """The packets of an answer with rows of texts, each of 250 bytes at most, or NULL."""
+    column = b"\3def\0\0\0\1c\0\x0c" + pack("<HIBHB", 45, 255, 253, 0, 0) + b"\0\0"
+    return [bytes((columns,)), *[column] * columns, _END,
+            *(b"".join(b"\xfb" if cell is None else bytes((len(cell),)) + cell for cell in row) for row in rows), _END]
+
+
+def failure(number: int, text: bytes) -> bytes:
+    """The packet of an error."""
+    return b"\xff" + pack("<H", number) + b"#HY000" + text
+
+
+def rotation(name: bytes, position: int = 4) -> bytes:
+    """The packet that says which file's events follow."""
+    return b"\0" + _artificial(_ROTATE, pack("<Q", position) + name)
+
+
+def event(kind: int, body: bytes, begins: int, flags: int = 0) -> bytes:
+    """The packet of an event that begins there in its file."""
+    size = _HEADER + len(body) + 4
+    return b"\0" + _with_checksum(bytearray(pack("<IBIIIH", 0, kind, 1, size, begins + size, flags) + body + bytes(4)))
+
+
+def first_events(path: Path, count: int = 2) -> list[bytes]:
+    """The packets of a file's first events."""
+    data, at, packets = path.read_bytes(), _MAGIC, []
+    for _ in range(count):
+        packets.append(b"\0" + _event(data, at))
+        at += len(_event(data, at))
+    return packets
 
 
 def _event(data: bytes, position: int) -> bytes:

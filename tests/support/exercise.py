@@ -141,8 +141,9 @@ def exercise_diffs() -> None:
     """The same for the kernels that find and write differences of tables without a key, too large for one part."""
     from unittest import mock
 
-    from applier.jobs.diff import json_lines, multisets, sql
+    from applier.jobs.diff import json_lines, multisets
     from applier.jobs.diff.job import diff
+    from applier.jobs.guarded_sql.repair import Repair
     from applier.jobs.importing.job import import_dump
     from applier.options import DiffOptions, ImportOptions
 
@@ -152,7 +153,7 @@ def exercise_diffs() -> None:
                 f"CREATE DATABASE d;\nCREATE TABLE d.t (t VARCHAR(9));\nINSERT INTO d.t VALUES ('{name}');\n")
             import_dump(ImportOptions(f"{folder}/{name}.sql", f"{folder}/{name}"))
         found = diff(DiffOptions(f"{folder}/a", f"{folder}/b"))
-        for _ in (*sql.statements(found), *json_lines.json_lines(found)):
+        for _ in (*Repair(found).statements(), *json_lines.json_lines(found)):
             pass
 
 

@@ -1,13 +1,18 @@
-"""Checks names of binlogs and GTID sets from logs, dumps and manifests before they are printed."""
+"""Checks names of binlogs and GTID sets from servers, logs, dumps and manifests before they are used or printed."""
 
+import os
 import re
 
 from applier.errors import UsageError
-from applier.io.printable import printable
+from applier.io.printable import printable, printable_start
 
 _DIRECTORIES = re.compile(r"[/\\]")
 _LONGEST_NAME = 512
 """The most characters of a binlog's name: FN_REFLEN of the servers."""
+_NUMBERED = re.compile(r"\w[\w.-]*\.[0-9]{6,10}")
+"""A name that is used as a file's: the base name of --log-bin, then a number. It has no "-" in front, which a command
+would read as an option, and nothing that a shell would read."""
+_LONGEST_FILE_NAME = 255
 _GTIDS = re.compile(r"[0-9A-Za-z_:,\s-]*")
 
 
@@ -17,6 +22,21 @@ def check_log_name(name: str) -> None:
     if not isinstance(name, str) or name != printable(name) or _DIRECTORIES.search(name) or len(name) > _LONGEST_NAME:
         raise UsageError(f"{printable(str(name))[:100]!r} is not the name of a binlog",
                          hint="it has no directories, backslashes or control characters")
+
+
+def check_file_name(name: str) -> str:
+    """Return a binlog's name that a file here can have. Raises UsageError for any other name."""
+    if _NUMBERED.fullmatch(name) is None or len(os.fsencode(name)) > _LONGEST_FILE_NAME:
+        raise UsageError(f"'{printable_start(name)}' is not a name that a binlog file can have here",
+                         hint="the base name of --log-bin begins with a letter, a digit or an underscore, and has only "
+                              "these, dots and hyphens; a number of six to ten digits follows")
+    return name
+
+
+def base_and_number(name: str) -> tuple[str, int]:
+    """The base name and the number of a name that `check_file_name` returned."""
+    base, _, number = name.rpartition(".")
+    return base, int(number)
 
 
 def check_gtids(gtid_set: str) -> None:

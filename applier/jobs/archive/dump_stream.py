@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Any
 
+from applier.binlog.archive.log_names import base_and_number, check_file_name
 from applier.binlog.events.format import (
     CHECKSUM_LENGTH,
     HEADER_LENGTH,
@@ -23,7 +24,8 @@ from applier.binlog.events.format import (
     event_name,
     parse_format_description,
 )
-from applier.errors import CORRUPT_EVENT, ArchiveError
+from applier.errors import CORRUPT_EVENT, ArchiveError, ServerAnswerError
+from applier.io.printable import printable_start
 
 _PACKET = Struct("<HBBBIBIIIH")
 """Of a packet with an event: its length (low and high part), its number, 0, and the event's header."""
@@ -34,6 +36,10 @@ _FLAGS_AT = 17
 _CRC_OF_ALL = 0x2144DF1C
 """The CRC32 of anything with its own CRC32 behind it."""
 _RECEIVED_AT_ONCE = 1 << 20
+_FIRST_POSITION = 4
+MOST_BYTES = 1 << 30
+"""The largest event: what a replica takes at most (replica_max_allowed_packet). A server's max_allowed_packet may be
+smaller than its events, which have a row twice, or a whole transaction."""
 _SPECIAL = frozenset((EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.HEARTBEAT, EventType.HEARTBEAT_V2))
 
 
@@ -46,7 +52,7 @@ class SourceError(Exception):
 
     def __init__(self, number: int, text: str) -> None:
         super().__init__(text)
-        self.number, self.text = number, text
+        self.number, self.text = number, printable_start(text)
 
 
 @dataclass(frozen=True)
@@ -72,8 +78,9 @@ class EndOfLog:
 class DumpStream:
     """The events of one answer, with those left out that are in no file: artificial ones and heartbeats.
 
-    `socket` has a timeout, after which `receive` returns, and `next` gives None until a packet is whole. `position` is
-    that of the next event in the file.
+    `socket` has a timeout, after which `receive` returns, and `next` gives None until a packet is whole. `name` and
+    `position` are those of the next event in the file; at first what the server was asked for, "" where it chooses the
+    file. `heartbeats` is how many came since the last event.
     """
 
     def __init__(self, socket: Any, name: str, position: int, number: int = 1) -> None:
@@ -82,6 +89,7 @@ class DumpStream:
         self._room = memoryview(bytearray(_RECEIVED_AT_ONCE))
         self._pending, self._at = bytearray(), 0
         self._checksums = True
+        self.heartbeats = 0
         self._found: deque[Run | FileBegins | EndOfLog] = deque()
 
     def receive(self) -> bool:
@@ -101,15 +109,15 @@ class DumpStream:
 
     def next(self) -> Run | FileBegins | EndOfLog | None:
         """What is whole of what was received, None if there is nothing more. Raises ArchiveError (1610) for what is
-        damaged, SourceError, and ConnectionLost."""
+        damaged, ServerAnswerError for events that belong elsewhere, SourceError, and ConnectionLost."""
         while not self._found:
             run = self._run()
             if run is not None:
                 return run
-            event = self._packet()
-            if event is None:
+            packet = self._packet()
+            if packet is None:
                 return None
-            self._take(event)
+            self._take(*packet)
         return self._found.popleft()
 
     def _run(self) -> Run | None:
@@ -135,6 +143,7 @@ class DumpStream:
                 at, number = at_end, (number + 1) & 255
             if not events:
                 return None
+            self.heartbeats = 0
             data, count = b"".join(events), len(events)
             for event in events:
                 event.release()
@@ -142,61 +151,103 @@ class DumpStream:
         self._at, self._number, self.position = at, number, position
         return Run(data, count)
 
-    def _packet(self) -> bytes | None:
-        """The next packet, with its continuations; None if it is not whole yet. Raises ConnectionLost."""
-        at, number, parts = self._at, self._number, []
-        length = _LARGEST_PART
+    def _packet(self) -> tuple[int, bytes] | None:
+        """The next packet, with its continuations: its first byte, and what follows that; None if it is not whole yet.
+        Raises ConnectionLost, and ArchiveError for one that is larger than the event in it says, or may be."""
+        at, number, parts = self._at, self._number, list[tuple[int, int]]()
+        length, size, most = _LARGEST_PART, 0, self._most_of_packet()
         while length == _LARGEST_PART:
             head = self._pending[at:at + _HEADER_OF_PACKET]
-            length = int.from_bytes(head[:3], "little")
-            end = at + _HEADER_OF_PACKET + length
-            if len(head) < _HEADER_OF_PACKET or len(self._pending) < end:
+            if len(head) < _HEADER_OF_PACKET:
                 return None
             if head[3] != number:
                 raise ConnectionLost(f"packet {head[3]} came for packet {number}")
+            length = int.from_bytes(head[:3], "little")
+            size += length
+            if size > most:
+                raise self._damaged("a packet of the server is larger than what is in it")
+            end = at + _HEADER_OF_PACKET + length
+            if len(self._pending) < end:
+                return None
             parts.append((at + _HEADER_OF_PACKET, end))
             at, number = end, (number + 1) & 255
+        first, last = parts[0]
+        status = self._pending[first] if last > first else _EVENT
+        parts[0] = first + 1, last
         with memoryview(self._pending) as pending:
             packet = b"".join(pending[first:last] for first, last in parts)
         self._at, self._number = at, number
-        return packet
+        return status, packet
 
-    def _take(self, packet: bytes) -> None:
+    def _most_of_packet(self) -> int:
+        """The bytes that the next packet has at most, by the header of its event. Raises ArchiveError for an event that
+        is larger than any can be: nobody waits for its end."""
+        if len(self._pending) < self._at + _PACKET.size:
+            return _LARGEST_PART
+        *_, status, _, _, _, size, _, _ = _PACKET.unpack_from(self._pending, self._at)
+        if status != _EVENT:
+            return _LARGEST_PART - 1
+        if size > MOST_BYTES:
+            raise self._damaged(f"an event has {size:,} bytes, and none can have more than {MOST_BYTES:,}")
+        return 1 + int(size)
+
+    def _take(self, status: int, event: bytes) -> None:
         """An event that is not ordinary, or what is no event."""
-        status = packet[0] if packet else _EVENT
         if status == _ERROR:
-            raise SourceError(int.from_bytes(packet[1:3], "little"), packet[9:].decode("utf-8", "replace"))
+            raise SourceError(int.from_bytes(event[:2], "little"), event[8:].decode("utf-8", "replace"))
         if status == _END:
             self._found.append(EndOfLog())
             return
-        event = packet[1:]
         if status != _EVENT or len(event) < HEADER_LENGTH or int.from_bytes(event[9:13], "little") != len(event):
             raise self._damaged("a packet of the server does not hold an event")
         kind, is_artificial = event[4], event[_FLAGS_AT] & _ARTIFICIAL_FLAG
         end = int.from_bytes(event[13:17], "little")
         has_checksum = zlib.crc32(event) == _CRC_OF_ALL
         if kind in (EventType.HEARTBEAT, EventType.HEARTBEAT_V2):
+            self.heartbeats += 1
             return
         if kind == EventType.FORMAT_DESCRIPTION:
             self._begin(event, is_real=not is_artificial and end != 0 and self.position <= 4)
         elif kind == EventType.ROTATE and (is_artificial or not end):
+            if len(event) < HEADER_LENGTH + 8:
+                raise self._damaged("a rotation has no position")
             name = event[HEADER_LENGTH + 8:len(event) - CHECKSUM_LENGTH * has_checksum].decode("utf-8", "replace")
-            self._rotate(name, int.from_bytes(event[HEADER_LENGTH:HEADER_LENGTH + 8], "little"))
+            self._rotate(check_file_name(name), int.from_bytes(event[HEADER_LENGTH:HEADER_LENGTH + 8], "little"))
         elif not is_artificial:
             self._keep(event, end, has_checksum)
 
     def _begin(self, event: bytes, is_real: bool) -> None:
         """A format description, which a server sends without the mark of a file that is open. One that is sent before
         events from within a file is not the file's own."""
-        if zlib.crc32(event) != _CRC_OF_ALL and parse_format_description(event).checksum:
+        try:
+            self._checksums = parse_format_description(event).checksum
+        except ArchiveError as error:
+            raise error.at(file=self.name, position=self.position) from None
+        if self._checksums and zlib.crc32(event) != _CRC_OF_ALL:
             raise self._damaged("the checksum of a format description does not match")
-        self._checksums = parse_format_description(event).checksum
         if is_real:
             plain = bytearray(event)
             plain[_FLAGS_AT] &= ~IN_USE_FLAG
             self._keep(bytes(plain), int.from_bytes(event[13:17], "little"), True)
 
     def _rotate(self, name: str, position: int) -> None:
+        """Where the events that follow are: those that were asked for, or those of the next file. Raises ArchiveError
+        where they are elsewhere: they would be written to a wrong file, or twice."""
+        if name == self.name:
+            if position != self.position:
+                raise self._out_of_order(f"the server goes to position {position} of the same file")
+            return
+        if position != _FIRST_POSITION:
+            raise self._out_of_order(f"the server begins {name} at position {position}")
+        if self.name:
+            base, number = base_and_number(self.name)
+            next_base, next_number = base_and_number(name)
+            if next_base != base or next_number <= number:
+                raise self._out_of_order(f"the server goes on with {name}, which does not follow {self.name}",
+                                         "was --log-bin of the server changed, or its log reset? choose another "
+                                         "--output")
+            if self.position <= _FIRST_POSITION:
+                raise self._out_of_order(f"the server goes on with {name}, and sent nothing of {self.name}")
         self.name, self.position = name, position
         self._found.append(FileBegins(name))
 
@@ -206,8 +257,12 @@ class DumpStream:
         if self._checksums and not has_checksum:
             raise self._damaged(f"the checksum of a {event_name(event[4])} event does not match")
         self.position += len(event)
+        self.heartbeats = 0
         self._found.append(Run(event, 1))
 
     def _damaged(self, what: str) -> ArchiveError:
-        return ArchiveError(what, file=self.name, position=self.position, errno=CORRUPT_EVENT,
+        return ArchiveError(what, file=self.name or None, position=self.position, errno=CORRUPT_EVENT,
                             hint="look at the file on the server with mysqlbinlog --verify-binlog-checksum")
+
+    def _out_of_order(self, what: str, hint: str = "is it a server of MySQL or MariaDB?") -> ServerAnswerError:
+        return ServerAnswerError(what, file=self.name or None, position=self.position if self.name else None, hint=hint)

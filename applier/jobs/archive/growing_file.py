@@ -10,6 +10,8 @@ import mmap
 import os
 import time
 import zlib
+from contextlib import suppress
+from functools import partial
 
 from applier.binlog.events.format import (
     CHECKSUM_LENGTH,
@@ -38,13 +40,16 @@ class GrowingFile:
         self._synced, self._is_dirty = time.monotonic(), False
 
     @classmethod
-    def created(cls, path: str, events: bytes) -> GrowingFile:
+    def created(cls, path: str, events: bytes, mode: int) -> GrowingFile:
         """A new one, which is there with its first events or not at all. Errors: FileExistsError, OSError."""
         if os.path.exists(path):
             raise FileExistsError(path)
         folder, name = os.path.split(path)
         begun = os.path.join(folder, f".{name}.begun")
-        with open(begun, "wb") as file:
+        with suppress(FileNotFoundError):  # left by a run that was killed
+            os.remove(begun)
+        with open(begun, "xb", opener=partial(os.open, mode=0o600)) as file:
+            os.fchmod(file.fileno(), mode)
             file.write(MAGIC + events)
             file.flush()
             os.fsync(file.fileno())

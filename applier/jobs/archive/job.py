@@ -9,22 +9,26 @@
 from __future__ import annotations
 
 import os
+import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from applier.binlog.archive.log_names import check_file_name
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import ArchiveError, UsageError, reason
 from applier.io.progress import Progress
 from applier.io.resolver import join
 from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, EndOfLog, FileBegins, Run
 from applier.jobs.archive.growing_file import GrowingFile, head_of, whole_part
-from applier.jobs.archive.output import Output
+from applier.jobs.archive.output import PRIVATE, Access, Output
 from applier.jobs.archive.result import Archived
-from applier.jobs.archive.source import FIRST, SILENT_SECONDS, WAIT_SECONDS, Source, TornFile, check_name
+from applier.jobs.archive.source import FIRST, SILENT_SECONDS, WAIT_SECONDS, Source, TornFile
 from applier.jobs.server_connection import ServerAddress
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
+_MOST_LOSSES = 8
+"""Connections in a row that bring nothing new, after which a run that does not wait for more gives up: a minute."""
 _LARGEST_POSITION = 0xFFFFFFFF
 """Of COM_BINLOG_DUMP; of a file that is larger, what is there comes again and is passed over."""
 
@@ -33,21 +37,30 @@ _LARGEST_POSITION = 0xFFFFFFFF
 class ArchiveOptions:
     """What is copied, and where to. `gtids` or `start` say where an output without files begins: at the file with the
     first transaction that is not in a set, or at this file; else at the oldest one. `waits` is whether to go on at the
-    end of the log, until `stopped`."""
+    end of the log, until `stopped`. `access` is who may read what is written."""
 
     address: ServerAddress
     output: str
     gtids: GtidSet | None = None
     start: str | None = None
     waits: bool = True
+    access: Access = PRIVATE
+
+
+def delay_after(losses: int) -> float:
+    """How many seconds to wait before the next connection, after so many in a row that brought nothing new. Runs that
+    lost a server at the same time come back to it at different times."""
+    if losses < 2:
+        return 0.0
+    return min(_FIRST_DELAY * 2.0 ** min(losses - 2, 16), _LONGEST_DELAY) * random.uniform(0.5, 1.0)
 
 
 def archive(options: ArchiveOptions, progress: Progress, stopped: Callable[[], bool]) -> Archived:
     """Copy until `stopped`, or to the end of the log. Raises UsageError and ArchiveError for what another try would not
     change, and for a server that cannot be reached the first time, if the output is empty or nothing is waited for."""
     if options.start is not None:
-        check_name(options.start)
-    with Output(options.output) as output:
+        check_file_name(options.start)
+    with Output(options.output, options.access) as output:
         return _Archiving(options, output, progress, stopped).run()
 
 
@@ -55,11 +68,11 @@ class _Archiving:
     def __init__(self, options: ArchiveOptions, output: Output, progress: Progress, stopped: Callable[[], bool]
                  ) -> None:
         self._options, self._output, self._progress, self._stopped = options, output, progress, stopped
-        self._source = Source(options.address, waits=options.waits)
+        self._source = Source(options.address, waits=options.waits, stopped=stopped)
         self._file: GrowingFile | None = None
         self._last: tuple[str, int] = ("", 0)
         self._names: set[str] = set()
-        self._first_event, self._passed_over = b"", 0
+        self._first_event, self._first_name, self._passed_over = b"", "", 0
         self._complete = self._events = self._bytes = 0
         self._events_of_file = self._bytes_of_file = 0
         self._began = time.monotonic()
@@ -67,26 +80,34 @@ class _Archiving:
     def run(self) -> Archived:
         """Copy, over as many connections as it takes."""
         self._progress.phase("archive", 0, "files")
-        delay, told = 0.0, ""
+        losses, told = 0, ""
+        stood: tuple[str, int] | None = None
         is_known = self._options.waits and self._output.last_file() is not None
         try:
             while not self._stopped():
-                before = self._bytes
                 try:
                     stream = self._begin()
                     if told:
                         self._progress.note(f"connected to {self._source} again")
                     is_known, told = True, ""
+                    if self._last != stood:  # what an earlier connection brought is whole, and on the disk
+                        losses, stood = 0, self._last
                     self._copy(stream)
                     break
                 except ConnectionLost as lost:
+                    if self._stopped():
+                        break
+                    losses += 1
                     if not is_known:
                         raise UsageError(str(lost), hint="is the server there, and the address right?") from None
+                    if losses >= _MOST_LOSSES and not self._options.waits:
+                        raise ArchiveError(f"the connection to {self._source} was lost {losses} times, and nothing new "
+                                           f"came: {lost}", hint="begin again when the server is back: what came stays"
+                                           ) from None
                     if str(lost) != told:
                         self._progress.note(f"the connection to {self._source} is lost, and tried again: {lost}")
                     told = str(lost)
-                delay = 0.0 if self._bytes > before else min(max(2 * delay, _FIRST_DELAY), _LONGEST_DELAY)
-                self._wait(delay)
+                self._wait(delay_after(losses))
         finally:
             self._source.close()
             self._close(grows=True)
@@ -141,13 +162,16 @@ class _Archiving:
                         self._write(stream.name, rest, events)
                 case Run(data, events):
                     self._write(stream.name, data, events)
-                case FileBegins(name):
-                    if self._file is not None and name != self._file.name:
-                        self._complete_file()
+                case FileBegins():
+                    self._complete_file()
+                case EndOfLog() if self._options.waits:  # servers that are shut down say so
+                    raise ConnectionLost("the server has ended its log")
                 case EndOfLog():
                     return
                 case None if stream.receive():
                     silent = 0.0
+                    if not self._options.waits:
+                        self._source.check_heartbeats(stream)
                     if self._file is not None:
                         self._file.sync_if_due()
                 case None:
@@ -164,14 +188,18 @@ class _Archiving:
         if following is None:
             raise torn.error
         self._progress.note(f"{name} ends within an event on {self._source}, since a crash, and {following} goes on")
+        self._complete_file()
         return self._source.dump(following, FIRST)
 
     def _write(self, name: str, data: bytes, events: int) -> None:
         if self._file is None and not self._first_event:
-            self._first_event = data  # the file is there when there is a second one, which says what came before it
-            return
+            self._first_event, self._first_name = data, name  # the file is there when there is a second one, which says
+            return                                            # what came before it
         if self._file is None:
             data, events, self._first_event = self._first_event + data, events + 1, b""
+        self._add(name, data, events)
+
+    def _add(self, name: str, data: bytes, events: int) -> None:
         try:
             if self._file is None:
                 self._file = self._created(name, data)
@@ -188,15 +216,23 @@ class _Archiving:
         self._bytes_of_file += len(data)
 
     def _created(self, name: str, data: bytes) -> GrowingFile:
-        path = self._output.path_of(check_name(name))
+        path = self._output.path_of(check_file_name(name))
         self._began, self._events_of_file, self._bytes_of_file = time.monotonic(), 0, 0
         try:
-            return GrowingFile.created(path, data)
+            return GrowingFile.created(path, data, self._options.access.file)
         except FileExistsError:
             raise ArchiveError("the server begins a file that is in the output already", file=path,
                                hint="was the server's log reset? choose another --output") from None
 
     def _complete_file(self) -> None:
+        """Close the file that is written, as the server begins another one."""
+        if self._passed_over:
+            raise ArchiveError("the server's file is shorter than the one in the output", file=self._last[0],
+                               hint="the server has lost the end of its log: choose another --output")
+        if self._file is None and not self._first_event:
+            return
+        if self._file is None:
+            self._add(self._first_name, self._first_event, 1)
         assert self._file is not None
         name, size = self._file.name, self._file.size
         self._close(grows=False)

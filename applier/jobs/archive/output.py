@@ -10,29 +10,42 @@ import json
 import os
 import shutil
 from contextlib import suppress
+from dataclasses import dataclass
 from tempfile import mkdtemp
 from types import TracebackType
 
 from pyarrow import fs
 
+from applier.binlog.archive.log_names import base_and_number, check_file_name
 from applier.errors import ArchiveError, UsageError, reason
 from applier.io import durable
 from applier.io.resolver import is_local, resolve
-from applier.jobs.archive.source import check_name
 
 SOURCE = "_source.json"
+
+
+@dataclass(frozen=True)
+class Access:
+    """The modes of files and directories on a local disk. Binlogs have the rows of all tables, and passwords."""
+
+    file: int
+    directory: int
+
+
+PRIVATE = Access(0o600, 0o700)
+GROUP = Access(0o640, 0o750)
 
 
 class Output:
     """An archive that is written to; `folder` is where files grow. A context manager."""
 
-    def __init__(self, location: str) -> None:
-        self.location = location
+    def __init__(self, location: str, access: Access = PRIVATE) -> None:
+        self.location, self._access = location, access
         self._filesystem, self._path = resolve(location)
         self._is_far = not is_local(self._filesystem)
         self._lock: int | None = None
         try:
-            self._filesystem.create_dir(self._path, recursive=True)
+            self._make()
             self.folder = mkdtemp(prefix="applier-archive-") if self._is_far else self._path
             if not self._is_far:
                 self._lock = durable.lock(self._path)
@@ -52,6 +65,14 @@ class Output:
         if self._lock is not None:
             os.close(self._lock)
 
+    def _make(self) -> None:
+        """Make the directory; the mode of one that is there stays."""
+        if self._is_far:
+            self._filesystem.create_dir(self._path, recursive=True)
+        elif not os.path.isdir(self._path):
+            os.makedirs(self._path, 0o700)
+            os.chmod(self._path, self._access.directory)
+
     def last_file(self) -> str | None:
         """The path, on this machine, of the file with the highest number; None where there is none. One that only a
         store has is fetched, since it may have been the last one of a run. Raises UsageError for files of several
@@ -60,13 +81,13 @@ class Output:
         names = []
         for name in {info.base_name for info in infos if info.type == fs.FileType.File} | set(os.listdir(self.folder)):
             with suppress(UsageError):
-                names.append(check_name(name))
-        if len(bases := {name.rpartition(".")[0] for name in names}) > 1:
+                names.append(check_file_name(name))
+        if len(bases := {base_and_number(name)[0] for name in names}) > 1:
             raise UsageError(f"there are files of several logs: {', '.join(sorted(bases))}", file=self.location,
                              hint="choose another --output")
         if not names:
             return None
-        name = max(names, key=lambda name: int(name.rpartition(".")[2]))
+        name = max(names, key=base_and_number)
         path = self.path_of(name)
         if self._is_far and not os.path.exists(path):
             with self._filesystem.open_input_stream(f"{self._path}/{name}", compression=None) as far, \
@@ -115,6 +136,7 @@ class Output:
             with self._filesystem.open_output_stream(path) as stream:
                 stream.write(json.dumps({"server_uuid": server_uuid}).encode() + b"\n")
             if not self._is_far:
+                os.chmod(path, self._access.file)
                 durable.sync([path, self._path])
 
     def _known_source(self) -> str:

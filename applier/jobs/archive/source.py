@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+import time
 import uuid
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from struct import pack
 from typing import Any
 
-from applier.binlog.archive.log_names import check_log_name
+from applier.binlog.archive.log_names import base_and_number, check_file_name
 from applier.binlog.events.format import parse_format_description
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import LOG_GAP, ArchiveError, UsageError
-from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, FileBegins, Run, SourceError
+from applier.io.printable import printable_start
+from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, EndOfLog, FileBegins, Run, SourceError
 from applier.jobs.archive.previous_gtids import encoded
-from applier.jobs.server_connection import PASSWORD_HINT, ServerAddress, connect, refusal
+from applier.jobs.server_connection import PASSWORD_HINT, ServerAddress
+from applier.jobs.server_session import Row, ServerSession, only_text, text
 
 FIRST = 4
 """The position of a file's first event."""
@@ -23,8 +28,12 @@ WAIT_SECONDS = 0.5
 _ANSWER_SECONDS = 30
 """After which a server that is asked is taken for lost."""
 _HEARTBEAT_SECONDS = 5
+_MOST_HEARTBEATS = 6
+"""In a row, from a server that has events to send, or was asked not to wait for any."""
 SILENT_SECONDS = 6 * _HEARTBEAT_SECONDS
 """After which a server that sends not even heartbeats is taken for lost."""
+_MOST_SECONDS = 600
+"""After which a server that sends no whole event, where the first ones of a file are wanted, is taken for lost."""
 _DUMP, _DUMP_GTID = 0x12, 0x1E
 _NOT_WAITING, _THROUGH_GTID = 0x1, 0x4
 _WITH_ANNOTATIONS = 0x2
@@ -32,6 +41,8 @@ _WITH_ANNOTATIONS = 0x2
 _LOST = frozenset((1040, 1053, 1158, 1159, 1160, 1161, 1317, 1927, 2002, 2003, 2006, 2013, 2014, 2026, 2055, 3169,
                    4031))
 """Numbers of errors after which another connection may succeed: too many connections, shutdown, the network, KILL."""
+
+_UUID = re.compile(r"[0-9A-Fa-f-]{36}")
 
 
 class TornFile(Exception):
@@ -43,13 +54,14 @@ class TornFile(Exception):
 
 
 class Source:
-    """Where a log comes from. A connection for each question, as a dump ends with its own."""
+    """Where a log comes from. A connection for each question, as a dump ends with its own. What waits for the server
+    ends with ConnectionLost when `stopped`."""
 
-    def __init__(self, address: ServerAddress, *, waits: bool) -> None:
-        self._address, self._waits = address, waits
+    def __init__(self, address: ServerAddress, *, waits: bool, stopped: Callable[[], bool]) -> None:
+        self._address, self._waits, self._stopped = address, waits, stopped
         self._replica = str(uuid.uuid4())
         self._server_id = secrets.randbelow(1 << 31) | 1 << 31
-        self._connection: Any = None
+        self._session: ServerSession | None = None
         self.flavour, self.server_uuid = "", ""
 
     def __str__(self) -> str:
@@ -58,39 +70,42 @@ class Source:
     def connect(self) -> None:
         """Connect, and say what replicas say. Raises ConnectionLost, or UsageError where another try is in vain."""
         self.close()
-        try:
-            self._connection, self._errors = connect(
+        with _lost_or_refused():
+            self._session = session = ServerSession(
                 self._address, "or copy the files with mysqlbinlog --raw", _HINTS,
                 connect_timeout=_ANSWER_SECONDS, read_timeout=_ANSWER_SECONDS, write_timeout=_ANSWER_SECONDS)
-        except UsageError as error:
-            if error.mysql_errno in _LOST:
-                raise ConnectionLost(error.message) from error
-            raise
-        [[version]] = self._rows("SELECT VERSION()")
-        self.flavour = "mariadb" if "mariadb" in version.lower() else "mysql"
-        self.server_uuid = "" if self.flavour == "mariadb" else self._rows("SELECT @@GLOBAL.server_uuid")[0][0]
-        for statement in (
-            "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum, "
-            "@source_binlog_checksum = @@GLOBAL.binlog_checksum",
-            f"SET @master_heartbeat_period = {_HEARTBEAT_SECONDS * 10**9}, "
-            f"@source_heartbeat_period = {_HEARTBEAT_SECONDS * 10**9}",
-            "SET @mariadb_slave_capability = 4" if self.flavour == "mariadb" else
-            f"SET @slave_uuid = '{self._replica}', @replica_uuid = '{self._replica}'",
-        ):
-            self._rows(statement)
+            self.flavour = session.flavour
+            self.server_uuid = ("" if self.flavour == "mariadb" else
+                                session.ask("SELECT @@GLOBAL.server_uuid", 1, _uuid))
+            for statement in (
+                "SET @master_binlog_checksum = @@GLOBAL.binlog_checksum, "
+                "@source_binlog_checksum = @@GLOBAL.binlog_checksum",
+                f"SET @master_heartbeat_period = {_HEARTBEAT_SECONDS * 10**9}, "
+                f"@source_heartbeat_period = {_HEARTBEAT_SECONDS * 10**9}",
+                "SET @mariadb_slave_capability = 4" if self.flavour == "mariadb" else
+                f"SET @slave_uuid = '{self._replica}', @replica_uuid = '{self._replica}'",
+            ):
+                session.run(statement)
 
     def close(self) -> None:
         """Drop the connection; the server ends the dump when it next writes."""
-        if self._connection is not None:
-            with suppress(*self._errors):
-                self._connection._force_close()
-            self._connection = None
+        if self._session is not None:
+            self._session.close()
+            self._session = None
 
     def first_file(self) -> str:
         """The oldest file that the server has. Raises UsageError where it has no log."""
         self.connect()
-        files = self._rows("SHOW BINARY LOGS")
-        return check_name(files[0][0])
+        return self._files()[0]
+
+    def _files(self) -> list[str]:
+        """The files that the server has, the oldest one first; one at least."""
+        with _lost_or_refused():
+            return self._connected().ask("SHOW BINARY LOGS", range(2, 4), _file_names)
+
+    def _connected(self) -> ServerSession:
+        assert self._session is not None
+        return self._session
 
     def file_after(self, gtids: GtidSet) -> str:
         """The file with the first transaction that is not in a set: the server chooses, as for a replica that has
@@ -99,7 +114,8 @@ class Source:
         if self.flavour == "mariadb":
             if gtids.intervals:
                 raise UsageError("the source is MariaDB, and the GTID set of MySQL", hint="give it as in 0-1-5")
-            self._rows(f"SET @slave_connect_state = '{gtids}', @slave_gtid_strict_mode = 0")
+            with _lost_or_refused():
+                self._connected().run(f"SET @slave_connect_state = '{gtids}', @slave_gtid_strict_mode = 0")
             stream = self._dump("", FIRST)
         else:
             if gtids.domains:
@@ -109,9 +125,9 @@ class Source:
                                  "", FIRST)
         while True:
             found = self.next(stream)
-            if isinstance(found, FileBegins) and found.name:
+            if isinstance(found, FileBegins):
                 self.close()
-                return check_name(found.name)
+                return found.name
 
     def dump(self, name: str, position: int) -> DumpStream:
         """A file's events from a position on, and those of all files after it. Raises ConnectionLost."""
@@ -127,6 +143,8 @@ class Source:
                     data += more
                 case FileBegins(begun) if begun != name:
                     break
+                case EndOfLog():
+                    break
         self.close()
         return data[:size]
 
@@ -134,26 +152,36 @@ class Source:
         """The file that the server began after this one when it was started, None if it began none or went on with it.
         Raises as `next` does."""
         self.connect()
-        names = [row[0] for row in self._rows("SHOW BINARY LOGS")]
+        names = self._files()
         following = names[names.index(name) + 1:] if name in names else []
-        if not following:
+        if not following or base_and_number(following[0])[0] != base_and_number(name)[0]:
             return None
-        stream = self.dump(check_name(following[0]), FIRST)
+        stream = self.dump(following[0], FIRST)
         while not isinstance(found := self.next(stream), Run):
             pass
         self.close()
         return stream.name if parse_format_description(found.data).created else None
 
     def next(self, stream: DumpStream) -> Any:
-        """What `DumpStream.next` gives, when it is there. Raises ConnectionLost, also for a server that is silent,
-        ArchiveError."""
-        waited = 0.0
+        """What `DumpStream.next` gives, when it is there. Raises ConnectionLost, also for a server that is silent, or
+        sends nothing that is whole for minutes; ArchiveError."""
+        waited, until = 0.0, time.monotonic() + _MOST_SECONDS
         while (found := self.poll(stream)) is None:
             if stream.receive():
                 waited = 0.0
             elif (waited := waited + WAIT_SECONDS) >= SILENT_SECONDS:
                 raise ConnectionLost(f"nothing came for {SILENT_SECONDS} seconds")
+            self.check_heartbeats(stream)
+            if self._stopped():
+                raise ConnectionLost("it was asked to end")
+            if time.monotonic() > until:
+                raise ConnectionLost(f"no whole event came for {_MOST_SECONDS} seconds")
         return found
+
+    def check_heartbeats(self, stream: DumpStream) -> None:
+        """Raise ConnectionLost where the server waits, and should not."""
+        if stream.heartbeats > _MOST_HEARTBEATS:
+            raise ConnectionLost("the server sends heartbeats, and no events")
 
     def poll(self, stream: DumpStream) -> Any:
         """What `DumpStream.next` gives at once. Raises ConnectionLost, TornFile, and ArchiveError where the server
@@ -171,24 +199,14 @@ class Source:
         return self._asked(_DUMP, pack("<IHI", position, flags, self._server_id) + name.encode(), name, position)
 
     def _asked(self, command: int, request: bytes, name: str, position: int) -> DumpStream:
+        session = self._connected()
         try:
-            self._connection._execute_command(command, request)
-        except self._errors as error:
-            raise ConnectionLost(str(error)) from None
-        socket = self._connection._sock
+            session.connection._execute_command(command, request)
+        except session.errors as error:
+            raise ConnectionLost(printable_start(str(error))) from None
+        socket = session.connection._sock
         socket.settimeout(WAIT_SECONDS)
         return DumpStream(socket, name, position)
-
-    def _rows(self, statement: str) -> list[tuple[Any, ...]]:
-        try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(statement)
-                return list(cursor.fetchall())
-        except self._errors as error:
-            refused = refusal(self._address, "refuses to answer", error, _HINTS)
-            if refused.mysql_errno in _LOST:
-                raise ConnectionLost(refused.message) from None
-            raise refused from None
 
     def _refused(self, error: SourceError, stream: DumpStream) -> ArchiveError:
         hint: str | None = _HINTS.get(error.number, _HINTS[None])
@@ -198,13 +216,28 @@ class Source:
                             position=stream.position if stream.name else None, errno=error.number, hint=hint)
 
 
-def check_name(name: str) -> str:
-    """A file's name as the server says it, which becomes one here. Raises UsageError for one that leads elsewhere."""
-    check_log_name(name)
-    base, dot, number = name.rpartition(".")
-    if not (base and dot and number.isascii() and number.isdigit()) or name.startswith("."):
-        raise UsageError(f"{name!r} is not the name of a numbered binlog")
-    return name
+@contextmanager
+def _lost_or_refused() -> Iterator[None]:
+    """Make a ConnectionLost of those errors after which another connection may succeed."""
+    try:
+        yield
+    except UsageError as error:
+        if error.mysql_errno in _LOST:
+            raise ConnectionLost(error.message) from error
+        raise
+
+
+def _uuid(rows: Sequence[Row]) -> str:
+    found = only_text(rows)
+    if _UUID.fullmatch(found) is None:
+        raise ValueError("no UUID")
+    return found
+
+
+def _file_names(rows: Sequence[Row]) -> list[str]:
+    if not rows:
+        raise ValueError("no files")
+    return [check_file_name(text(name)) for name, *_ in rows]
 
 
 _TORN = "binlog truncated in the middle of event"

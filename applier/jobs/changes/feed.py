@@ -63,9 +63,9 @@ OF_CHANGES = pa.schema([
 ])
 """What the feed says of a change."""
 ALL_PRESENT = pa.nulls(1 << 16, pa.list_(pa.string()))
-_ROWS = 2 * BATCH_ROWS
+MOST_ROWS = 2 * BATCH_ROWS
 """Of a batch, whose images are decoded where they are found: what is done once a batch weighs more than in a replay."""
-NOT_CASCADED = pa.array(np.zeros(2 * _ROWS, np.bool_))
+NOT_CASCADED = pa.array(np.zeros(2 * MOST_ROWS, np.bool_))
 
 
 class FeedTable:
@@ -97,7 +97,7 @@ class FeedTable:
         if self._chosen is None:
             binding = TableBinding(reading.plans, wanted, wanted,
                                    lambda batch: self._add(reading, batch, 0, batch.n, batch.after),
-                                   _ROWS, in_one=True)
+                                   MOST_ROWS, in_one=True)
         else:
             of_rows = ChosenRows(self._chosen, self._definition, reading, wanted, self._inflated)
             binding = TableBinding(reading.plans, of_rows.of_keys, of_rows.of_keys,

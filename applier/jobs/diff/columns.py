@@ -7,7 +7,7 @@ INT to BIGINT.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ import pyarrow as pa
 from applier.jobs.exporting.cells import texts_of, vector_bytes
 from applier.mysql.type_registry import Family
 from applier.mysql.types import arrow_type
-from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.definition import Column, TableDefinition
 
 BEFORE, AFTER = 0, 1
 """The two sides, as indexes of pairs."""
@@ -36,19 +36,6 @@ class SharedColumn:
             return pa.nulls(rows.num_rows, self.type)
         values = rows.column(rows.schema.get_field_index(column.name))
         return values if values.type == self.type else texts_of(column, values).cast(self.type)
-
-    @property
-    def note(self) -> str:
-        """What is different in its definition, for people; "" if nothing is."""
-        before, after = self.sides
-        if before is None:
-            return f"{self.name} was added"
-        if after is None:
-            return f"{self.name} was dropped"
-        if in_full(before) == in_full(after):
-            return ""
-        types = before.type.sql("mysql"), after.type.sql("mysql")
-        return f"{self.name} is {types[1]}, and was {types[0]}" if types[0] != types[1] else f"{self.name} was altered"
 
 
 @dataclass(frozen=True)
@@ -73,18 +60,6 @@ class SharedColumns:
     def rows(self, side: int, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of one side in these columns."""
         return pa.RecordBatch.from_arrays([column.of(side, batch) for column in self.columns], schema=self.schema)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What is different between the definitions of columns, for people."""
-        return tuple(column.note for column in self.columns if column.note)
-
-
-def in_full(column: Column) -> Column:
-    """The column with DEFAULT NULL where it has none and may be NULL, as servers show it and dumps have it."""
-    if column.default is not None or not column.nullable or column.generated is not None:
-        return column
-    return replace(column, default=Default("null"))
 
 
 def exact(values: pa.Array) -> pa.Array:

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
+from applier.columns.definition_differences import differences
 from applier.engine import compiling
 from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
@@ -119,7 +120,9 @@ class _Table:
             return ("the table was added",)
         if self._sides[AFTER] is None:
             return ("the table was removed",)
-        notes = list(self._columns.notes)
+        before, after = self._whole
+        assert before is not None and after is not None
+        notes = list(differences(before, after))
         if not self._by_key:
             notes.append("its key is another one, so rows are compared as a multiset")
         return tuple(notes)

@@ -6,8 +6,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import BinaryIO
 
 import numpy as np
@@ -19,6 +21,7 @@ from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows.table_ids import TableIds
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
 from applier.io.mapping import map_file
+from applier.io.resolver import is_local, resolve
 from applier.jobs.rewrite.documents import DocumentDiffs
 from applier.jobs.rewrite.kernels import records as r
 from applier.jobs.rewrite.kernels.documents_kernel import find_documents
@@ -52,10 +55,11 @@ class FileToRewrite:
 
 def rewrite_file(file: FileToRewrite, target: str, images_of: ImagesOf, *, compresses: bool, makes_diffs: bool,
                  completes: bool) -> RewrittenFile:
-    """Write a file anew to a path. Raises ArchiveError where its bytes contradict each other, and ApplierError where
-    there are more than positions can count."""
+    """Write a file anew to a path. Those who may read the source file may read the new one. Raises ArchiveError where
+    its bytes contradict each other, and ApplierError where there are more than positions can count."""
     walk = _Walk(file, images_of, compresses, makes_diffs, completes)
-    with open(target, "xb") as output:
+    with open(target, "xb", opener=partial(os.open, mode=0o600)) as output:
+        os.fchmod(output.fileno(), _mode_of(file.uri))
         output.write(MAGIC)
         position = len(MAGIC)
         for part in walk.parts():
@@ -64,6 +68,12 @@ def rewrite_file(file: FileToRewrite, target: str, images_of: ImagesOf, *, compr
                 raise ApplierError("a file would have 4 GiB or more, and positions end there", file=file.uri,
                                    hint="leave out --image full, or give --compress with it")
     return RewrittenFile(file.name, walk.size, position)
+
+
+def _mode_of(uri: str) -> int:
+    """Return the permissions of a local file to read and write; those of a private file for a far one."""
+    filesystem, path = resolve(uri)
+    return os.stat(path).st_mode & 0o666 if is_local(filesystem) else 0o600
 
 
 def knows_compressed(format: FormatDescription) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from applier.jobs.diff.merging import unequal_columns
-from applier.jobs.diff.table_statements import columns_of_unique_keys
+from applier.jobs.guarded_sql.table_statements import columns_of_unique_keys
 from applier.jobs.undo.chains import Chains
 from applier.jobs.undo.traced_table import TracedTable
 

@@ -5,68 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from applier import __version__
-from applier.io.printable import printable
-from applier.jobs.diff.table_statements import TableStatements
-from applier.jobs.exporting.statements import STRICT
+from applier.jobs.guarded_sql.script import Script
+from applier.jobs.guarded_sql.table_statements import TableStatements
 from applier.jobs.undo.table_undo import TableUndo
-from applier.mysql.client_sql import HEAD, for_clients
-from applier.mysql.types import quote_name, quote_text
+from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition
-from applier.schema.engines import is_transactional
 
-_HEAD = HEAD + """\
--- applier {version}: undo of {what}
--- Run it as  mysql < FILE  , which stops at the first error, and then nothing has happened. ERROR 1690 in a line says
--- that the row of the statement before it is not as the log left it.
-SET NAMES utf8mb4;
-SET time_zone = '+00:00';
-SET sql_mode = '{mode}';
-SET foreign_key_checks = {checked};
-SET unique_checks = 1;
-SET @rows = NULL;
-"""
-_NO_TRIGGERS = """\
--- Triggers of these tables would change more: then this is an error, and the other format has no triggers.
-SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0;
-"""
-_FIRST = b"-- Tables and partitions that are not there; an error further down leaves them as they are made here.\n"
-_END = """\
--- All {statements} statements have changed a row each, also where errors do not stop the client; else an error says so.
-SET @end = IF(@rows = {statements}, 'COMMIT', 'SELECT 1 FROM `undo_is_incomplete`.`nothing_was_committed`');
-PREPARE end_of_undo FROM @end;
-EXECUTE end_of_undo;
-DEALLOCATE PREPARE end_of_undo;
-"""
+_FIRST = "-- Tables and partitions that are not there; an error further down leaves them as they are made here.\n"
 
 
 def statements(tables: Sequence[TableUndo], what: str, *, checks_off: bool) -> Iterator[bytes]:
-    """The statements, many at a time; tables are in order, those that others refer to first. Raises SchemaError for a
-    name or a text that a client could misread."""
-    yield _HEAD.format(version=__version__, what=printable(what), mode=STRICT, checked=int(not checks_off)).encode()
-    conditions = " OR ".join(f"(EVENT_OBJECT_SCHEMA = {quote_text(one.definition.database)} AND EVENT_OBJECT_TABLE = "
-                             f"{quote_text(one.definition.name)})" for one in tables) or "FALSE"
-    yield for_clients(_NO_TRIGGERS.format(tables=conditions)).encode()
-    made = [TableStatements(one.definition, one.key, one.batches, guarded=True) for one in tables]
-    at_once, in_transaction = ([of_table for of_table, one in zip(made, tables, strict=True)
-                                if is_transactional(one.definition) == wanted] for wanted in (False, True))
-    if first := [statement for one in tables for statement in one.statements]:
-        yield _FIRST
-        yield for_clients("".join(f"{statement};\n" for statement in first)).encode()
-    if at_once:  # with GTIDs, a server refuses these in transactions
-        yield b"-- These tables have no transactions: what is changed stays changed.\n"
-        yield from _changes(at_once)
-    yield b"START TRANSACTION;\n"
-    yield from _changes(in_transaction)
-    yield _END.format(statements=sum(of_table.count for of_table in made)).encode()
-
-
-def _changes(tables: Sequence[TableStatements]) -> Iterator[bytes]:
-    for one in reversed(tables):
-        yield from one.deletes()
-    for one in tables:  # no update changes a unique key
-        yield from one.inserts()
-        yield from one.updates()
+    """The statements, many at a time; tables are in order, those that others refer to first. Raises SchemaError for
+    a name or a text that a client could misread."""
+    first = [f"{statement};\n" for one in tables for statement in one.statements]
+    return Script(f"undo of {what}", "the log left it",
+                  [(one.definition.database, one.definition.name) for one in tables],
+                  [TableStatements(one.definition, one.key, one.batches) for one in tables],
+                  [_FIRST, *first] if first else [], checks_off,
+                  instead=", and the other format has no triggers").text()
 
 
 def checks(tables: Sequence[TableUndo], children: Sequence[TableDefinition]) -> Iterator[tuple[str, int]]:

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.io.progress import Progress
+from applier.jobs.server_session import Row, text, whole_number
 from applier.jobs.verify import statements
-from applier.jobs.verify.answers import Answers, range_sums, row_hashes
+from applier.jobs.verify.answers import Answers, RowHashes, range_sums, row_hashes
 from applier.jobs.verify.comparing import compare
 from applier.jobs.verify.plan import ComparedTable, ComparisonPlan, Hash, plan
 from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
 from applier.jobs.verify.rows import different_rows
 from applier.jobs.verify.server import Server, ServerPosition
-from applier.jobs.verify.sums import TableSums, sums_of
+from applier.jobs.verify.sums import RangeSums, TableSums, sums_of
 from applier.schema.table_filter import TableFilter
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 
@@ -43,8 +46,7 @@ def compare_live(snapshot: Snapshot, server: Server, lead: Leading | None, filte
     answers = Answers(str(position), ended=True)
     progress.phase("ask the server", sum(table.ranges for table in chosen.tables), "ranges")
     for table, statement in statements.table_sums(chosen):
-        for _, _, _, part, *numbers in server.rows(statement):
-            answers.sums[table.full_name, int(part)] = range_sums(table, numbers)
+        answers.sums |= server.rows(statement, _BEFORE_SUMS + 2 + len(table.columns), partial(_sums, table))
         progress.update(len(answers.sums))
     sums = sums_of(chosen, progress)
     found = compare(chosen, sums, answers)
@@ -96,11 +98,9 @@ def _with_rows(plan: ComparisonPlan, sums: TableSums, table: DifferentTable, ser
 
 def _rows(plan: ComparisonPlan, sums: TableSums, table: DifferentTable, server: Server) -> Iterator[DifferentRow]:
     for part in table.ranges:
-        answer = server.rows(statements.row_hashes(plan, table.table, part.number))
-        flat = np.array([row[4:] for row in answer], object).reshape(len(answer), -1)
-        numbers = pa.array(flat[:, 1:].ravel(), pa.string()).cast(pa.uint64()).to_numpy()
-        yield from different_rows(plan.snapshot.root, sums, part.number,
-                                  row_hashes(table.table, pa.array(flat[:, 0], pa.string()), numbers))
+        there = server.rows(statements.row_hashes(plan, table.table, part.number),
+                            _BEFORE_KEY + 1 + len(table.table.columns), partial(_row_hashes, table.table))
+        yield from different_rows(plan.snapshot.root, sums, part.number, there)
 
 
 def _values(server: Server, table: ComparedTable, number: int, keys: Sequence[str]
@@ -108,5 +108,28 @@ def _values(server: Server, table: ComparedTable, number: int, keys: Sequence[st
     """What the server has of the rows with these keys."""
     if not keys:
         return {}
-    return {str(key): tuple(None if value is None else bytes(value) for value in values)
-            for key, *values in server.rows(statements.row_values(table, number, keys))}
+    return server.rows(statements.row_values(table, number, keys), 1 + len(table.columns),
+                       lambda rows: {text(key): tuple(values) for key, *values in rows})
+
+
+def _sums(table: ComparedTable, rows: Sequence[Row]) -> dict[tuple[str, int], RangeSums]:
+    """The sums of a table's ranges. Raises ValueError and TypeError for rows that are none."""
+    found = {}
+    for _, _, _, part, *sums in rows:
+        key = table.full_name, range(table.ranges).index(whole_number(part))
+        found[key] = range_sums(table, [None if value is None else whole_number(value) for value in sums])
+    return found
+
+
+def _row_hashes(table: ComparedTable, rows: Sequence[Row]) -> RowHashes:
+    """The keys and hashes of a range's rows. Raises ValueError for rows that are none."""
+    flat = np.array([row[_BEFORE_KEY:] for row in rows], object).reshape(len(rows), -1)
+    keys, numbers = (pa.array(cells, pa.binary()).cast(pa.string()) for cells in (flat[:, 0], flat[:, 1:].ravel()))
+    if keys.null_count or numbers.null_count or not pc.all(pc.match_substring_regex(keys, _KEY)).as_py():
+        raise ValueError("no keys and hashes")
+    return row_hashes(table, keys, numbers.cast(pa.uint64()).to_numpy())
+
+
+_BEFORE_SUMS = _BEFORE_KEY = 4
+"""Columns of a range's sums before the number of rows, and of a row before its key."""
+_KEY = "^[0-9A-F.]*$"

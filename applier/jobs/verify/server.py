@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any
+from typing import TypeVar
 
-from applier.errors import UsageError
-from applier.jobs.server_connection import PASSWORD_HINT, ServerAddress, allow_long_answers, connect, refusal
+from applier.binlog.archive.log_names import check_log_name
+from applier.binlog.events.gtid import GtidSet
+from applier.errors import ServerAnswerError, UsageError
+from applier.jobs.server_connection import PASSWORD_HINT, ServerAddress, allow_long_answers
+from applier.jobs.server_session import MOST_BYTES, Row, ServerSession, text, whole_number
 from applier.jobs.verify.statements import SESSION
+from applier.mysql.types import quote_text
 
+_Read = TypeVar("_Read")
 _LOCK_SECONDS = 10
 _REPEATABLE = "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ"
 _BEGIN = "START TRANSACTION WITH CONSISTENT SNAPSHOT"
@@ -30,71 +36,96 @@ class ServerPosition:
 
 
 class Server:
-    """A connection, whose statements all see the state in which it was when `begin` was called."""
+    """A connection, whose statements all see the state in which it was when `begin` was called. Methods raise as
+    ServerSession's do."""
 
     def __init__(self, address: ServerAddress) -> None:
         self._address = address
-        self._connection, self._errors = connect(address, "or use --sql and a client", _HINTS)
-        [[version]] = self.rows("SELECT VERSION()")
-        self.flavour = "mariadb" if "mariadb" in version.lower() else "mysql"
+        self._session = ServerSession(address, "or use --sql and a client", _HINTS)
+        self.flavour = self._session.flavour
 
     def __enter__(self) -> Server:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
                  ) -> None:
-        with suppress(*self._errors):
-            self._connection.close()
+        self._session.close()
 
-    def rows(self, statement: str) -> list[tuple[Any, ...]]:
-        """The rows that a statement gives, numbers as texts. Raises UsageError where the server refuses it."""
-        try:
-            with self._connection.cursor() as cursor:
-                cursor.execute(statement)
-                return list(cursor.fetchall())
-        except self._errors as error:
-            raise refusal(self._address, "refuses to answer", error, _HINTS) from None
+    def rows(self, statement: str, columns: int, read: Callable[[Sequence[Row]], _Read]) -> _Read:
+        """What `read` makes of the rows that a statement gives, of so many columns, as in `ServerSession.ask`."""
+        return self._session.ask(statement, columns, read, MOST_BYTES)
 
     def begin(self) -> ServerPosition:
         """Begin to see one state. Raises UsageError where the server does not say which one that is."""
         for statement in (*SESSION, f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}", _REPEATABLE):
-            self.rows(statement)
+            self._session.run(statement)
         position = self._begin_mariadb() if self.flavour == "mariadb" else self._begin_mysql()
         if not position.gtid_set and not position.file:
             raise UsageError(f"{self._address} writes no binlog and has no GTIDs, so it does not say where it stands",
                              hint="stop what writes to it, and use --sql and --against")
-        allow_long_answers(self._connection)
+        allow_long_answers(self._session.connection)
         return position
 
     def _begin_mysql(self) -> ServerPosition:
         """No transaction commits while the view is opened and the position is read, which takes some milliseconds:
         else one could be visible whose GTID is not yet executed. Source: MySQL manual, "FLUSH TABLES WITH READ LOCK".
         """
-        self.rows("FLUSH TABLES WITH READ LOCK")
+        ask, run = self._session.ask, self._session.run
+        run("FLUSH TABLES WITH READ LOCK")
         try:
-            self.rows(_BEGIN)
-            [[gtids]] = self.rows("SELECT @@GLOBAL.gtid_executed")
+            run(_BEGIN)
+            gtids = ask("SELECT @@GLOBAL.gtid_executed", 1, _gtid_set)
             file, offset = self._log_end()
         finally:
-            self.rows("UNLOCK TABLES")
-        return ServerPosition(gtids.replace("\n", ""), file, offset)
+            with suppress(UsageError, ServerAnswerError):  # then the connection is lost, and with it the lock
+                run("UNLOCK TABLES")
+        return ServerPosition(gtids, file, offset)
 
     def _log_end(self) -> tuple[str, int]:
         """The end of the log, ("", 0) where there is none, or where the user may not know it: GTIDs do without."""
         for statement in ("SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"):  # the second one before 8.2
             with suppress(UsageError):
-                for file, offset, *_ in self.rows(statement):
-                    return file, int(offset)
+                for file, offset in self._session.ask(statement, range(2, 6), _log_ends):
+                    return file, offset
         return "", 0
 
     def _begin_mariadb(self) -> ServerPosition:
         """The server itself says where its log ended when the view was opened, and blocks nothing. Source: MariaDB
         knowledge base, "Enhancements for START TRANSACTION WITH CONSISTENT SNAPSHOT"."""
-        self.rows(_BEGIN)
-        said = {name.lower(): value for name, value in self.rows("SHOW STATUS LIKE 'binlog_snapshot_%'")}
-        file, offset = said.get("binlog_snapshot_file", ""), int(said.get("binlog_snapshot_position") or 0)
-        [[gtids]] = self.rows(f"SELECT BINLOG_GTID_POS('{file}', {offset})") if file else [("",)]
-        return ServerPosition(gtids or "", file, offset)
+        ask = self._session.ask
+        self._session.run(_BEGIN)
+        file, offset = ask("SHOW STATUS LIKE 'binlog_snapshot_%'", 2, _snapshot_status)
+        gtids = ask(f"SELECT BINLOG_GTID_POS({quote_text(file)}, {offset})", 1, _gtid_set) if file else ""
+        return ServerPosition(gtids, file, offset)
+
+
+def _gtid_set(rows: Sequence[Row]) -> str:
+    """The only value, a set of GTIDs; "" for NULL, which says that there is none."""
+    [[value]] = rows
+    gtids = "" if value is None else text(value).replace("\n", "")
+    try:
+        GtidSet.parse(gtids)
+    except UsageError:
+        raise ValueError("no GTID set") from None
+    return gtids
+
+
+def _log_ends(rows: Sequence[Row]) -> list[tuple[str, int]]:
+    return [(_log_name(file), whole_number(offset)) for file, offset, *_ in rows]
+
+
+def _snapshot_status(rows: Sequence[Row]) -> tuple[str, int]:
+    said = {text(name).lower(): value for name, value in rows}
+    return _log_name(said.get("binlog_snapshot_file", b"")), whole_number(said.get("binlog_snapshot_position") or b"0")
+
+
+def _log_name(value: bytes | None) -> str:
+    name = text(value)
+    try:
+        check_log_name(name)
+    except UsageError:
+        raise ValueError("no name of a log") from None
+    return name
 
 
 _HINTS: dict[object, str] = {

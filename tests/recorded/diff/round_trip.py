@@ -43,7 +43,7 @@ def judge(server: Server, case: Case, folder: Path) -> Iterator[str]:
     first = Path(load(server, folder / "export", databases))
     for number, (before, after) in enumerate(zip(snapshots, [*snapshots[1:], snapshots[0]], strict=True)):
         done = server.program("mysql", *server.address, "--default-character-set=utf8mb4", "--binary-mode",
-                              text=b"".join(applier.diff(before, after).sql()))
+                              text=b"".join(applier.diff(before, after).sql(definitions=True)))
         if done.returncode:
             yield f"{number}: {done.stderr.decode()}"
             return

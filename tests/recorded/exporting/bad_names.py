@@ -40,7 +40,7 @@ NAMES = (
     "<script>alert(1)</script>", "&amp;", "{x}", "%s%n", "delimiter", "a\nDELIMITER //\nb", "\\0", "\\N", "x" * 64,
     "ü" * 30,
     "'", "''", '"', "`", "``", "A", "a", "~root", "!history", "a&b", "a|b", "*", "?", "[a]", "a=b", "+x", "@x", "名前",
-    "a,b",
+    "a,b", "本", "2024年",
     "--defaults-file=x", "\x1a", "a\x08b",
 )
 """All of them are names that both servers take, for databases, tables, columns, keys and partitions."""

@@ -102,10 +102,11 @@ MEANT = {
     "str | Time": {*TEXTS, *TIMES}, "bool": {"true", "bool"}, "int": NUMBERS, "float": NUMBERS, "str": TEXTS,
     "Size": {*NUMBERS, *TEXTS}, "Iterable[str]": {"list", "tuple", "texts"},
     "Sequence[str]": {"list", "tuple", "texts"}, "Iterable[int]": {"list", "tuple"}, "Mapping[str, str]": {"dict"},
-    "str | GtidSet": TEXTS, "Watcher": set(), "Callable[[], bool]": set(), "PathLike | Snapshot": {"word", "path"},
+    "str | GtidSet": {*TEXTS, "empty"}, "Watcher": set(), "Callable[[], bool]": set(),
+    "PathLike | Snapshot": {"word", "path"},
     "Keep | str": {*NUMBERS, *TEXTS}, "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
     "datetime": TIMES, "UUID | str": TEXTS,
-    "Key | list[Key]": {*NUMBERS, *TEXTS, "empty", "bytes", "date", "datetime", "pair", "texts", "tuple"},
+    "Key | list[Key]": {*NUMBERS, *TEXTS, "empty", "list", "true", "bool"},
     "Rows": set(JUNK), "Any": set(JUNK), "Hash": set()}
 """What means something, for each type of an argument, though it may not be there, or not fit."""
 STARTS_JAVA = {"master", "engine"}

@@ -10,10 +10,10 @@ import pytest
 import applier
 import applier.binlog
 from applier.binlog.events import compressed
-from applier.binlog.rows.change_records import SEQ_BITS
 from applier.cli import main
 from applier.jobs.changes import feed as feeds
 from applier.jobs.changes.job import ChangeLog
+from applier.jobs.changes.statements import seq_at
 from applier.jobs.spark_source.options import parse
 from applier.jobs.spark_source.source import BinlogReader
 from applier.options import ChangesOptions
@@ -97,7 +97,7 @@ def test_they_are_the_same_however_a_log_is_read(made, tmp_path, monkeypatch):
             assert read(path, table, base=base) == known
             assert [row for row in read(path, table, base=base, complete=True) if row in known] == \
                 [row for row in known if row in complete]
-    monkeypatch.setattr(feeds, "_ROWS", 16)
+    monkeypatch.setattr(feeds, "MOST_ROWS", 16)
     monkeypatch.setattr(compressed, "AHEAD_BYTES", 150)
     assert {table: read(path, table) for table in TABLES} == changes
 
@@ -122,7 +122,7 @@ def test_files_and_spark_have_them(made, tmp_path, capsysbinary):
 
 
 def test_it_is_the_offset_of_the_row(tmp_path):
-    """Of a log that is not compressed: each row of an event, and the statement that emptied the table."""
+    """In a log that is not compressed: each row of an event, and the statement that emptied the table."""
     with applier.binlog.Writer(tmp_path / "binlog.000007") as log:
         log.query("CREATE DATABASE d")
         log.query("CREATE TABLE d.t (id INT PRIMARY KEY, v VARCHAR(9))")
@@ -132,9 +132,10 @@ def test_it_is_the_offset_of_the_row(tmp_path):
         end = log.position[1]
     rows = read(tmp_path, "d.t")
     data = (tmp_path / "binlog.000007").read_bytes()
-    offsets = [row["_seq"] >> SEQ_BITS for row in rows]
-    assert [data[at:at + 6] for at in offsets[:3]] == [b"\0\1\0\0\0\3", b"\0\2\0\0\0\0", b"\0\3\0\0\0\1"]
-    assert offsets[3] == end - 1 and rows[3]["_change_type"] == "truncate"
+    images = [b"\0\1\0\0\0\3abc", b"\0\2\0\0\0\0", b"\0\3\0\0\0\1d"]
+    at = [data.index(image, data.index(images[0])) for image in images]
+    assert [row["_seq"] for row in rows] == [*(seq_at(offset + 1) for offset in at), seq_at(end)]
+    assert rows[3]["_change_type"] == "truncate"
 
 
 def test_two_statements_in_one_and_rows_that_go_on(tmp_path):
@@ -150,7 +151,7 @@ def test_two_statements_in_one_and_rows_that_go_on(tmp_path):
         end = log.position[1]
     rows = read(tmp_path, "d.t", complete=True)[1:]
     assert [row["_change_type"] for row in rows] == ["truncate", "alter", "insert", "insert"]
-    assert [row["_seq"] - (end - 1 << SEQ_BITS) for row in rows] == [0, 1, 2, 3]
+    assert [row["_seq"] - seq_at(end) for row in rows] == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("compress", [False, True])

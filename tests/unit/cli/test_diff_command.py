@@ -73,15 +73,27 @@ def test_parquet(sides, capsys, tmp_path):
     assert "--format table goes to the terminal" in capsys.readouterr().err
 
 
-def test_statements(sides, capsys):
-    """Rows whose other unique key changes are deleted and inserted."""
+def test_statements(sides, capsys, tmp_path):
+    """Rows whose other unique key changes are deleted and inserted; each statement is checked."""
     assert cli.main(["diff", *sides, "--format", "sql"]) == 0
     shown = capsys.readouterr().out
-    assert shown[shown.index("START"):].splitlines() == [
-        "START TRANSACTION;", "DELETE FROM `d`.`t` WHERE `id` = 1;", "DELETE FROM `d`.`t` WHERE `id` = 3;",
-        "UPDATE `d`.`t` SET `b` = x'FF' WHERE `id` = 2;", "INSERT INTO `d`.`t` (`id`,`name`,`b`,`price`,`j`) VALUES",
-        f"(3,'{'x' * 100}',NULL,'2.25',NULL);", "INSERT INTO `d`.`t` (`id`,`name`,`b`,`price`,`j`) VALUES",
-        "(4,NULL,NULL,'0.00','null');", "COMMIT;"]
+    text = "HEX(CONVERT({0} USING utf8mb4)) <=> HEX({1})".format
+    old = [f"`id` = {number} AND `id` <=> {number} AND {text('`name`', name)} AND HEX(`b`) <=> HEX({data}) AND `price` "
+           f"<=> {price} AND `j` <=> CAST({document} AS JSON)" for number, name, data, price, document in
+           ((1, "'a'", "x'01'", "1.50", "NULL"), (3, "'c\"\\n'", "NULL", "2.00", "NULL"),
+            (2, "'it''s'", "NULL", "NULL", """'{\"x\": [1]}'"""))]
+    lines = shown[shown.index("START"):].splitlines()
+    counted = "SET @rows = @rows + (~0 + (ROW_COUNT() <> 1) = ~0);"
+    assert [line for line in lines if line != counted][:-5] == [
+        "START TRANSACTION;", f"DELETE FROM `d`.`t` WHERE {old[0]};", f"DELETE FROM `d`.`t` WHERE {old[1]};",
+        "INSERT INTO `d`.`t` (`id`,`name`,`b`,`price`,`j`) VALUES", f"(3,'{'x' * 100}',NULL,'2.25',NULL);",
+        "INSERT INTO `d`.`t` (`id`,`name`,`b`,`price`,`j`) VALUES", "(4,NULL,NULL,'0.00','null');",
+        f"UPDATE `d`.`t` SET `b` = x'FF' WHERE {old[2]};"]
+    assert lines.count(counted) == 5 and "IF(@rows = 5, 'COMMIT'" in lines[-4]
+    assert cli.main(["diff", *sides, "--format", "sql", "--output", str(tmp_path / "repair.sql")]) == 0
+    assert (tmp_path / "repair.sql").read_text() == shown
+    said = capsys.readouterr().out
+    assert "changes rows of 1 table" in said and ["d.t", "1", "1", "2"] in map(str.split, said.splitlines())
 
 
 def test_what_means_nothing(sides, capsys):

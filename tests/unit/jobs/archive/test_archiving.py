@@ -81,9 +81,10 @@ def test_a_run_goes_on_where_one_was_killed(flavour, tmp_path):
         assert server.dumps[-1] == asked
 
 
-@pytest.mark.parametrize("what", ["close", "cut", (1053, "Server shutdown in progress")])
+@pytest.mark.parametrize("what", ["close", "cut", "end", (1053, "Server shutdown in progress")])
 def test_a_lost_connection_is_made_again(what, flavour, tmp_path):
-    """Before and within an event, and where the server says that it ends: the file goes on at the event."""
+    """Before and within an event, and where the server says that it ends, with an error or without, as MariaDB does:
+    the file goes on at the event."""
     place = positions(FOLDERS[flavour] / NAMES[2])[5]
     notes = []
     with server_of(flavour, Fault(0, NAMES[2], place, what)) as server:
@@ -325,3 +326,37 @@ def test_no_server(tmp_path, capfd):
     calls = []
     done = applier.archive(url, tmp_path / "out", stopped=lambda: calls.append(0) or len(calls) > 3)
     assert done.files == 0
+
+
+def mode(path):
+    return path.stat().st_mode & 0o777
+
+
+@pytest.mark.parametrize(("option", "file", "directory"), [
+    ((), 0o600, 0o700), (("--allow-group-access",), 0o640, 0o750)])
+def test_who_may_read_the_archive(option, file, directory, flavour, tmp_path):
+    """The user alone, or the group, too; whatever the umask is. The mode of a directory that was there stays."""
+    there, new = tmp_path / "there", tmp_path / "new"
+    there.mkdir(0o755)
+    with server_of(flavour) as server:
+        for output in (there, new):
+            before = os.umask(0o027 if option else 0)
+            try:
+                assert cli.main(["archive", "--source", server.url, "--output", str(output), "--until-now",
+                                 *option]) == 0
+            finally:
+                os.umask(before)
+            assert same(output, FOLDERS[flavour])
+            assert {mode(path) for path in output.iterdir()} == {file}
+    assert (mode(there), mode(new)) == (0o755, directory)
+
+
+def test_a_file_that_a_kill_left_is_no_way_to_another_mode(tmp_path):
+    """What is left of a file that was begun is not written to: another one may have it open."""
+    left = tmp_path / f".{NAMES[0]}.begun"
+    left.write_bytes(b"half")
+    left.chmod(0o666)
+    with server_of("mysql") as server, open(left, "rb") as held:
+        applier.archive(server.url, tmp_path, until_now=True)
+        assert held.read() == b"half"
+    assert same(tmp_path, FOLDERS["mysql"]) and mode(tmp_path / NAMES[0]) == 0o600

@@ -50,7 +50,8 @@ def kinds(folder):
 
 def changes(folder):
     read = pa.table(applier.changes(folder, "d.t", complete=True))
-    return read.drop_columns([name for name in ("_pos", "_commit_version", "_row") if name in read.column_names])
+    places = ("_pos", "_commit_version", "_seq", "_row")
+    return read.drop_columns([name for name in places if name in read.column_names])
 
 
 def test_diffs_where_they_are_less(tmp_path):

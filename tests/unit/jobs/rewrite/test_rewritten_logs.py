@@ -152,6 +152,16 @@ def test_a_torn_file_ends_before_its_last_group(tmp_path):
     assert any(f"written up to {end}" in note for note in done.notes)
 
 
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])
+def test_who_may_read_the_new_archive(mode, tmp_path):
+    """Those who may read the one that it is made of."""
+    log = Log(tmp_path, TABLE.format(*["PRIMARY KEY"] + [""] * 3))
+    log.changed((ROW, ROW | {"a": [1, 1]}))
+    log.path.chmod(mode)
+    log.rewritten(tmp_path / "new", image="minimal")
+    assert (tmp_path / "new" / log.path.name).stat().st_mode & 0o777 == mode
+
+
 def test_packed_files_become_plain_ones_with_an_index(tmp_path):
     """The index is one as servers have it, and names the archive."""
     log = Log(tmp_path, TABLE.format("PRIMARY KEY", "", "", ""))

@@ -19,7 +19,7 @@ def rows_of(reader, parts):
 
 
 def in_order(rows):
-    return sorted(rows, key=lambda row: (row["_commit_version"], row["_file"], row["_pos"], row["_row"]))
+    return sorted(rows, key=lambda row: (row["_commit_version"], row["_seq"]))
 
 
 @pytest.mark.slow

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol, TypeVar
 
-from applier.jobs.undo.table_undo import TableUndo
 from applier.schema.definition import TableDefinition
 
 
-def parents_first(tables: Sequence[TableUndo]) -> list[TableUndo]:
+class ChangedTable(Protocol):
+    """A table with how many of its rows are deleted, updated, and deleted and inserted again; and whether it is
+    made by a CREATE TABLE first."""
+
+    @property
+    def definition(self) -> TableDefinition: ...
+    @property
+    def deleted(self) -> int: ...
+    @property
+    def updated(self) -> int: ...
+    @property
+    def anew(self) -> int: ...
+    @property
+    def recreated(self) -> bool: ...
+
+
+_Table = TypeVar("_Table", bound=ChangedTable)
+
+
+def parents_first(tables: Sequence[_Table]) -> list[_Table]:
     """The tables, those that others refer to before these; in a circle, as they come."""
-    left, found = list(tables), list[TableUndo]()
+    left, found = list(tables), list[_Table]()
     while left:
         names = {(one.definition.database, one.definition.name) for one in left}
         ready = [one for one in left if not _referenced(one.definition) & names] or left[:1]
@@ -19,7 +38,7 @@ def parents_first(tables: Sequence[TableUndo]) -> list[TableUndo]:
     return found
 
 
-def needs_checks_off(tables: Sequence[TableUndo], definitions: Sequence[TableDefinition]) -> bool:
+def needs_checks_off(tables: Sequence[ChangedTable], definitions: Sequence[TableDefinition]) -> bool:
     """Whether foreign keys must not be checked, given all definitions of the server: they would change rows themselves,
     a row that others refer to is deleted and inserted again, or goes while others stop referring to it, or tables refer
     to each other or to themselves."""

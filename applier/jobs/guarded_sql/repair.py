@@ -1,0 +1,163 @@
+"""The statements that make the snapshot before into the one after, on a server that holds the first.
+
+Rows are deleted, inserted and updated, each found by all of its values. Tables that only one side has, and definitions
+that differ, stay as they are, unless `definitions` asks for DDL: then tables that only the one before has are dropped,
+and those that differ in their definition, or are new, are made anew with all of their rows. Foreign keys are checked
+where they can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from applier.columns.definition_differences import same_columns
+from applier.jobs.diff.columns import AFTER, BEFORE
+from applier.jobs.diff.result import Compared, TableDiff
+from applier.jobs.guarded_sql.script import Guard, Script, any_of
+from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
+from applier.jobs.guarded_sql.table_statements import TableStatements, columns_of_unique_keys, is_rounded
+from applier.mysql.types import quote_name
+from applier.schema.definition import TableDefinition
+
+
+@dataclass(frozen=True)
+class _Change:
+    """What happens to one table; `definition` is the one that its rows are written for. `recreated`: it is made, and
+    gets all of its rows."""
+
+    table: TableDiff
+    definition: TableDefinition
+    recreated: bool = False
+
+    @property
+    def deleted(self) -> int:
+        return 0 if self.recreated else self.table.removed
+
+    @property
+    def updated(self) -> int:
+        return 0 if self.recreated else self.table.changed
+
+    @property
+    def anew(self) -> int:
+        moves = columns_of_unique_keys(self.definition, self.table.key) or any(map(is_rounded, self.definition.columns))
+        return self.updated if moves else 0
+
+    @property
+    def name(self) -> tuple[str, str]:
+        return self.definition.database, self.definition.name
+
+    def statements(self) -> TableStatements:
+        if self.recreated:
+            return TableStatements(self.definition, (), self.table.differing_rows,
+                                   all_rows=self.table.all_rows_after)
+        return TableStatements(self.definition, self.table.key, self.table.differing_rows, as_printed=True)
+
+
+class Repair:
+    """What statements do to make the snapshot before into the one after: the rows that they change, what they drop, and
+    what they leave as it is."""
+
+    def __init__(self, diff: Compared, *, definitions: bool = False) -> None:
+        self._diff, self._definitions = diff, definitions
+        differing = [table for table in diff.tables.values() if not table.same or table.notes]
+        altered = [table for table in differing if None in table.definitions or table.notes]
+        anew = altered if definitions else []
+        kept = [table for table in differing if table not in anew and None not in table.definitions
+                and table.differing and _fits(table)]
+        self._changes = [_Change(table, _on_the_server(table)) for table in kept]
+        self._changes += [_Change(table, after, recreated=True) for table in anew
+                          if (after := table.definitions[AFTER]) is not None]
+        self._dropped = [table for table in anew if table.definitions[BEFORE] is not None]
+        self._left = [] if definitions else altered
+
+    @cached_property
+    def rows(self) -> dict[str, tuple[int, int, int]]:
+        """How many rows of each table are deleted, inserted and updated, by "db.table"."""
+        return {change.table.full_name: (
+            (change.table.rows_before if change.table in self._dropped else 0, change.table.rows_after, 0)
+            if change.recreated else (change.table.removed, change.table.added, change.table.changed))
+            for change in self._changes}
+
+    @property
+    def not_repaired(self) -> tuple[str, ...]:
+        """What stays different, and why, a text for each table."""
+        return tuple(map(_why, self._left))
+
+    @property
+    def destroyed(self) -> tuple[str, ...]:
+        """What is dropped, a text for each table."""
+        return tuple(f"DROP TABLE {table.full_name}, with {table.rows_before:,} rows, and with its CHECK constraints, "
+                     "comments and other options, which a snapshot does not keep"
+                     + (f"; it is made anew: {'; '.join(table.notes)}" if table.definitions[AFTER] is not None else "")
+                     for table in self._dropped)
+
+    def statements(self) -> Iterator[bytes]:
+        """The statements, many at a time."""
+        changes = parents_first(self._changes)
+        there = [side for table in self._diff.tables.values() for side in table.definitions if side is not None]
+        checks_off = bool(self._dropped) or needs_checks_off(changes, there)
+        dropped = [(table.database, table.name) for table in self._dropped]
+        notes = [f"Not repaired: {text}" for text in self.not_repaired] + [
+            f"It destroys: {text}" for text in self.destroyed]
+        kept, made = ([change for change in changes if change.recreated == wanted] for wanted in (False, True))
+        databases = {f"CREATE DATABASE IF NOT EXISTS {quote_name(change.definition.database)}": None for change in made}
+        return Script(f"from {self._diff.before} to {self._diff.after}", "it was before",
+                      [change.name for change in changes] + dropped, [change.statements() for change in kept],
+                      checks_off=checks_off, instead=": drop them first, and create them again afterwards",
+                      guards=[*self._no_other_children(there, checks_off=checks_off), *self._same_rows()],
+                      notes=notes, drops=[f"DROP TABLE {_name(table)}" for table in self._dropped],
+                      creates=[*databases, *(change.definition.to_sql() for change in made)],
+                      made=[change.statements() for change in made]).text()
+
+    def _no_other_children(self, definitions: list[TableDefinition], *, checks_off: bool) -> Iterator[Guard]:
+        """No table that is not repaired refers to rows that go or change, if nobody checks that, or if it would change
+        with them."""
+        parents = [change.name for change in self._changes if change.deleted or change.updated]
+        parents += [(table.database, table.name) for table in self._dropped]
+        left = {(table.database, table.name) for table in self._left if not _fits(table)}
+        children = {(child.database, child.name) for child in definitions for key in child.foreign_keys
+                    if (key.database, key.table) in parents} - left
+        rules = "('CASCADE', 'SET NULL', 'SET DEFAULT')"
+        changing = "" if checks_off else f" AND (DELETE_RULE IN {rules} OR UPDATE_RULE IN {rules})"
+        if parents:
+            yield Guard("No other table has a foreign key to these that " + (
+                "is not checked" if checks_off else "changes its rows"), (
+                "SELECT COUNT(*) <> 0 FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE "
+                f"({any_of(parents, 'UNIQUE_CONSTRAINT_SCHEMA', 'REFERENCED_TABLE_NAME')}){changing} AND NOT "
+                f"({any_of(sorted(children), 'CONSTRAINT_SCHEMA', 'TABLE_NAME')})"))
+
+    def _same_rows(self) -> Iterator[Guard]:
+        if self._dropped:
+            yield Guard("Tables that are dropped have as many rows as before", " OR ".join(
+                f"(SELECT COUNT(*) FROM {_name(table)}) <> {table.rows_before}" for table in self._dropped))
+
+
+def _name(table: TableDiff) -> str:
+    return f"{quote_name(table.database)}.{quote_name(table.name)}"
+
+
+def _fits(table: TableDiff) -> bool:
+    """True if rows of the table after can be written into the one before."""
+    before, after = table.definitions
+    return before is not None and after is not None and same_columns(before, after)
+
+
+def _on_the_server(table: TableDiff) -> TableDefinition:
+    """The table after with the keys that the server has, which differ where its definition is not repaired."""
+    before, after = table.definitions
+    assert before is not None and after is not None
+    return replace(after, keys=before.keys, foreign_keys=before.foreign_keys, engine=before.engine or after.engine)
+
+
+def _why(table: TableDiff) -> str:
+    before, after = table.definitions
+    if after is None:
+        return f"{table.full_name}: only the snapshot before has this table (--definitions drops it)"
+    if before is None:
+        return f"{table.full_name}: only the snapshot after has this table (--definitions makes it)"
+    what = "; ".join(table.notes)
+    if _fits(table):
+        return f"{table.full_name}: its definition differs, and only rows are repaired: {what}"
+    return f"{table.full_name}: its columns differ, and no row is repaired (--definitions makes the table anew): {what}"

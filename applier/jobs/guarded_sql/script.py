@@ -1,0 +1,134 @@
+"""An SQL file that changes rows of a server, all of them or none (UNDO-GUARD).
+
+    what it does, the session · guards: no triggers, and what else must hold → DDL → tables without transactions →
+    a transaction: deletes, inserts, updates, and COMMIT if each statement has changed one row → tables that are dropped
+    and made, and a transaction that fills these
+
+A statement finds its row by all values, and is followed by one that fails unless it changed one row. `@rows` counts the
+statements that did; NULL says that a guard has failed, also for a client that goes on after errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from applier import __version__
+from applier.io.printable import printable
+from applier.jobs.exporting.statements import STRICT
+from applier.jobs.guarded_sql.table_statements import TableStatements
+from applier.mysql.client_sql import HEAD, for_clients
+from applier.mysql.types import quote_text
+from applier.schema.engines import is_transactional
+
+Name = tuple[str, str]
+"""Of a table: database and name."""
+_TITLE = HEAD + """\
+-- applier {version}: {what}
+-- Run it as  mysql < FILE  , which stops at the first error, and then nothing has happened. ERROR 1690 in a line says
+-- that the row of the statement before it is not as {expected}.
+"""
+_SESSION = """\
+SET NAMES utf8mb4;
+SET time_zone = '+00:00';
+SET sql_mode = '{mode}';
+SET foreign_key_checks = {checked};
+SET unique_checks = 1;
+SET @rows = NULL;
+"""
+_NO_TRIGGERS = """\
+-- Triggers of these tables would change more: then this is an error{instead}.
+SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0{others};
+"""
+_GUARD = """\
+-- {why}: else this is an error.
+SET @guard{number} = NULL;
+SET @guard{number} = ~0 + ({wrong}) - ~0;
+"""
+_END = """\
+-- All {statements} statements have changed a row each, also where errors do not stop the client; else an error says so.
+SET @end = IF(@rows = {statements}, 'COMMIT', 'SELECT 1 FROM `changes_are_incomplete`.`nothing_was_committed`');
+PREPARE end_of_changes FROM @end;
+EXECUTE end_of_changes;
+DEALLOCATE PREPARE end_of_changes;
+"""
+_IF = """\
+SET @next = IF(@rows = {rows}, {statement}, 'SELECT 1 FROM `changes_are_incomplete`.`nothing_was_dropped`');
+PREPARE next_change FROM @next;
+EXECUTE next_change;
+DEALLOCATE PREPARE next_change;
+"""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What has to hold before anything is changed, for people, and SQL that is true where it does not."""
+
+    why: str
+    wrong: str
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a file does. `what`, `expected` and `notes` are for people: its title, how a row is expected, and comments
+    for its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or drops.
+    `first`: comments and statements before the changes; `tables`: those whose rows it changes, parents before children.
+    After their COMMIT it runs `drops` and `creates`, and fills the tables `made`."""
+
+    what: str
+    expected: str
+    named: Sequence[Name]
+    tables: Sequence[TableStatements]
+    first: Sequence[str] = ()
+    checks_off: bool = False
+    instead: str = ""
+    guards: Sequence[Guard] = ()
+    notes: Sequence[str] = ()
+    drops: Sequence[str] = ()
+    creates: Sequence[str] = ()
+    made: Sequence[TableStatements] = ()
+
+    def text(self) -> Iterator[bytes]:
+        """The file, many statements at a time. Raises SchemaError for a name or a text that a client could misread."""
+        yield _TITLE.format(version=__version__, what=printable(self.what), expected=self.expected).encode()
+        yield from (f"-- {printable(note)}\n".encode() for note in self.notes)
+        yield _SESSION.format(mode=STRICT, checked=int(not self.checks_off)).encode()
+        for number, guard in enumerate(self.guards):
+            yield for_clients(_GUARD.format(why=guard.why, number=number, wrong=guard.wrong)).encode()
+        yield for_clients(_NO_TRIGGERS.format(tables=any_of(self.named, "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
+                                              instead=self.instead, others="".join(
+                                                  f" + @guard{number}" for number in range(len(self.guards))))).encode()
+        yield for_clients("".join(self.first)).encode()
+        yield from self._rows(self.tables, 0)
+        if self.drops or self.creates:
+            before = sum(table.count for table in self.tables)
+            for statement in self.drops:
+                yield for_clients(_IF.format(rows=before, statement=quote_text(statement))).encode()
+            yield for_clients("".join(f"{statement};\n" for statement in self.creates)).encode()
+            yield from self._rows(self.made, before)
+
+    @staticmethod
+    def _rows(tables: Sequence[TableStatements], before: int) -> Iterator[bytes]:
+        """Changes of rows, after so many statements."""
+        at_once, in_transaction = ([table for table in tables if is_transactional(table.definition) == wanted]
+                                   for wanted in (False, True))
+        if at_once:  # with GTIDs, a server refuses these in transactions
+            yield b"-- These tables have no transactions: what is changed stays changed.\n"
+            yield from _changes(at_once)
+        yield b"START TRANSACTION;\n"
+        yield from _changes(in_transaction)
+        yield _END.format(statements=before + sum(table.count for table in tables)).encode()
+
+
+def _changes(tables: Sequence[TableStatements]) -> Iterator[bytes]:
+    for one in reversed(tables):
+        yield from one.deletes()
+    for one in tables:  # no update changes a unique key
+        yield from one.inserts()
+        yield from one.updates()
+
+
+def any_of(names: Iterable[Name], database: str, table: str) -> str:
+    """A condition: the two columns have one of the names."""
+    return " OR ".join(f"({database} = {quote_text(name[0])} AND {table} = {quote_text(name[1])})"
+                       for name in names) or "FALSE"

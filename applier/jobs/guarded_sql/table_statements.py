@@ -1,0 +1,239 @@
+"""Statements that change the rows of one table on a server: those of a difference, row by row.
+
+Rows are found by their key and by all values, byte for byte, and each statement is followed by one that fails unless it
+changed one row. A row whose value of another unique key changes is deleted and inserted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
+from applier.jobs.exporting.cells import Cells, cells_of, has_no_member
+from applier.jobs.exporting.statements import in_mode, insert_head, loaded_columns
+from applier.jobs.exporting.text_kernel import BYTES, PLAIN
+from applier.jobs.exporting.texts import literals_text, rows_text
+from applier.mysql.client_sql import for_clients
+from applier.mysql.type_registry import Family
+from applier.mysql.types import ColumnType, quote_name
+from applier.schema.definition import Column, TableDefinition
+
+_EXACT_BY_TEXT = frozenset({Family.TEXT, Family.MEMBERS, Family.DOCUMENT})
+"""Families whose equality on a server is not that of bytes."""
+_ONE_ROW = "SET @rows = @rows + (~0 + (ROW_COUNT() <> 1) = ~0);\n"
+"""Counts a statement that changed one row; else it is an error, 1690, as a sum above ~0 is."""
+_SO_MANY_ROWS = "SET @rows = @rows + (~0 + ((SELECT COUNT(*) FROM {table}) <> {rows}) = ~0);\n"
+_DOUBLE = Column("", ColumnType("double"))
+_DIGITS = 6
+"""So many digits of a FLOAT a server prints."""
+Batches = Callable[[], Iterator[pa.RecordBatch]]
+
+
+class TableStatements:
+    """Statements that change the rows of a table with this definition, and this key; `batches` are differences.
+    `as_printed`: values before may be from a dump, which has six digits of a FLOAT, and no types of numbers in a JSON
+    document. `all_rows` are the rows of a table that was made just before, in place of differences."""
+
+    def __init__(self, definition: TableDefinition, key: tuple[str, ...], batches: Batches, *,
+                 as_printed: bool = False, all_rows: Batches | None = None) -> None:
+        self.definition, self._batches, self._as_printed, self._all_rows = definition, batches, as_printed, all_rows
+        self._loaded = _loaded(definition)
+        self._columns = loaded_columns(self._loaded)
+        self._name = f"{quote_name(definition.database)}.{quote_name(definition.name)}"
+        self._key = [self._loaded.column(name) for name in key]
+        self._of_unique_keys = columns_of_unique_keys(definition, key)
+        self.count = 0
+        """How many statements were counted in @rows so far."""
+
+    def deletes(self) -> Iterator[bytes]:
+        """Of rows that are gone, and of those that are inserted again."""
+        for batch in self._differences():
+            yield self._found(f"DELETE FROM {self._name}", [], batch, _rows(batch, DELETE),
+                              one_of_several=not self._key)
+            yield self._found(f"DELETE FROM {self._name}", [], batch,
+                              _rows(batch, PREIMAGE)[self._anew(batch, PREIMAGE)])
+
+    def updates(self) -> Iterator[bytes]:
+        """Of rows that have other values, those with the same columns together."""
+        for batch in self._differences():
+            stay = ~self._anew(batch, PREIMAGE)
+            before, after = (_rows(batch, kind)[stay] for kind in (PREIMAGE, POSTIMAGE))
+            changed = self._changed(batch.take(pa.array(before)))
+            patterns, of_row = np.unique(changed, axis=0, return_inverse=True)
+            for number, pattern in enumerate(patterns):
+                columns = [column for column, is_changed in zip(self._columns, pattern, strict=True) if is_changed]
+                rows = np.flatnonzero(of_row.reshape(-1) == number)
+                if columns:
+                    yield self._found(f"UPDATE {self._name} SET ", columns, batch, before[rows], after[rows])
+
+    def inserts(self) -> Iterator[bytes]:
+        """Of rows that are new, and of those that were deleted for it; or all rows, many a statement, with one behind
+        them that fails unless there are so many."""
+        for batch in self._differences():
+            rows = np.concatenate([_rows(batch, INSERT), _rows(batch, POSTIMAGE)[self._anew(batch, POSTIMAGE)]])
+            if len(rows):
+                self.count += len(rows)
+                yield self._inserted(batch.take(pa.array(rows)), a_row_each=True)
+        if self._all_rows is not None:
+            n = 0
+            for batch in self._all_rows():
+                n += batch.num_rows
+                yield self._inserted(batch, a_row_each=False)
+            self.count += 1
+            yield for_clients(_SO_MANY_ROWS.format(table=self._name, rows=n)).encode()
+
+    def _differences(self) -> Iterator[pa.RecordBatch]:
+        return self._batches() if self._all_rows is None else iter(())
+
+    def _inserted(self, rows: pa.RecordBatch, *, a_row_each: bool) -> bytes:
+        values = [rows.column(column.name) for column in self._columns]
+        head, cells = insert_head(self._loaded), list(map(cells_of, self._columns, values))
+        if a_row_each:
+            words = [f"{head.decode()}(", *[","] * (len(cells) - 1), f");\n{_ONE_ROW}"]
+            text = bytes(literals_text(cells, rows.num_rows, words))
+        else:
+            text = bytes(rows_text(cells, rows.num_rows, True, np.frombuffer(head, np.uint8)))
+        return self._in_mode(text, any(map(has_no_member, self._columns, values)))
+
+    def _found(self, start: str, columns: list[Column], batch: pa.RecordBatch, before: np.ndarray,
+               after: np.ndarray | None = None, *, one_of_several: bool = False) -> bytes:
+        """A statement for each row: these columns get the values after, where a row, or one of several, has those
+        before."""
+        if not len(before):
+            return b""
+        self.count += len(before)
+        old = batch.take(pa.array(before))
+        new = old if after is None else batch.take(pa.array(after))
+        cells, words, opened = [], [], start
+        for number, column in enumerate(columns):
+            words.append(f"{opened}{', ' if number else ''}{quote_name(column.name)} = ")
+            cells.append(cells_of(column, new.column(column.name)))
+            opened = ""
+        for number, (column, exactly) in enumerate(self._compared):
+            compare = _compared_as_printed if exactly and self._as_printed else _compared
+            parts, closed = compare(column, old.column(column.name), exactly=exactly)
+            words += [f"{opened} {'AND' if number else 'WHERE'} {parts[0][0]}", *(word for word, _ in parts[1:])]
+            cells += [made for _, made in parts]
+            opened = closed
+        if one_of_several:
+            for number, column in enumerate(filter(self._is_rounded, self._columns)):  # rather not the very same value
+                [(word, made)], _ = _compared(column, old.column(column.name), exactly=True)
+                words.append(f"{opened} {'+' if number else 'ORDER BY'} ({word}")
+                cells.append(made)
+                opened = ")"
+            opened += " LIMIT 1"
+        text = bytes(literals_text(cells, len(before), [*words, f"{opened};\n{_ONE_ROW}"]))
+        lenient = any(has_no_member(column, new.column(column.name)) for column in columns)
+        return self._in_mode(text, lenient)
+
+    @property
+    def _compared(self) -> list[tuple[Column, bool]]:
+        """The columns by which a row is found, and whether byte for byte; an index is used where they are not."""
+        by_key = [(column, False) for column in self._key if not self._is_rounded(column)]
+        return by_key + [(column, True) for column in self._columns]
+
+    def _is_rounded(self, column: Column) -> bool:
+        return self._as_printed and is_rounded(column)
+
+    @staticmethod
+    def _in_mode(text: bytes, lenient: bool) -> bytes:
+        before, _, after = in_mode("\0", lenient).encode().partition(b"\0")
+        return before + text + after
+
+    def _changed(self, rows: pa.RecordBatch) -> np.ndarray:
+        """Which of the columns changed in rows of updates: bool[rows, columns]."""
+        lists = rows.column("_changed")
+        places = pc.index_in(lists.flatten(), value_set=pa.array([column.name for column in self._columns]))
+        of_row = np.repeat(np.arange(len(lists)), lists.value_lengths().fill_null(0).to_numpy())
+        made, known = np.zeros((len(lists), len(self._columns)), bool), places.is_valid().to_numpy(zero_copy_only=False)
+        made[of_row[known], places.drop_null().to_numpy()] = True
+        return made
+
+    def _anew(self, batch: pa.RecordBatch, kind: int) -> np.ndarray:
+        """Which rows of updates are deleted and inserted: those whose unique keys change, and those that the server may
+        have already, since only digits change that it does not print."""
+        changed = self._changed(batch.take(pa.array(_rows(batch, kind))))
+        unique = np.array([column.name in self._of_unique_keys for column in self._columns], bool)
+        rounded = np.array(list(map(self._is_rounded, self._columns)), bool)
+        only_digits = changed[:, rounded].any(axis=1) & ~changed[:, ~rounded].any(axis=1)
+        return np.asarray(changed[:, unique].any(axis=1) | only_digits)
+
+
+def _rows(batch: pa.RecordBatch, kind: int) -> np.ndarray:
+    """The numbers of the rows of one kind."""
+    return np.flatnonzero(batch.column("_change_type").indices.to_numpy() == kind)
+
+
+def _loaded(definition: TableDefinition) -> TableDefinition:
+    """The table as statements see it: a server gives the rows of a versioned table their times."""
+    shown, versioning = definition.shown, definition.versioning
+    if versioning is None:
+        return shown
+    return replace(shown, columns=tuple(column for column in shown.columns if not versioning.has(column.name)))
+
+
+def columns_of_unique_keys(definition: TableDefinition, key: tuple[str, ...] = ()) -> set[str]:
+    """The columns that unique keys depend on, but for the one with these columns; all, if an expression does."""
+    own = {name.casefold() for name in key}
+    named: set[str] = set()
+    for other in definition.shown.keys:
+        if other.kind not in ("primary", "unique"):
+            continue
+        columns = {part.column.casefold() for part in other.parts if part.column is not None}
+        computed = any(definition.column(name).generated for name in columns)
+        if len(columns) < len(other.parts) or computed:
+            return {column.name for column in definition.columns}
+        if columns != own:
+            named |= columns
+    return {column.name for column in definition.columns if column.name.casefold() in named}
+
+
+def _compared(column: Column, values: pa.Array, *, exactly: bool) -> tuple[list[tuple[str, Cells]], str]:
+    """Comparisons of a column with values: what stands before each cell, and what stands after the last."""
+    family, name = column.type.entry.family, quote_name(column.name)
+    if family is Family.FLOATING:  # a server compares doubles
+        values, column = values.cast(pa.float64()), replace(column, type=replace(column.type, base="double"))
+    cells = cells_of(column, values)
+    if family in (Family.DECIMAL, Family.YEAR):  # as strings they would be compared as doubles
+        cells = replace(cells, mode=PLAIN)
+    if exactly and family in _EXACT_BY_TEXT:
+        return [(f"HEX(CONVERT({name} USING utf8mb4)) <=> HEX(", cells)], ")"
+    if exactly and cells.mode == BYTES:
+        return [(f"HEX({name}) <=> HEX(", cells)], ")"
+    return [(f"{name} <=> " if exactly else f"{name} = ", cells)], ""
+
+
+def _compared_as_printed(column: Column, values: pa.Array, *, exactly: bool) -> tuple[list[tuple[str, Cells]], str]:
+    """The same of values that the server may have printed: a FLOAT by its digits, a JSON document by what it means."""
+    name = quote_name(column.name)
+    if column.type.entry.family is Family.DOCUMENT:
+        return [(f"{name} <=> CAST(", cells_of(column, values))], " AS JSON)"
+    parts, closed = _compared(column, values, exactly=exactly)
+    if not is_rounded(column):
+        return parts, closed
+    low, high = (replace(cells_of(_DOUBLE, bound), mode=PLAIN) for bound in six_digits_around(values))
+    return [(f"({parts[0][0]}", parts[0][1]), (f" OR {name} BETWEEN ", low), (" AND ", high)], ")"
+
+
+def is_rounded(column: Column) -> bool:
+    """True if a server has more digits of the column's values than it prints."""
+    return column.type.base == "float" and column.type.scale is None
+
+
+def six_digits_around(values: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """The least and the greatest number that a server prints as it does these FLOATs (float32), as doubles; for a FLOAT
+    of more digits than it prints, the number itself."""
+    exact = values.cast(pa.float64()).fill_null(0.0).to_numpy(zero_copy_only=False)
+    with np.errstate(divide="ignore"):
+        places = np.where(exact == 0, 0, np.floor(np.log10(np.abs(exact)))).astype(np.int64)
+    unit = 10.0**(places - (_DIGITS - 1))
+    printed = np.round(exact / unit) * unit
+    half = np.where((printed.astype(np.float32) == exact.astype(np.float32)) & (exact != 0), unit / 2, 0.0)
+    center, missing = np.where(half > 0, printed, exact), values.is_null().to_numpy(zero_copy_only=False)
+    low, high = (pa.array(center + sign * half, pa.float64(), mask=missing) for sign in (-1, 1))
+    return low, high
