@@ -52,7 +52,7 @@ class UnitApplier(ABC, Generic[Taken]):
         self.spec, self.sources = spec, tuple(sources)
         self._memory = UnitMemory(spec.definition)
         self._search: UnitSearch[Taken] | None = None  # while no change has come
-        self._is_traced = self._keeps_rows = False
+        self._is_traced = self._keeps_rows = self._has_testified = False
         self._left: np.ndarray | None = None  # pointers, where rows are kept
         self._stop: Refused | PlanAgain | None = None
         self._failed_diff: ApplierError | None = None
@@ -162,6 +162,12 @@ class UnitApplier(ABC, Generic[Taken]):
             return Witnessed()
         found, by_search = self._witness.result, self._search.agreed_by_search
         return Witnessed(found.compared + by_search, found.agreed + by_search, found.differences)
+
+    def _testimony(self) -> Witnessed:
+        """What was witnessed here, once: rows of a version may come down to several units."""
+        found = Witnessed() if self._has_testified else self._witnessed
+        self._has_testified = True
+        return found
 
     # ---- what changes do to rows
 
@@ -279,7 +285,7 @@ class UnitApplier(ABC, Generic[Taken]):
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
                           sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
-                          together(link._witnessed for link in chain))
+                          together(link._testimony() for link in chain))
 
     # ---- the outcome
 
