@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
-import pyarrow as pa
-
-from applier.apply.tasks import UnitResult
-from applier.apply.witnessed import together
-from applier.binlog.outline.outline import Outline
 from applier.io.typed_json import Count
-from applier.plan.conflicts import placed
 
 
 @dataclass(frozen=True)
@@ -54,21 +48,10 @@ class WitnessResult:
     def and_then(self, later: WitnessResult) -> WitnessResult:
         """This and the result of a later part of the log."""
         return WitnessResult(self.compared + later.compared, self.agreed + later.agreed,
-                             _by_column((*self.differences, *later.differences)))
+                             first_by_column((*self.differences, *later.differences)))
 
 
-def witness_result(results: Sequence[UnitResult], outlines: Sequence[Outline]) -> WitnessResult:
-    """What all units witnessed; `outlines` are in the order of the log."""
-    found = together(result.witnessed for result in results)
-    differences: tuple[WitnessDifference, ...] = ()
-    if found.differences:
-        rows = pa.Table.from_pylist([asdict(difference) for difference in found.differences])
-        rows = rows.set_column(rows.schema.get_field_index("row"), "row", rows.column("row").cast(pa.int32()))
-        differences = tuple(WitnessDifference(**row) for row in placed(rows, outlines).drop(["number"]).to_pylist())
-    return WitnessResult(found.compared, found.agreed, _by_column(differences))
-
-
-def _by_column(differences: Sequence[WitnessDifference]) -> tuple[WitnessDifference, ...]:
+def first_by_column(differences: Sequence[WitnessDifference]) -> tuple[WitnessDifference, ...]:
     """One for each column of each table, the first one with the counts of all."""
     kept: dict[tuple[str, str], WitnessDifference] = {}
     for difference in differences:

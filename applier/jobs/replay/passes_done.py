@@ -11,7 +11,8 @@ from applier.jobs.replay.applying import AppliedPlan
 from applier.jobs.replay.result import TableResult
 from applier.plan.conflicts import LISTING, conflict_listing
 from applier.plan.log import LogSpan
-from applier.plan.witness import WitnessResult, witness_result
+from applier.plan.witness import WitnessResult
+from applier.plan.witness_results import witness_result
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
 from applier.snapshot.manifest import LeftOutEntry
