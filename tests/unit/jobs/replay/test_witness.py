@@ -1,4 +1,4 @@
-"""Before-images against the rows that they find: planted faults, by every way of finding rows, and what is reported."""
+"""WITNESS: Before-images against the rows that they find: planted faults, by every way of finding rows, and what is reported."""
 
 import dataclasses
 import itertools
