@@ -200,11 +200,12 @@ class DoctorOptions(ReplayOptions):
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
-    does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are
-    Parquet files; `system_time_zone` is what SYSTEM was on the server, for statements that set no zone; files
-    have about `file_bytes`, and `unsigned_bigint` for such columns. `database` is that of statements that name none;
-    the dump "-" is stdin. `lake` in place of `output` is one whose next version is made."""
+    """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if
+    it does not say so itself, and `group_id` the id of the last group in it (GRP-3); `flavour` None is told by the
+    dump; `schema` has the definitions of tables whose rows are Parquet files; `system_time_zone` is what SYSTEM was
+    on the server, for statements that set no zone; files have about `file_bytes`, and `unsigned_bigint` for such
+    columns. `database` is that of statements that name none; the dump "-" is stdin. `lake` in place of `output` is
+    one whose next version is made."""
 
     dump: str
     output: str = ""
@@ -218,9 +219,12 @@ class ImportOptions:
     unsigned_bigint: str = AS_DECIMAL
     database: str | None = None
     lake: str | None = None
+    group_id: int | None = None
 
     def __post_init__(self) -> None:
         check_target(self.output, self.lake)
+        if self.group_id is not None and not 0 < self.group_id < 1 << 64:
+            raise UsageError(f"--group-id {self.group_id} is not the id of a group: they go from 1 to 2^64-1")
         _check_time_zone(self.system_time_zone)
         _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
 

@@ -103,6 +103,7 @@ def every_verb(log, folder, run, terminal):
     assert not OBEYED.search((folder / "page.html").read_text())
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("place", sorted(hostile_logs.PLACES))
 def test_names_that_are_no_text(place, run, tmp_path):
     for number, (raw, flavour) in enumerate(RAW):
@@ -125,6 +126,7 @@ def renamed_in_table_maps(log, old, new):
     return bytes(data)
 
 
+@pytest.mark.by_turns("flavour")
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize("old, new", [
     (b"\x01t\0", b"\x01\xff\0"), (b"\x01t\0", b"\x01\x1b\0"), (b"\x02md\0", b"\x02\xe2\x80\0"), (b"\x01t\0",
@@ -147,6 +149,7 @@ def test_names_of_a_logs_metadata(flavour, old, new, run, tmp_path):
         assert run("export", tmp_path / "defined", "--output", tmp_path / "export")[0] == 0
 
 
+@pytest.mark.by_turns("terminal")
 @pytest.mark.parametrize("terminal", [True, False])
 @pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name)
 def test_hostile_logs(log, terminal, run, tmp_path):
@@ -158,6 +161,7 @@ def test_hostile_dumps(dump, run, tmp_path):
     assert run("import", dump, "--output", tmp_path / "out")[0] in (1, 2) and os.listdir(tmp_path) == []
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("place", sorted(hostile_logs.PLACES))
 def test_dumps_with_names_that_are_no_text(place, run, tmp_path):
     """And schema files."""
@@ -209,6 +213,7 @@ json.dump(codes, open(sys.argv[1], "w"))
 """
 
 
+@pytest.mark.by_turns("encoding")
 @pytest.mark.parametrize("encoding", [None, "ascii"])
 def test_a_locale_without_letters(encoding, tmp_path):
     """LC_ALL=C, with what Python then takes for its output, and with an output of ASCII."""

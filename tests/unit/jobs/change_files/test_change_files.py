@@ -144,6 +144,7 @@ def test_transactions_that_are_not_there_are_noted(tmp_path, capfdbinary):
     assert b"these binlogs have none of the transactions" in capfdbinary.readouterr().err
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("format", ["json", "csv", "arrow", "parquet"])
 def test_who_closes_the_pipe_ends_it_quietly(format):
     program = f"{sys.executable} -m applier changes --binlogs {ARCHIVE} --table shop.orders --format {format}"
@@ -151,6 +152,7 @@ def test_who_closes_the_pipe_ends_it_quietly(format):
     assert (done.returncode, done.stderr, len(done.stdout)) == (0, b"", 9)
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("format", ["json", "debezium", "csv", "parquet", "arrow"])
 def test_the_statement_of_many_rows_is_asked_for_and_written_in_parts(tmp_path, capfdbinary, monkeypatch, format):
     """Lines have it as often as rows do: what they take at once is bounded. Parquet and Arrow have it once."""
