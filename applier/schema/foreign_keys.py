@@ -83,7 +83,7 @@ def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...],
     """What stands after REFERENCES."""
     database, table = None, cursor.name()
     if cursor.accept("."):
-        database, table = cursor.context.rewrites.get(table, table), cursor.name()
+        database, table = cursor.context.database_named(table), cursor.name()
     referenced = _parse_columns(cursor) if cursor.ahead("(") else ()
     if cursor.accept("MATCH"):
         cursor.next()
@@ -96,6 +96,7 @@ def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...],
             actions[event] = CASCADE
         elif not (cursor.accept("SET", "DEFAULT") or cursor.accept("NO", "ACTION")):
             cursor.expect("RESTRICT")
+    table = cursor.context.named(table)
     return ForeignKeyWords(name, columns, database, table, referenced, actions["DELETE"], actions["UPDATE"],
                            if_not_exists)
 

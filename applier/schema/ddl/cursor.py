@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
 from applier.mysql.time_zones import shifted, zone_of
+from applier.schema.name_case import folded
 from applier.sql.sql_modes import in_default_mode
 from applier.sql.tokens import Token, render
 
@@ -22,6 +23,7 @@ class StatementContext:
     `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known.
+    `folds_names`: databases and tables are known by their names in lower case.
     """
 
     flavour: str = "mysql"
@@ -35,6 +37,16 @@ class StatementContext:
     rewrites: Mapping[str, str] = field(default_factory=dict)
     inline_references: bool = False
     timestamp_us: int = 0
+    folds_names: bool = False
+
+    def named(self, name: str) -> str:
+        """The name of a database or a table, as the server knows it."""
+        return folded(name) if self.folds_names else name
+
+    def database_named(self, name: str) -> str:
+        """The name of a database, as it is here (AP-FILT)."""
+        name = self.named(name)
+        return self.rewrites.get(name, name)
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)
@@ -127,17 +139,16 @@ class Cursor:
         """(database, table); without a written database, the session's."""
         first = self.name()
         if self.accept("."):
-            return self.context.rewrites.get(first, first), self.name()
+            return self.context.database_named(first), self.context.named(self.name())
         if self.context.default_database is None:
             error = self.error(f"there is no default database to look for table {first} in")
             error.mysql_errno = NO_DATABASE
             raise error
-        return self.context.default_database, first
+        return self.context.default_database, self.context.named(first)
 
     def database_name(self) -> str:
         """A database's name by itself."""
-        name = self.name()
-        return self.context.rewrites.get(name, name)
+        return self.context.database_named(self.name())
 
     def number(self) -> int:
         token = self.next()
