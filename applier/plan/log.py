@@ -26,12 +26,12 @@ from applier.errors import (
 )
 from applier.io.relayed import relayed_in
 from applier.mysql.collations import Charset
+from applier.mysql.names import folded
 from applier.plan.name_case import FOLDED, KEPT, told_by_log
 from applier.plan.used_tables import table_map_of
 from applier.schema.engines import is_transactional
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import Position
-from applier.schema.name_case import folded
 from applier.schema.other_flavour import as_mariadb, charset_as_mariadb
 from applier.snapshot.manifest import UNKNOWN, BinlogPosition, PreparedTransaction, Snapshot
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from applier.mysql.names import folded
 from applier.plan.used_tables import table_map_of
 from applier.schema.history.history import SchemaHistory
-from applier.schema.name_case import folded
 
 if TYPE_CHECKING:
     from applier.plan.log import LogSpan

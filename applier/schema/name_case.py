@@ -7,13 +7,9 @@ were typed, table maps have lower case. Source: MySQL manual, "Identifier Case S
 from dataclasses import dataclass, field
 
 from applier.errors import SchemaError
+from applier.mysql.names import folded
 
 TableName = tuple[str, str]  # database, table
-
-
-def folded(name: str) -> str:
-    """The name in lower case, character by character, as a server with lower_case_table_names=1 stores it."""
-    return name.lower() if name.isascii() else "".join(character.lower()[0] for character in name)
 
 
 def folded_table(table: TableName) -> TableName:

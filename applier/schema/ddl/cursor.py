@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
+from applier.mysql.names import folded
 from applier.mysql.time_zones import shifted, zone_of
-from applier.schema.name_case import folded
 from applier.sql.sql_modes import in_default_mode
 from applier.sql.tokens import Token, render
 

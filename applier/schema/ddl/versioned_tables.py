@@ -6,6 +6,7 @@ Source: MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
 from collections.abc import Sequence
 
 from applier.errors import SchemaError
+from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import AddColumn, AlterAction, SetVersioning
 from applier.schema.ddl.column_grammar import ColumnWords
 from applier.schema.ddl.cursor import Cursor
@@ -26,7 +27,7 @@ def created_versioning(columns: Sequence[ColumnWords], *, all_are: bool) -> Vers
     """The versioning of a table with these columns, if `all_are` versioned; None without versioning."""
     if not all_are and not any(words.versioned for words in columns):
         return None
-    without = tuple(words.name.casefold() for words in columns
+    without = tuple(folded(words.name) for words in columns
                     if words.versioned is False or (words.versioned is None and not all_are and not words.row_time))
     return _with_times(columns, without)
 
@@ -52,7 +53,7 @@ def altered_versioning(before: Versioning | None, actions: Sequence[AlterAction]
                        renames: dict[str, str]) -> Versioning | None:
     """The versioning after an ALTER, with new names of columns by their old ones in lower case."""
     added = [action.words for action in actions if isinstance(action, AddColumn)]
-    without = tuple(words.name.casefold() for words in added if words.versioned is False)
+    without = tuple(folded(words.name) for words in added if words.versioned is False)
     switch = next((action.on for action in actions if isinstance(action, SetVersioning)), None)
     if switch is False:
         return None

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.collations import Charset
+from applier.mysql.names import folded
 from applier.schema.ddl.column_grammar import in_utc
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.ddl import parse_statement
@@ -35,7 +36,7 @@ from applier.schema.history.table_versions import (
     TableVersion,
     TableVersions,
 )
-from applier.schema.name_case import CaseEvidence, folded, folded_table
+from applier.schema.name_case import CaseEvidence, folded_table
 from applier.schema.versioning import end_of_time
 from applier.sql.tokens import split_statements
 
