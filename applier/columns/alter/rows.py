@@ -233,7 +233,8 @@ class RowConverter:
                                f"{error.message}") from None
 
     def _numbers(self, n: int, column: Column) -> pa.Array:
-        if any(other.auto_increment for other in self._conversion.old.columns):
+        kept = {source for source in self._conversion.sources if source is not None}
+        if any(self._conversion.old.columns[number].auto_increment for number in kept):
             raise self._cannot(f"column {column.name} continues the numbers of another column")
         self._check_order(self._done + n, column)
         first = self._conversion.first_number + self._done
