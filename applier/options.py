@@ -202,11 +202,12 @@ class DoctorOptions(ReplayOptions):
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
-    does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are
-    Parquet files; `system_time_zone` is what SYSTEM was on the server, for statements that set no zone; files
-    have about `file_bytes`, and `unsigned_bigint` for such columns. `database` is that of statements that name none;
-    the dump "-" is stdin. `lake` in place of `output` is one whose next version is made."""
+    """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if
+    it does not say so itself, and `group_id` the id of the last group in it (GRP-3); `flavour` None is told by the
+    dump; `schema` has the definitions of tables whose rows are Parquet files; `system_time_zone` is what SYSTEM was
+    on the server, for statements that set no zone; files have about `file_bytes`, and `unsigned_bigint` for such
+    columns. `database` is that of statements that name none; the dump "-" is stdin. `lake` in place of `output` is
+    one whose next version is made."""
 
     dump: str
     output: str = ""
@@ -220,9 +221,12 @@ class ImportOptions:
     unsigned_bigint: str = AS_DECIMAL
     database: str | None = None
     lake: str | None = None
+    group_id: int | None = None
 
     def __post_init__(self) -> None:
         check_target(self.output, self.lake)
+        if self.group_id is not None and not 0 < self.group_id < 1 << 64:
+            raise UsageError(f"--group-id {self.group_id} is not the id of a group: they go from 1 to 2^64-1")
         _check_time_zone(self.system_time_zone)
         _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
 
@@ -361,7 +365,8 @@ class SummaryOptions:
 class ChangeFilesOptions:
     """Where to write changes, and in which of CHANGE_FORMATS: those of the log of `changes` to the tables of `filter`,
     all columns or these, all rows or those with these keys. `output` is a directory to make, or "-" for stdout.
-    `statements`: with the statements behind changes, where the log has them."""
+    `statements`: with the statements behind changes, where the log has them. `spreadsheet_safe`: no cell of CSV is a
+    formula."""
 
     changes: ChangesOptions
     output: str
@@ -370,9 +375,12 @@ class ChangeFilesOptions:
     columns: tuple[str, ...] | None = None
     keys: Keys | None = None
     statements: bool = False
+    spreadsheet_safe: bool = False
 
     def __post_init__(self) -> None:
         _one_of("--format", self.format, CHANGE_FORMATS)
+        if self.spreadsheet_safe and self.format != "csv":
+            raise UsageError("--spreadsheet-safe is for CSV", hint="add --format csv, or leave it out")
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ SegmentTables = dict[tuple[str, str], int]
 class LogSegment:
     """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
     of the version that rows there are about. `split` is what they are in, as it was outlined, `left_out` ranges of the
-    file that are passed over (left_out.pack_ranges)."""
+    file that are passed over (left_out.pack_ranges). `computes_omitted`: see FormatDescription."""
 
     file: int
     uri: str
@@ -63,6 +63,7 @@ class LogSegment:
     split: OutlinedBytes
     header_length: int = HEADER_LENGTH
     left_out: bytes = b""
+    computes_omitted: bool = True
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@
                       One without any byte takes one, so that each has a place of its own
 
 Metadata of the schema (JSON under b"changes"): id of the table's version, uri of the file, table map body (hex),
-layouts (present columns, and those of them that are diffs).
+layouts (present columns, those of them that are diffs, and whether computes_omitted).
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Payload:
             batches = list(stream)
         data = np.frombuffer(buffer, np.uint8)
         memory = _PayloadMemory(known["uri"], buffer.size, data, address_of(data), batches)
-        layouts = [ImageLayout(tuple(present), tuple(diffs)) for present, diffs in known["layouts"]]
+        layouts = [ImageLayout(tuple(present), tuple(diffs), computed) for present, diffs, computed in known["layouts"]]
         return cls(known["version"], known["uri"], bytes.fromhex(known["table_map"]), layouts, batches, memory)
 
 

@@ -14,10 +14,12 @@ from keysearch.addresses import address_of
 
 @dataclasses.dataclass(frozen=True)
 class ImageLayout:
-    """The layout of an after-image: the columns that are `present`, and those of them whose value is a JSON diff."""
+    """The layout of an after-image: the columns that are `present`, and those of them whose value is a JSON diff.
+    `computes_omitted`: see FormatDescription."""
 
     present: tuple[int, ...]
     diffs: tuple[int, ...] = ()
+    computes_omitted: bool = True
 
 
 class ImageLayouts:

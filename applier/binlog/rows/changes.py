@@ -82,8 +82,8 @@ class TableBinding:
 class _BoundTable:
     """One distinct table map: its binding, and the layouts seen so far with their variants."""
 
-    def __init__(self, table_map: TableMap, binding: TableBinding):
-        self.table_map, self.binding = table_map, binding
+    def __init__(self, table_map: TableMap, binding: TableBinding, computes_omitted: bool):
+        self.table_map, self.binding, self._computes_omitted = table_map, binding, computes_omitted
         self.json_columns = [column for column, kind in enumerate(table_map.types) if kind == WireType.JSON]
         self._kept: list[object] = []
         self._layouts: list[ImageLayout] = []
@@ -99,7 +99,7 @@ class _BoundTable:
         programs = [ImageProgram(binding.plans, present, buffers)
                     for buffers in (binding.batch.before, binding.batch.after)]
         self._kept += [stored, *programs]
-        layout = ImageLayout(tuple(present))
+        layout = ImageLayout(tuple(present), computes_omitted=self._computes_omitted)
         before, after = (program.address for program in programs)
         record = address_of(stored), binding.layouts.number(layout), before, after, 0, 0, 0
         self._records = np.append(self._records, np.array([record], k.LAYOUT))
@@ -113,7 +113,8 @@ class _BoundTable:
         present = self._layouts[number].present
         diffs = tuple(column for bit, column in enumerate(self.json_columns) if bits >> bit & 1 and column in present)
         program = ImageProgram(binding.plans, present, binding.batch.after, () if binding.raw_diffs else diffs)
-        record = address_of(stored), binding.layouts.number(ImageLayout(present, diffs)), 0, program.address, 0, 0, 0
+        layout_of_diffs = ImageLayout(present, diffs, self._computes_omitted)
+        record = address_of(stored), binding.layouts.number(layout_of_diffs), 0, program.address, 0, 0, 0
         known = self._variants.get(number, np.empty(0, k.LAYOUT))
         variants = self._variants[number] = np.append(known, np.array([record], k.LAYOUT))
         self._kept += [stored, program]
@@ -132,13 +133,13 @@ class ChangeReader:
     `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
     None. `checksum` says that events end with a CRC32. Images of compressed events lie in memory that `keep` is told
     of; without it they are good for one batch only. Events in the ranges `left_out` (left_out.pack_ranges), which are
-    whole groups, are passed over.
+    whole groups, are passed over. `computes_omitted`: see FormatDescription.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
                  header_length: int = HEADER_LENGTH, keep: Callable[[MappedFile], None] | None = None,
-                 left_out: bytes = b""):
-        self.file, self._bind = file, bind
+                 left_out: bytes = b"", computes_omitted: bool = True):
+        self.file, self._bind, self._computes_omitted = file, bind, computes_omitted
         self._left_out = unpack_ranges(left_out)
         self._header_bytes = header_length
         self._checksum_bytes = 4 if checksum else 0
@@ -250,7 +251,7 @@ class ChangeReader:
             binding = self._bind(table_map)
         except ApplierError as error:
             raise error.at(file=self.file.uri, position=position) from None
-        table = None if binding is None else _BoundTable(table_map, binding)
+        table = None if binding is None else _BoundTable(table_map, binding, self._computes_omitted)
         self._tables.append(table)
         number = len(self._tables) - 1
         if number == len(self._records):

@@ -39,6 +39,7 @@ def imported(dump, output, capsys):
     return code, shown.err
 
 
+@pytest.mark.by_turns("by")
 @pytest.mark.parametrize("name", ["deep/rows.tsv", "./deep/rows.tsv", "own/rows.tsv"])
 @pytest.mark.parametrize("by", ["name", "path", "uri"])
 def test_a_file_below_the_dump(folder, name, by, capsys):
@@ -48,6 +49,7 @@ def test_a_file_below_the_dump(folder, name, by, capsys):
     assert manifest.load(str(folder / "out")).tables[0].rows == 1
 
 
+@pytest.mark.by_turns("by")
 @pytest.mark.parametrize("name", [
     "{}/secret", "../secret", "file://{}/secret", "file:{}/secret", "FILE://{}/secret", "deep/../../secret", "link",
     "up/secret", "s3://bucket/x", "foo://x", "http://there/x", "", ".", "deep", "nothing", "/dev/stdin", "a\\0b", "-",
@@ -110,6 +112,7 @@ def test_basenames_of_mysql_shell(folder, shell_dump, base, capsys):
     assert imported(shell_dump, folder / "out", capsys)[0] == 0
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", "null", "[" * 100_000, "{\"schemas\": 7}", "{\"schemas\": [7]}",
                                   "{\"schemas\": [\"d\"], \"basenames\": []}", "\xff", "NaN", "{}",
                                   "{\"schemas\": [\"x\"], \"tables\": {}, \"options\": 7}", "1" * 10_000])
@@ -124,6 +127,7 @@ def test_json_that_is_damaged(folder, shell_dump, text, capsys):
         (shell_dump / name).write_bytes(kept)
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", ["@.json", "d.json", "d@t.json"])
 def test_fields_of_another_kind(folder, shell_dump, name, capsys):
     """Each field of each file in turn is a number, a text, a list, an object: an error with the file's name, or no

@@ -24,6 +24,7 @@ pytestmark = pytest.mark.slow
 OF_CHANGED_ROWS = ["keyed", "keyless", "alike", "documents", "cascades"]
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", sorted({*workloads.NAMES} - {*OF_CHANGED_ROWS, "conflicts"}))
 def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     """Two files, the second going on where the first ends; every change finds its row, in tables that begin empty."""
@@ -39,6 +40,7 @@ def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFact
     assert 0 < left <= tables.changes
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name, exec_mode", [("conflicts", "idempotent"), *((n, "strict") for n in OF_CHANGED_ROWS)])
 def test_workloads_of_rows_that_no_single_key_finds(tmp_path: Path, name: str, exec_mode: str) -> None:
     """They apply, and the one for idempotent mode meets a conflict in about a hundred changes."""
@@ -103,6 +105,7 @@ def _burn_in_a_child(seconds: float) -> float:
     return family.cost.cpu
 
 
+@pytest.mark.thorough
 def test_costs_are_those_of_the_work() -> None:
     cost = command(["python3", "-c", "x = bytearray(50_000_000); print('y' * 200_000)"])
     assert cost.cpu > 0 and cost.wall > 0 and cost.memory > 50_000_000
@@ -135,6 +138,7 @@ def test_tables_that_are_measured_again_take_the_place_of_the_old_ones() -> None
     assert with_tables(page, [], "here", "2026-11-23") == page
 
 
+@pytest.mark.thorough
 def test_the_command_measures_what_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--size", "0.5", "--only", "parquet"]) == 0
     before, after = capsys.readouterr().out.split("### Writing Parquet")

@@ -17,6 +17,8 @@ from tests.support.folders import CASES
 
 NAMES = [f"binlog.00000{n}" for n in range(1, 5)]
 FOLDERS = {flavour: CASES / f"many-files-{flavour}" for flavour in ("mysql", "mariadb")}
+pytestmark = pytest.mark.by_turns("flavour")
+
 ENDS = {"mysql": ("binlog.000004", 2675), "mariadb": ("binlog.000004", 1921)}
 
 
@@ -53,6 +55,16 @@ def test_files_are_the_servers_files(flavour, tmp_path, capfd):
     said = capfd.readouterr()
     assert "4 files written to, 3 complete" in said.out and "up to binlog.000004:" in said.out
     assert PASSWORD not in said.out + said.err
+
+
+def test_events_that_do_not_say_where_they_end(tmp_path):
+    """MariaDB 11.8 with its defaults (binlog_legacy_event_pos=OFF): all within a group but its first and last one."""
+    folder = CASES / "mariadb11-vectors"
+    with BinlogServer(folder, "mariadb") as server:
+        done = applier.archive(server.url, tmp_path / "out", until_now=True)
+    assert any(event.end_log_pos == 0 for event in applier.binlog.open(str(folder / "binlog.000001")))
+    assert same(tmp_path / "out", folder, ["binlog.000001"])
+    assert done.bytes == (folder / "binlog.000001").stat().st_size - 4
 
 
 def test_what_is_copied_is_replayed(flavour, tmp_path):
