@@ -70,9 +70,9 @@ def altered_versioning(before: Versioning | None, actions: Sequence[AlterAction]
 
 def drops_times(versioning: Versioning, actions: Sequence[AlterAction]) -> bool:
     """True if actions drop the columns of the two times, which become hidden ones."""
-    dropped = {action.name.casefold() for action in actions if isinstance(action, DropColumn)}
-    return not versioning.hidden and dropped.issuperset((versioning.row_start.casefold(),
-                                                         versioning.row_end.casefold()))
+    dropped = {folded(action.name) for action in actions if isinstance(action, DropColumn)}
+    return not versioning.hidden and dropped.issuperset((folded(versioning.row_start),
+                                                         folded(versioning.row_end)))
 
 
 def with_row_times(columns: list[tuple[Column, int | None]], definition: TableDefinition,
@@ -87,7 +87,7 @@ def with_row_times(columns: list[tuple[Column, int | None]], definition: TableDe
         return [*columns, *((column, None) for column in hidden_columns(versioning))]
     times = [definition.column_index(name) for name in (before.row_start, before.row_end)]
     added = [*hidden_columns(versioning), *(column for column, source in columns if source is None)]
-    named = [next(column for column in added if column.name.casefold() == name.casefold())
+    named = [next(column for column in added if folded(column.name) == folded(name))
              for name in (versioning.row_start, versioning.row_end)]
     made = dict(zip(times, named, strict=True))
     return [(column if source is None else made.get(source, column), source) for column, source in columns
