@@ -16,6 +16,8 @@ UNDO_FORMATS = ("sql", "binlog")
 MINIMAL, NOBLOB, FULL = IMAGES = ("minimal", "noblob", "full")
 """The row images that a rewritten archive may have."""
 REFUSE, SKIP, OF_COLUMNS, FORCE = ON_CONFLICT = ("refuse", "skip", "columns", "force")
+WITNESS = ("report", "stop", "off")
+"""What becomes of a before-image that differs from its row."""
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 MOST_LARGEST = 1000
@@ -86,6 +88,7 @@ class ReplayOptions:
     Transactions after a start that the base has executed are passed over, unless `reapply` is set.
     New files have about `file_bytes`. A log of more than `pass_bytes` (None: as memory and disk have room) is replayed
     in passes. `unsigned_bigint` is what files have for such columns, None: what those of the base have, or decimals.
+    `witness` is "report", "stop" or "off": what becomes of a before-image that differs from the row it found.
     `engine` is "auto", "local" or "spark"; `master` is Spark's, None means local[*].
     """
 
@@ -119,6 +122,7 @@ class ReplayOptions:
     lake: str | None = None
     reapply: bool = False
     lower_case_table_names: int | None = None
+    witness: str = "report"
 
     def __post_init__(self) -> None:
         if not self.binlogs:
@@ -133,6 +137,7 @@ class ReplayOptions:
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
         _check_engine(self.engine, self.master)
         _one_of("--zero-dates", self.zero_dates, ("null", "error"))
+        _one_of("--witness", self.witness, WITNESS)
         _one_of("--on-statement", self.on_statement, ("error", "skip"))
         if self.unsigned_bigint is not None:
             _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)

@@ -12,6 +12,7 @@ import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's
 from tests.support.called_functions import CalledFunctions
 from tests.support.costs import Costs
 from tests.support.turns import COLLECTED, mark_thorough
+from tests.support.witnessing import StoppingWitness
 
 # How long an example takes is how busy the machine is.
 for profile, examples in (("day", 50), ("thorough", 100)):
@@ -27,6 +28,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.pluginmanager.register(StoppingWitness())
     if config.getoption("--cost"):
         config.pluginmanager.register(Costs(config.getoption("--cost") == "write"))
     if config.getoption("--calls"):

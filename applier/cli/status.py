@@ -43,6 +43,10 @@ def print_result(result: ReplayResult) -> None:
     if result.conflicts:
         console.print(words(f"{result.conflicts:,} conflicts were suppressed: {result.snapshot}/_conflicts.parquet "
                             "lists them with key, GTID and position", "yellow"))
+    for difference in result.witness.differences:
+        console.print(words(str(difference), "yellow"))
+    if result.witness.compared:
+        console.print(words(f"witness: {result.witness}"))
     console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
                                 f" ({_when(result.timestamp)})"))
     total = sum(result.seconds.values())

@@ -109,6 +109,16 @@ class RowGatherer:
 
         return pa.concat_tables([without_rows(schema), *self._in_chunks(pointers, picked)])
 
+    def images_at(self, images: np.ndarray, columns: Sequence[int]) -> pa.Table:
+        """Some columns (by number in the definition) of row images (int64[n] pointers) that have them."""
+        numbers = [self._logged.stored.index(column) for column in columns]
+        schema = pa.schema([self.schema.field(number) for number in numbers])
+
+        def decoded(some: np.ndarray) -> pa.Table:
+            return pa.Table.from_arrays(self._decode(some, numbers), schema=schema)
+
+        return pa.concat_tables([without_rows(schema), *self._in_chunks(images, decoded)])
+
     def failed_diff(self) -> ApplierError | None:
         """The error of the first JSON diff in the log that does not fit, of rows that came and of values that are not
         there any more."""

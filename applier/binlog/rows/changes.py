@@ -52,7 +52,8 @@ class TableBinding:
     `plans` says how each column of the log's images is read, `before` and `after` what comes out for each (None: not
     wanted; a plan of `plans`, or a variant of it). `take` is called with each batch when it is full or the walk ends.
     A JSON diff stands for no value and is absent, but with `raw_diffs`, where its bytes come out. With `before_images`
-    the memory that they lie in is kept as that of after-images is. `in_one`: both images go to the same buffers, in
+    the memory that they lie in is kept as that of after-images is. `hashes`: the hashes of both images are wanted.
+    `in_one`: both images go to the same buffers, in
     the order of the log; `before` is then what `after` is.
     """
 
@@ -64,11 +65,13 @@ class TableBinding:
     raw_diffs: bool = False
     before_images: bool = False
     in_one: bool = False
+    hashes: bool = False
 
     def __post_init__(self) -> None:
         after = ImageBuffers(self.after, 2 * self.rows if self.in_one else self.rows)
         before = after if self.in_one else ImageBuffers(self.before, self.rows)
         self.batch = ChangeBatch(before, after, self.rows)
+        self.batch.record["hashes"] = self.hashes
         self.layouts = ImageLayouts(self.plans)
 
     def flush(self, file: MappedFile) -> None:
