@@ -82,7 +82,8 @@ class ReplayOptions:
     `stop_position` are (binlog's base name, offset), `stop_gtid` a GTID set as the log writes it, `stop_datetime`
     seconds since 1970 UTC. `rewrites` are pairs of databases: what the log has as the first is the second, for
     `filter`, too. `type_conversions` has names of replica_type_conversions in lower case. `system_time_zone`, as
-    "+02:00" or "Europe/Rome", is what SYSTEM is in the log. Left out are the transactions `exclude_gtids`, as
+    "+02:00" or "Europe/Rome", is what SYSTEM is in the log, `lower_case_table_names` the variable of its server, None:
+    as the base or the log tell. Left out are the transactions `exclude_gtids`, as
     GtidChoice takes them, those of other servers than `server_ids`, if there are any, and those of `ignore_server_ids`.
     Transactions after a start that the base has executed are passed over, unless `reapply` is set.
     New files have about `file_bytes`. A log of more than `pass_bytes` (None: as memory and disk have room) is replayed
@@ -120,6 +121,7 @@ class ReplayOptions:
     ignore_server_ids: tuple[int, ...] = ()
     lake: str | None = None
     reapply: bool = False
+    lower_case_table_names: int | None = None
     witness: str = "report"
 
     def __post_init__(self) -> None:
@@ -139,6 +141,9 @@ class ReplayOptions:
         _one_of("--on-statement", self.on_statement, ("error", "skip"))
         if self.unsigned_bigint is not None:
             _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
+        if self.lower_case_table_names not in (None, 0, 1, 2):
+            raise UsageError(f"--lower-case-table-names cannot be {self.lower_case_table_names!r}",
+                             hint="it is the server's variable: 0, 1 or 2")
         _check_time_zone(self.system_time_zone)
         _check_servers(self.server_ids, self.ignore_server_ids)
 
@@ -160,6 +165,8 @@ class ReplayOptions:
             known["define_from_log"] = True
         if self.system_time_zone is not None:
             known["system_time_zone"] = self.system_time_zone
+        if self.lower_case_table_names is not None:
+            known["lower_case_table_names"] = self.lower_case_table_names
         if self.type_conversions:
             known["type_conversions"] = sorted(self.type_conversions)
         if self.start_position is not None:

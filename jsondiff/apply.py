@@ -14,7 +14,7 @@ from jsondiff import apply_kernel as kernel
 from jsondiff.apply_records import NODE, STATE, VALUES, Status
 from jsondiff.binary_kernel import TEXT_BYTES_MORE, TEXT_BYTES_PER_BYTE, documents_to_text
 from jsondiff.columns import bytes_and_offsets, validity_buffer
-from jsondiff.diff import CORRUPT_EVENT, NOT_APPLICABLE
+from jsondiff.diff import CORRUPT_DIFF, CORRUPT_EVENT, NOT_APPLICABLE
 from jsondiff.path_kernel import LEG
 from jsondiff.values import INVALID_TEXT, KEY_TOO_BIG, MAX_DEPTH, TOO_DEEP
 from jsondiff.wire_kernel import find_documents
@@ -22,9 +22,10 @@ from keysearch.addresses import address_of
 
 _MEANING = {
     Status.NOT_JSON: (INVALID_TEXT, "the document is not JSON as MySQL prints it"),
-    Status.BAD_FORMAT: (CORRUPT_EVENT, "an operation is unknown, or a length points past the end of the diffs"),
-    Status.BAD_PATH: (NOT_APPLICABLE, "its path is malformed, or may lead to several places"),
-    Status.BAD_DATA: (NOT_APPLICABLE, "its data is not binary JSON"),
+    Status.BAD_FORMAT: (CORRUPT_EVENT, "a length points past the end of the diffs"),
+    Status.BAD_OPERATION: (CORRUPT_DIFF, "its operation is unknown"),
+    Status.BAD_PATH: (CORRUPT_DIFF, "its path is malformed, or may lead to several places"),
+    Status.BAD_DATA: (CORRUPT_DIFF, "its data is not binary JSON"),
     Status.ON_NULL: (NOT_APPLICABLE, "the document is NULL"),
     Status.ON_ROOT: (NOT_APPLICABLE, "a diff cannot concern the whole document"),
     Status.NOT_THERE: (NOT_APPLICABLE, "the document does not have what its path leads to"),
@@ -55,9 +56,9 @@ class Applied:
 def explain(code: int) -> tuple[int, str]:
     """MySQL's error number and what is wrong, for a code of Applied.codes that is not 0.
 
-    1610: the bytes of the diffs contradict themselves (JD-SAFE1). 3648: a path or data that is invalid, or that does
-    not fit the document (JD-SAFE2, JD-NULL). 3157 and 3151: no server stores the result. 3140: the document is not
-    JSON."""
+    1610: the bytes of the diffs contradict themselves (JD-SAFE1). 3649: an operation, a path or data that is invalid.
+    3648: a diff that does not fit the document (JD-SAFE2, JD-NULL). 3157 and 3151: no server stores the result. 3140:
+    the document is not JSON."""
     return _MEANING[Status(code)]
 
 

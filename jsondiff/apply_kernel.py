@@ -203,7 +203,7 @@ def _apply_value(state, value, rejected):
     while at < end:
         after = read_diff(at, end, diff)
         if after == 0:
-            return Status.BAD_FORMAT, number
+            return (Status.BAD_OPERATION if load_byte(at) > REMOVE else Status.BAD_FORMAT), number
         if rejected != Status.DONE:
             tree.heap_used = 0  # the document is not needed any more
         status, n_legs, start, text_end = _read_operands(state, document)

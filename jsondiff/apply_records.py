@@ -28,6 +28,7 @@ class Status(IntEnum):
     IS_THERE = 12
     TOO_DEEP = 13
     LONG_NAME = 14
+    BAD_OPERATION = 15
 
 
 @inline

@@ -11,7 +11,7 @@ front.
 from collections.abc import Iterable
 
 from jsondiff.decode import decode as decode_document
-from jsondiff.diff import CORRUPT_EVENT, NOT_APPLICABLE, Diff, DiffError, Operation
+from jsondiff.diff import CORRUPT_DIFF, CORRUPT_EVENT, NOT_APPLICABLE, Diff, DiffError, Operation
 from jsondiff.diff import apply as apply_diffs
 from jsondiff.encode import encode as encode_document
 from jsondiff.path import PathError, parse
@@ -23,8 +23,8 @@ _WIDTHS = {252: 2, 253: 3, 254: 8}
 def decode(data: bytes) -> list[Diff]:
     """The diffs of one column's value.
 
-    Raises DiffError: 1610 if an operation or a length is invalid (JD-SAFE1), 3648 if a path is not one to one place, or
-    data is not a document (JD-SAFE2)."""
+    Raises DiffError: 1610 if a length is invalid (JD-SAFE1), 3649 if an operation is unknown, a path is not one to one
+    place, or data is not a document (JD-SAFE2)."""
     diffs: list[Diff] = []
     at = 0
     while at < len(data):
@@ -70,7 +70,7 @@ def packed_length(length: int) -> bytes:
 def _diff(data: bytes, at: int, number: int) -> tuple[Diff, int]:
     """Read the diff at this offset, the number-th: (it, its end)."""
     if data[at] > Operation.REMOVE:
-        raise DiffError(f"operation {data[at]} is not known", CORRUPT_EVENT, number)
+        raise DiffError(f"operation {data[at]} is not known", CORRUPT_DIFF, number)
     operation = Operation(data[at])
     written, at = _counted(data, at + 1, number)
     try:
@@ -78,7 +78,7 @@ def _diff(data: bytes, at: int, number: int) -> tuple[Diff, int]:
     except (UnicodeDecodeError, PathError) as reason:
         why = reason if isinstance(reason, PathError) else "not UTF-8"
         text = written.decode("utf-8", "backslashreplace")
-        raise DiffError(f"{text} is no path that a diff can have: {why}", NOT_APPLICABLE, number, text) from None
+        raise DiffError(f"{text} is no path that a diff can have: {why}", CORRUPT_DIFF, number, text) from None
     if operation == Operation.REMOVE:
         return Diff(operation, path), at
     document, at = _counted(data, at, number)
@@ -86,7 +86,7 @@ def _diff(data: bytes, at: int, number: int) -> tuple[Diff, int]:
         return Diff(operation, path, decode_document(document)), at
     except DocumentError as reason:
         what = f"the value for {path} is no document: {reason.what}"
-        raise DiffError(what, NOT_APPLICABLE, number, str(path)) from None
+        raise DiffError(what, CORRUPT_DIFF, number, str(path)) from None
 
 
 def _counted(data: bytes, at: int, number: int) -> tuple[bytes, int]:

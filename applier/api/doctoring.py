@@ -54,6 +54,7 @@ def doctor(
     on_statement: Literal["error", "skip"] = "error",
     define_from_log: bool = False,
     system_time_zone: str | None = None,
+    lower_case_table_names: int | None = None,
     unsigned_bigint: Literal["decimal", "long", "uint64"] | None = None,
     pass_bytes: Size | None = None,
     route: Literal["auto", "walk", "shuffle"] = "auto",
@@ -78,7 +79,8 @@ def doctor(
     binlogs: the archive, of which all is read, and no row is decoded; without it only the machine is looked at.
     output: where the snapshot is to be; something is written there, and removed.
     base, schema, start, reapply, stop, snapshot_at, tables, ignore_tables, rewrite_db, exclude_gtids, server_ids,
-    ignore_server_ids, exec_mode, type_conversions, on_statement, define_from_log, system_time_zone, unsigned_bigint,
+    ignore_server_ids, exec_mode, type_conversions, on_statement, define_from_log, system_time_zone,
+    lower_case_table_names, unsigned_bigint,
     pass_bytes, route, engine, master, keyring, key_file, key_file_secret: as of `replay`.
     progress: called with each Step.
 
@@ -111,6 +113,7 @@ def doctor(
         on_statement=on_statement,
         define_from_log=define_from_log,
         system_time_zone=system_time_zone,
+        lower_case_table_names=lower_case_table_names,
         unsigned_bigint=unsigned_bigint,
         pass_bytes=None if pass_bytes is None else size(pass_bytes),
         route=route,

@@ -83,6 +83,7 @@ def replay(
     on_statement: Literal["error", "skip"] = "error",
     define_from_log: bool = False,
     system_time_zone: str | None = None,
+    lower_case_table_names: int | None = None,
     check_foreign_keys: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] | None = None,
     target_file_size: Size = FILE_BYTES,
@@ -133,6 +134,7 @@ def replay(
     on_statement: whether changes that are logged as statements stop the replay, or are left out and counted.
     define_from_log: whether the log's metadata define tables that nothing else does.
     system_time_zone: what SYSTEM is in the log, as "+02:00" or "Europe/Rome".
+    lower_case_table_names: the server's variable (0, 1 or 2), where neither the log nor the base tells it.
     check_foreign_keys: whether to look for rows whose foreign keys refer to missing rows, and warn of them.
     unsigned_bigint: decimals, int64 (what does not fit is an error) or uint64; by default as the base, or decimals.
     target_file_size: about how large new files become.
@@ -177,6 +179,7 @@ def replay(
         on_statement=on_statement,
         define_from_log=define_from_log,
         system_time_zone=system_time_zone,
+        lower_case_table_names=lower_case_table_names,
         check_foreign_keys=check_foreign_keys,
         engine="spark" if master is not None and engine == "local" else engine,
         file_bytes=size(target_file_size),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _ATTEMPTS, _SECONDS_BETWEEN = 10, 1.0
 """How often an archive that is being written is read again until it has what the server has."""
 _KEPT_OPTIONS = ("tables", "ignore_tables", "exec_mode", "type_conversions", "on_statement", "define_from_log",
-                 "system_time_zone")
+                 "system_time_zone", "lower_case_table_names")
 
 
 @checked

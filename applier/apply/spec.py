@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterable
 from functools import cached_property
+from typing import TypeVar
 
 from applier.apply.witnessed import OFF
 from applier.columns.table_key import BytesKey, IntKey, TableKey, keeps_key, table_key
@@ -129,6 +131,11 @@ class Altered:
         """Whether rows are ordered and divided by the same key as before."""
         return keeps_key(self.conversion)
 
+    @cached_property
+    def keeps_rows(self) -> bool:
+        """Whether the rows are those of before, in their order, as over a RENAME."""
+        return self.keeps_key and not self.conversion.changes_rows
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Exchanged:
@@ -197,6 +204,27 @@ class ExchangeGroup:
 Needs = NothingElse | GroupMembership | Parents | ExchangeGroup
 
 
+Link = TypeVar("Link")
+
+
+def in_order_of_rows(last: Link, sources: Callable[[Link], Iterable[Link]],
+                     ends: Callable[[Link], bool] = lambda _: False) -> list[Link]:
+    """The links whose rows come down to the `last` one, each after its sources, without recursion: a table may have
+    thousands of versions. A link that `ends` the way is there, its sources are not."""
+    found: dict[int, Link] = {}
+    pending = [(last, False)]
+    while pending:
+        link, is_after_sources = pending.pop()
+        if id(link) in found:
+            continue
+        if is_after_sources or (link is not last and ends(link)):
+            found[id(link)] = link
+        else:
+            pending.append((link, True))
+            pending += [(source, False) for source in reversed([*sources(link)])]
+    return [*found.values()]
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class UnitSpec:
     """A unit: rows of one version of a table that one task changes, one after another.
@@ -234,19 +262,15 @@ class UnitSpec:
     @property
     def chain(self) -> list[UnitSpec]:
         """The units of the versions whose rows come down to this one, which is the last."""
-        links = [link for source in self.sources for link in source.unit.chain]
-        return [*{id(link): link for link in links}.values(), self]
+        return in_order_of_rows(self, lambda unit: [source.unit for source in unit.sources])
 
     @property
     def base_files(self) -> tuple[FileEntry, ...]:
         """The files of the base with its rows, which are carried over where nothing changes them."""
-        match self.origin:
-            case FromBase():
-                return self.origin.files
-            case Altered():
-                return self.origin.unit.base_files
-            case _:
-                return ()
+        origin = self.origin
+        while isinstance(origin, Altered):
+            origin = origin.unit.origin
+        return origin.files if isinstance(origin, FromBase) else ()
 
     @property
     def shared_files(self) -> tuple[FileEntry, ...]:

@@ -16,6 +16,7 @@ from applier.io.new_output import new_output
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.guarded_sql.repair import Repair
+from applier.mysql.names import folded
 from applier.snapshot.location import table_folder
 
 
@@ -117,7 +118,7 @@ def _update(table: TableDiff, columns: tuple[SharedColumn, ...], before: list[li
 
 
 def _known(name: str, names: dict[str, int]) -> str:
-    return next(known for known in names if known.casefold() == name.casefold())
+    return next(known for known in names if folded(known) == folded(name))
 
 
 def _shown(column: SharedColumn, side: int, values: pa.Array) -> list[ValueText]:

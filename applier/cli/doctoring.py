@@ -65,6 +65,7 @@ def doctor(
         "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
         = False,
     system_time_zone: Annotated[str | None, typer.Option(metavar="ZONE", help="As of `replay`.")] = None,
+    lower_case_table_names: Annotated[int | None, typer.Option(metavar="0|1|2", help="As of `replay`.")] = None,
     unsigned_bigint: UnsignedBigintOption = None,
     pass_bytes: PassBytesOption = None,
     route: RouteOption = Route.auto,
@@ -119,6 +120,7 @@ def doctor(
         on_statement=on_statement.value,
         define_from_log=define_from_log,
         system_time_zone=system_time_zone,
+        lower_case_table_names=lower_case_table_names,
         unsigned_bigint=None if unsigned_bigint is None else unsigned_bigint.value,
         pass_bytes=None if pass_bytes is None else parse_size(pass_bytes),
         route=route.value,

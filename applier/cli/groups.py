@@ -81,7 +81,8 @@ OPTIONS = (
     OptionGroup("Where it runs", ("--every",), ("--engine", "--master", "--route", "--pass-bytes")),
     OptionGroup("Advanced", (), (
         "--exec-mode", "--on-conflict", "--on-statement", "--type-conversions", "--zero-dates", "--witness",
-        "--system-time-zone", "--check-foreign-keys", "--ignore-foreign-keys", "--dry-run", "--quick")),
+        "--system-time-zone", "--lower-case-table-names", "--check-foreign-keys", "--ignore-foreign-keys", "--dry-run",
+        "--quick")),
 )
 """The options by what they ask; one that is not here is advanced."""
 

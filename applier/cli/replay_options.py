@@ -73,6 +73,9 @@ SystemTimeZoneOption = Annotated[str | None, typer.Option(
     metavar="ZONE", help="The server's SYSTEM time zone, which the log does not record, as +02:00 or Europe/Rome: "
                          "ALTER uses it to convert between TIMESTAMP and other types in sessions that set no "
                          "zone.")]
+LowerCaseTableNamesOption = Annotated[int | None, typer.Option(
+    metavar="0|1|2", help="The server's lower_case_table_names, where neither the base nor the log tells it: with 1 or "
+                          "2 the case of database and table names does not matter.")]
 TargetFileSizeOption = Annotated[str, typer.Option(
     metavar="SIZE", help="About how large new files become, as 64M or 1G. An increment writes again each file that "
                          "has a changed row; many small files are slower to read.")]

@@ -30,6 +30,7 @@ from applier.cli.replay_options import (
     ExecMode,
     ExecModeOption,
     IgnoreTablesOption,
+    LowerCaseTableNamesOption,
     OnStatement,
     OnStatementOption,
     ReapplyOption,
@@ -87,6 +88,7 @@ def replay(
     on_statement: OnStatementOption = OnStatement.error,
     define_from_log: DefineTablesOption = False,
     system_time_zone: SystemTimeZoneOption = None,
+    lower_case_table_names: LowerCaseTableNamesOption = None,
     check_foreign_keys: Annotated[bool, typer.Option(
         "--check-foreign-keys", help="At the end, look for rows whose foreign keys refer to missing rows, and list "
                                      "them with each table, here and in the report. The snapshot is the same with or "
@@ -145,6 +147,7 @@ def replay(
         on_statement=on_statement.value,
         define_from_log=define_from_log,
         system_time_zone=system_time_zone,
+        lower_case_table_names=lower_case_table_names,
         check_foreign_keys=check_foreign_keys,
         engine=engine.value,
         file_bytes=parse_size(target_file_size),

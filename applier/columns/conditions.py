@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable, UsageError
+from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
@@ -16,10 +17,10 @@ from applier.sql.evaluator import Typed, evaluate
 def are_true(definition: TableDefinition, rows: pa.Table, where: str) -> np.ndarray:
     """For which rows of a table an expression is true: bool[n]; invalid dates are null. Raises UsageError where that
     cannot be told."""
-    columns = {column.name.casefold(): column for column in definition.stored_columns}
+    columns = {folded(column.name): column for column in definition.stored_columns}
 
     def column(name: str) -> Typed:
-        known = columns[name.casefold()]
+        known = columns[folded(name)]
         return as_nulls(rows.column(known.name)), known.type
 
     session = Session(flavour=definition.flavour, time_zone="+00:00")

@@ -14,6 +14,7 @@ from decimal import InvalidOperation
 import pyarrow as pa
 
 from applier.errors import NotComputable, SchemaError
+from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.types import DATES
 from applier.schema.defaults import implicit_scalar
@@ -162,15 +163,15 @@ def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Se
 
 
 def sources(column: Column, definition: TableDefinition) -> set[str]:
-    """The words in a generated column's expression, and in those of VIRTUAL columns that it names, casefolded: they
+    """The words in a generated column's expression, and in those of VIRTUAL columns that it names, in lower case: they
     include the names of all columns that it depends on."""
     words: set[str] = set()
     more = [column.expression or ""]
     while more:
-        found = {token.text.casefold() for token in tokenize(more.pop()) if token.kind in ("word", "name")} - words
+        found = {folded(token.text) for token in tokenize(more.pop()) if token.kind in ("word", "name")} - words
         words |= found
         more += [other.expression or "" for other in definition.columns
-                 if other.generated == "virtual" and other.name.casefold() in found]
+                 if other.generated == "virtual" and folded(other.name) in found]
     return words
 
 

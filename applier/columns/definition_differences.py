@@ -18,6 +18,7 @@ from applier.columns.defaults import default_scalar, is_variable
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.charsets import to_utf8
 from applier.mysql.collations import DEFAULT_COLLATIONS, default_collation
+from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
@@ -41,13 +42,13 @@ def differences(before: TableDefinition, after: TableDefinition) -> tuple[str, .
 
 def same_columns(before: TableDefinition, after: TableDefinition) -> bool:
     """True if the two have the same columns for rows: statements about rows of one fit the other."""
-    sides = [{column.name.casefold(): (_type(column.type, definition.flavour), column.generated)
+    sides = [{folded(column.name): (_type(column.type, definition.flavour), column.generated)
               for column in definition.columns} for definition in (before, after)]
     return sides[0] == sides[1]
 
 
 def _of_columns(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
-    old, new = ({column.name.casefold(): column for column in side.columns} for side in (before, after))
+    old, new = ({folded(column.name): column for column in side.columns} for side in (before, after))
     for name, column in new.items():
         if name not in old:
             yield f"{column.name} was added"
@@ -144,7 +145,7 @@ def _is_zone(seconds: float) -> bool:
 
 
 def _of_keys(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
-    old, new = ({key.name.casefold(): key for key in side.row_keys} for side in (before, after))
+    old, new = ({folded(key.name): key for key in side.row_keys} for side in (before, after))
     for name, key in new.items():
         if name not in old:
             if not _is_made(key, after, before):
@@ -157,7 +158,7 @@ def _of_keys(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
 
 def _same_key(old: Key, before: TableDefinition, new: Key, after: TableDefinition) -> bool:
     """MariaDB shows no direction in a hashed key, and a prefix of its own of a long text in a key without one."""
-    sides = [[(part.column and part.column.casefold(), part.descending and not is_hashed(side, key),
+    sides = [[(part.column and folded(part.column), part.descending and not is_hashed(side, key),
                part.expression and normal_form(part.expression)) for part in key.parts]
              for key, side in ((old, before), (new, after))]
     if (old.kind, old.visible, sides[0]) != (new.kind, new.visible, sides[1]):
@@ -183,12 +184,12 @@ def _plain_columns(key: Key) -> tuple[str, ...]:
     for part in key.parts:
         if part.column is None or part.length is not None:
             break
-        found.append(part.column.casefold())
+        found.append(folded(part.column))
     return tuple(found)
 
 
 def _folded(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(name.casefold() for name in names)
+    return tuple(folded(name) for name in names)
 
 
 def _of_foreign_keys(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
@@ -215,7 +216,7 @@ def _same_foreign_key(old: ForeignKey, before: TableDefinition, new: ForeignKey,
 def _given_name(key: ForeignKey, definition: TableDefinition) -> str:
     """The name of a foreign key; "" for one that the server made."""
     made = re.fullmatch(rf"{re.escape(definition.name)}_ibfk_\d+", key.name, re.IGNORECASE)
-    return "" if made else key.name.casefold()
+    return "" if made else folded(key.name)
 
 
 # ---- options and partitions
@@ -223,7 +224,7 @@ def _given_name(key: ForeignKey, definition: TableDefinition) -> str:
 
 def _of_options(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
     engines = before.engine, after.engine
-    if None not in engines and str(engines[0]).casefold() != str(engines[1]).casefold():
+    if None not in engines and str(engines[0]).lower() != str(engines[1]).lower():
         yield f"the engine is {engines[1]}, and was {engines[0]}"
     charsets = [_collation(side) for side in (before, after)]
     if charsets[0] != charsets[1]:
@@ -253,14 +254,14 @@ def _divided(by: Partitioning, definition: TableDefinition) -> object:
     """By what rows are divided; KEY () is by the primary key."""
     primary = definition.primary_key
     columns = by.columns or tuple(part.column or "" for part in (primary.parts if primary else ()))
-    names = [[*map(str.casefold, by.subpartitions_of(partition))] for partition in by.partitions]
+    names = [[*map(folded, by.subpartitions_of(partition))] for partition in by.partitions]
     return (by.method, by.expression is not None and normal_form(by.expression),
             () if by.expression is not None else _folded(columns), by.old_hash, by.step,
             normal_form(re.sub(r"\s*SUBPARTITIONS \d+$", "", by.subpartition_by)), by.subpartition_by and names)
 
 
 def _same_partition(old: Partition, new: Partition) -> bool:
-    if old.name.casefold() != new.name.casefold() or _options(old) != _options(new) or \
+    if folded(old.name) != folded(new.name) or _options(old) != _options(new) or \
             len(old.values) != len(new.values):
         return False
     sides = [sorted(partition.values, key=lambda value: repr(tuple(map(_bound, value)))) for partition in (old, new)]

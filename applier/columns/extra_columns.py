@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from applier.columns.generated_columns import generated_column
 from applier.errors import SchemaError
+from applier.mysql.names import folded
 from applier.schema.definition import Column, KeyPart, TableDefinition
 
 KNOWN, UNKNOWN, GIVEN = 1, 2, 3
@@ -93,7 +94,7 @@ class ExtraColumns:
 
 
 def _is_of(part: KeyPart, column: str) -> bool:
-    return part.column is not None and part.column.casefold() == column.casefold()
+    return part.column is not None and folded(part.column) == folded(column)
 
 
 class RowNumbers:

@@ -26,6 +26,7 @@ from applier.columns.defaults import Stored, generated_values, sources
 from applier.columns.image_values import Rows
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.errors import NotComputable, SchemaError
+from applier.mysql.names import folded
 from applier.mysql.types import arrow_type
 from applier.schema.definition import Column, Key, TableDefinition
 from applier.sql.evaluator import depends_on_escapes
@@ -56,7 +57,7 @@ def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
         if column.generated == "virtual":
             if not _is_computable(column, definition):
                 return f"{column.name} is VIRTUAL, and ({column.expression}) cannot be computed"
-            if sources(column, definition) & {name.casefold() for foreign in definition.foreign_keys
+            if sources(column, definition) & {folded(name) for foreign in definition.foreign_keys
                                               if foreign.cascades for name in foreign.columns}:
                 return f"{column.name} is VIRTUAL, and foreign keys change columns that it depends on"
     return None
@@ -238,7 +239,7 @@ class AfterImages:
         """True if a column is generated from generated ones. A MySQL replica that computes it in a rows event may use
         garbage for the other column, and its key then has entries that do not fit the rows (seen on 9.7)."""
         names = sources(self._definition.columns[number], self._definition)
-        return any(column.generated and column.name.casefold() in names for column in self._definition.columns)
+        return any(column.generated and folded(column.name) in names for column in self._definition.columns)
 
     def _chained(self, number: int) -> SchemaError:
         column = self._definition.columns[number]
@@ -260,7 +261,7 @@ def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
     """Numbers of the stored, not generated columns that a generated column depends on."""
     names = sources(column, definition)
     return [number for number, other in enumerate(definition.columns)
-            if other.name.casefold() in names and other.generated != "virtual"]
+            if folded(other.name) in names and other.generated != "virtual"]
 
 
 def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]:

@@ -100,6 +100,17 @@ def single_byte_table(charset: str) -> np.ndarray:
 
 
 @functools.cache
+def characters_of(charset: str) -> np.ndarray:
+    """Which characters an East Asian set has: bool by code point."""
+    has = np.zeros(0x110000, np.bool_)
+    has[:0x80] = True
+    for table in multi_byte_tables(charset):
+        has[table[(table >= 0x80) & (table < len(has))]] = True
+    has[0x10000:] |= charset == "gb18030"
+    return has
+
+
+@functools.cache
 def multi_byte_tables(charset: str) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """How an East Asian set is read: (first, pairs, triples, quads), all int32 of code points or the marks above.
 

@@ -27,6 +27,8 @@ from applier.errors import (
 )
 from applier.io.relayed import relayed_in
 from applier.mysql.collations import Charset
+from applier.mysql.names import folded
+from applier.plan.name_case import FOLDED, KEPT, told_by_log
 from applier.plan.used_tables import table_map_of
 from applier.schema.engines import is_transactional
 from applier.schema.history.history import SchemaHistory
@@ -131,7 +133,7 @@ def span_of(outlines: list[Outline]) -> LogSpan:
 def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None,
                  rewrites: Mapping[str, str] | None = None, *, skip_statements: bool = False,
                  define_from_log: bool = False, system_time_zone: str | None = None,
-                 before: SchemaHistory | None = None) -> SchemaHistory:
+                 before: SchemaHistory | None = None, lower_case_table_names: int | None = None) -> SchemaHistory:
     """Every version of every table in the span, from the base, the schema file and the statements of the log, whose
     databases have the names of `rewrites` from here on, for `wanted`, too (AP-FILT).
 
@@ -139,12 +141,39 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
     that rows cannot be applied beyond. With `skip_statements`, DML as text is passed over and counted in the history.
     With `define_from_log`, a table that nothing defines is what the log's first row event of it says, and empty there.
     `system_time_zone` is what SYSTEM is in the log. `before` is the history of the pass that made the base.
+    `lower_case_table_names` is the server's variable; if it is None, the base may know it, or the log tell it. Raises
+    SchemaError for a statement whose meaning depends on it if nothing does.
     """
+    def begun(folds_names: bool | None) -> SchemaHistory:
+        return _begun(span, wanted, base, schema_sql, rewrites, skip_statements=skip_statements,
+                      system_time_zone=system_time_zone, before=before, folds_names=folds_names)
+
+    known = [source.lower_case_table_names for source in (before, base) if source is not None]
+    mode = next((mode for mode in (lower_case_table_names, *known) if mode is not None), None)
+    history = begun(None if mode is None else mode != KEPT)
+    try:
+        _read_log(history, span, wanted, define_from_log=define_from_log)
+    except ApplierError:
+        if mode is not None or (mode := told_by_log(history, span)) != FOLDED:
+            raise
+    else:
+        mode = told_by_log(history, span) if mode is None else mode
+    if mode == FOLDED and not history.folds_names:
+        history = begun(True)
+        _read_log(history, span, wanted, define_from_log=define_from_log)
+    history.lower_case_table_names = mode
+    return history
+
+
+def _begun(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None,
+           rewrites: Mapping[str, str] | None, *, skip_statements: bool, system_time_zone: str | None,
+           before: SchemaHistory | None, folds_names: bool | None) -> SchemaHistory:
+    """The history before the log begins."""
     files = [outline.uri for outline in span.outlines]
     history = SchemaHistory(span.flavour, wanted=wanted, files=files, rewrites=rewrites,
                             skip_statements=skip_statements, system_time_zone=system_time_zone,
                             server_version=before.server_version if before is not None else
-                            span.outlines[0].format.server_version)
+                            span.outlines[0].format.server_version, folds_names=folds_names)
     if before is not None:
         history.begin_as(before)
     elif base is not None:
@@ -155,6 +184,11 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
         except SchemaError as error:
             error.message = f"in the file of --schema: {error.message}"
             raise
+    return history
+
+
+def _read_log(history: SchemaHistory, span: LogSpan, wanted: Wanted, *, define_from_log: bool) -> None:
+    """Apply the statements of the log."""
     for number, outline in enumerate(span.outlines):
         for table, kinds in outline.skipped.items():
             history.skipped.setdefault(table, Counter()).update(kinds)
@@ -172,7 +206,6 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
                 history.apply(event, (number, event.position), (number, event.end))
             elif event.table is None or wanted(*history.renamed(_names(outline, outline.tables[event.table]))):
                 raise _blocked(outline, event)
-    return history
 
 
 def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
@@ -238,7 +271,8 @@ def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history:
     sql = event.sql if isinstance(event.sql, str) else event.sql.decode("utf-8", "replace")
     for version in history.live():
         definition = version.definition
-        if (definition.name in sql and wanted(definition.database, definition.name)
+        names = folded(sql) if history.folds_names else sql
+        if (definition.name in names and wanted(definition.database, definition.name)
                 and not is_transactional(definition)):
             if history.skip_statements:
                 history.skipped.setdefault(definition.full_name, Counter())["rolled back"] += 1

@@ -39,7 +39,7 @@ def n_logged(used: UsedTable, columns: int) -> int:
     """How many columns the log has for a version with this many. A table map with as many as another version of the
     table belongs to that version, and tells nothing about this one."""
     logged = len(used.table_map.types)
-    return columns if logged in {len(version.definition.columns) for version in used.versions} else logged
+    return columns if logged in used.column_counts else logged
 
 
 def has_diffs(used: UsedTable) -> bool:

@@ -6,6 +6,7 @@ need changes of tables that other tasks apply.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from heapq import heapreplace
@@ -65,9 +66,9 @@ def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegme
                 alike = known[split.used], edges.bisect_right((number, start)), is_rolled_back
                 if alike not in shared:
                     shared[alike] = {
-                        name: version.id for use in np.frombuffer(alike[0], np.int32) for name, version in uses[use][1]
-                        if _holds(version, (number, start))
-                        and not (is_rolled_back and is_transactional(version.definition))}
+                        name: version.id for use in np.frombuffer(alike[0], np.int32)
+                        for name, version in _held(uses[use][1], (number, start))
+                        if not (is_rolled_back and is_transactional(version.definition))}
                 if tables := shared[alike]:
                     segments.append(LogSegment(number, outline.uri, outline.format.checksum, start, end, tables,
                                           split.outlined, outline.format.header_length, left_out,
@@ -82,6 +83,8 @@ def _entries(versions: list[PlannedVersion]) -> list[tuple[UsedTable, list[tuple
         for used in item.uses:
             name = used.table_map.database, used.table_map.table
             found.setdefault(id(used), (used, []))[1].append((name, item.version))
+    for _, versions_of in found.values():
+        versions_of.sort(key=_start)
     return list(found.values())
 
 
@@ -102,8 +105,15 @@ def _used_in(uses: list[UsedTable], span: LogSpan) -> dict[int, np.ndarray]:
     return found
 
 
-def _holds(version: TableVersion, position: tuple[int, int]) -> bool:
-    return version.start <= position and (version.end is None or position < version.end)
+def _start(entry: tuple[TableName, TableVersion]) -> Position:
+    return entry[1].start
+
+
+def _held(versions: list[tuple[TableName, TableVersion]], position: Position) -> list[tuple[TableName, TableVersion]]:
+    """Of a table's versions, by their starts, the one that applies at a position, if there is one."""
+    place = bisect_right(versions, position, key=_start)
+    before = versions[max(place - 1, 0):place]
+    return [entry for entry in before if entry[1].end is None or position < entry[1].end]
 
 
 def _parts(start: int, end: int, cuts: list[int],

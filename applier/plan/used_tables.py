@@ -10,6 +10,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from applier.binlog.events.table_map import TableMap, parse_table_map
@@ -37,6 +38,11 @@ class UsedTable:
     files: array[int] = field(default_factory=lambda: array("I"))
     numbers: array[int] = field(default_factory=lambda: array("I"))
     samples_of: list[Samples] = field(default_factory=list)
+
+    @cached_property
+    def column_counts(self) -> frozenset[int]:
+        """How many columns its versions have."""
+        return frozenset(len(version.definition.columns) for version in self.versions)
 
     def add(self, file: int, number: int, samples: Samples) -> None:
         """Add a place; `samples` are the file's."""

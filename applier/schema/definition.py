@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from applier.io.typed_json import Count, build, plain
+from applier.mysql.names import folded
 from applier.mysql.types import ColumnType, arrow_type, quote_name, quote_text
 from applier.schema import definition_checks
 from applier.schema.allowed import check_definition
@@ -168,8 +169,8 @@ class TableDefinition:
         """The table as a reader sees it: without hidden columns, and of a versioned table the current rows."""
         if self.versioning is None:
             return self
-        end, columns = self.versioning.row_end.casefold(), self.columns
-        keys = tuple(replace(key, parts=tuple(part for part in key.parts if (part.column or "").casefold() != end))
+        end, columns = folded(self.versioning.row_end), self.columns
+        keys = tuple(replace(key, parts=tuple(part for part in key.parts if folded(part.column or "") != end))
                      if key.kind in ("primary", "unique") and len(key.parts) > 1 else key for key in self.keys)
         return replace(self, columns=tuple(column for column in columns if not self.versioning.hides(column.name)),
                        keys=keys, versioning=None, partitioning=None)
@@ -185,11 +186,11 @@ class TableDefinition:
 
     @cached_property
     def _positions(self) -> dict[str, int]:
-        return {column.name.casefold(): index for index, column in enumerate(self.columns)}
+        return {folded(column.name): index for index, column in enumerate(self.columns)}
 
     def column_index(self, name: str) -> int:
         """The index of a column in `columns`, whatever the case of its name; KeyError if there is none."""
-        return self._positions[name.casefold()]
+        return self._positions[folded(name)]
 
     def column(self, name: str) -> Column:
         """The column of a name, in whatever case; KeyError if there is none."""
@@ -244,8 +245,8 @@ class TableDefinition:
 
 
 def _with_row_end(key: Key, end: str) -> Key:
-    named = {part.column.casefold() for part in key.parts if part.column is not None}
-    if key.kind not in ("primary", "unique") or end.casefold() in named:
+    named = {folded(part.column) for part in key.parts if part.column is not None}
+    if key.kind not in ("primary", "unique") or folded(end) in named:
         return key
     return replace(key, parts=(*key.parts, KeyPart(end)))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from applier.mysql.names import folded
 from applier.mysql.types import CHARACTER, FRACTIONAL, MEMBERS, arrow_type
 from applier.schema.partitions import CURRENT, HISTORY, SYSTEM_TIME
 
@@ -32,7 +33,7 @@ def _complaints(definition: TableDefinition) -> Iterator[str]:
         yield f"has {len(definition.columns)} columns"
     if not 1 <= definition.first_number < 2**64:
         yield f"gives {definition.first_number} as the next number"
-    names = {column.name.casefold() for column in definition.columns}
+    names = {folded(column.name) for column in definition.columns}
     if len(names) != len(definition.columns):
         yield "has two columns of one name"
     for column in definition.columns:
@@ -86,7 +87,7 @@ def _of_key(key: Key, names: set[str]) -> Iterator[str]:
     for part in key.parts:
         if (part.column is None) == (part.expression is None):
             yield "with a part that is neither a column nor an expression"
-        elif part.column is not None and part.column.casefold() not in names:
+        elif part.column is not None and folded(part.column) not in names:
             yield f"over a column {part.column!r} that does not exist"
         if part.length is not None and not 1 <= part.length < 2**32:
             yield f"over {part.length} characters of a column"
@@ -95,7 +96,7 @@ def _of_key(key: Key, names: set[str]) -> Iterator[str]:
 def _of_foreign_key(key: ForeignKey, names: set[str]) -> Iterator[str]:
     if not key.columns or len(key.referenced) not in (0, len(key.columns)):
         yield f"of {len(key.columns)} columns, to {len(key.referenced)}"
-    if missing := [name for name in key.columns if name.casefold() not in names]:
+    if missing := [name for name in key.columns if folded(name) not in names]:
         yield f"over a column {missing[0]!r} that does not exist"
 
 
@@ -104,7 +105,7 @@ def _of_partitioning(by: Partitioning, names: set[str]) -> Iterator[str]:
         return
     if not by.partitions:
         yield "into no partitions"
-    if by.expression is None and any(name.casefold() not in names for name in by.columns):
+    if by.expression is None and any(folded(name) not in names for name in by.columns):
         yield "by a column that does not exist"
     if by.expression is None and by.method in ("RANGE", "LIST", "HASH", "LINEAR HASH"):
         yield "by no expression"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from applier.mysql.names import folded
 from applier.mysql.types import quote_name
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...],
     """What stands after REFERENCES."""
     database, table = None, cursor.name()
     if cursor.accept("."):
-        database, table = cursor.context.rewrites.get(table, table), cursor.name()
+        database, table = cursor.context.database_named(table), cursor.name()
     referenced = _parse_columns(cursor) if cursor.ahead("(") else ()
     if cursor.accept("MATCH"):
         cursor.next()
@@ -96,6 +97,7 @@ def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...],
             actions[event] = CASCADE
         elif not (cursor.accept("SET", "DEFAULT") or cursor.accept("NO", "ACTION")):
             cursor.expect("RESTRICT")
+    table = cursor.context.named(table)
     return ForeignKeyWords(name, columns, database, table, referenced, actions["DELETE"], actions["UPDATE"],
                            if_not_exists)
 
@@ -134,9 +136,9 @@ def resolve_foreign_keys(words: Iterable[ForeignKeyWords], before: Sequence[Fore
 
 def without_keys(keys: Iterable[ForeignKey], dropped: Iterable[str], columns: Iterable[str]) -> tuple[ForeignKey, ...]:
     """The keys without those of the `dropped` names, and without those of columns that are not among `columns`."""
-    names, there = {name.casefold() for name in dropped}, {name.casefold() for name in columns}
-    return tuple(key for key in keys if key.name.casefold() not in names
-                 and all(column.casefold() in there for column in key.columns))
+    names, there = {folded(name) for name in dropped}, {folded(name) for name in columns}
+    return tuple(key for key in keys if folded(key.name) not in names
+                 and all(folded(column) in there for column in key.columns))
 
 
 def with_columns_renamed(keys: Iterable[ForeignKey], renames: Mapping[str, str]) -> tuple[ForeignKey, ...]:
@@ -159,7 +161,7 @@ def pointed_anew(keys: tuple[ForeignKey, ...], old: tuple[str, str], new: tuple[
 
 
 def _renamed(columns: tuple[str, ...], renames: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(renames.get(column.casefold(), column) for column in columns)
+    return tuple(renames.get(folded(column), column) for column in columns)
 
 
 def _number(name: str, table: str) -> int:
@@ -169,4 +171,4 @@ def _number(name: str, table: str) -> int:
 
 
 def _same(a: str, b: str) -> bool:
-    return a.casefold() == b.casefold()
+    return folded(a) == folded(b)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from applier.errors import SchemaError
+from applier.mysql.names import folded
 from applier.mysql.types import quote_name, quote_text
 
 MAXVALUE, DEFAULT = "MAXVALUE", "DEFAULT"
@@ -137,25 +138,25 @@ class Partitioning:
 
     def has(self, name: str) -> bool:
         """True if one of the partitions has this name."""
-        return any(partition.name.casefold() == name.casefold() for partition in self.partitions)
+        return any(folded(partition.name) == folded(name) for partition in self.partitions)
 
     def numbers_of(self, names: Iterable[str]) -> tuple[int, ...]:
         """The indexes of these partitions. Raises SchemaError for an unknown name."""
-        known = {partition.name.casefold(): number for number, partition in enumerate(self.partitions)}
+        known = {folded(partition.name): number for number, partition in enumerate(self.partitions)}
         try:
-            return tuple(known[name.casefold()] for name in names)
+            return tuple(known[folded(name)] for name in names)
         except KeyError as error:
             raise SchemaError(f"it names partition {error.args[0]}, which is not known") from None
 
     def rows_of(self, names: Sequence[str]) -> PartRows:
         """The rows of these partitions or subpartitions. Raises SchemaError for an unknown name."""
-        known = {partition.name.casefold() for partition in self.partitions}
-        if not self.subpartition_by or all(name.casefold() in known for name in names):
+        known = {folded(partition.name) for partition in self.partitions}
+        if not self.subpartition_by or all(folded(name) in known for name in names):
             return PartRows(self, self.numbers_of(names))
-        each = [[name.casefold() for name in self.subpartitions_of(partition)] for partition in self.partitions]
-        numbers = tuple(number * len(each[0]) + place for name in map(str.casefold, names)
+        each = [[folded(name) for name in self.subpartitions_of(partition)] for partition in self.partitions]
+        numbers = tuple(number * len(each[0]) + place for name in map(folded, names)
                         for number, (partition, within) in enumerate(zip(self.partitions, each, strict=True))
-                        for place, part in enumerate(within) if name in (part, partition.name.casefold()))
+                        for place, part in enumerate(within) if name in (part, folded(partition.name)))
         if not numbers:
             raise SchemaError(f"it is about partition {', '.join(names)}, which is not known")
         return PartRows(self, numbers, of_subpartitions=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from applier.mysql.names import folded
 from applier.mysql.types import ColumnType
 
 TIME = ColumnType("timestamp", fsp=6)
@@ -35,7 +36,7 @@ class Versioning:
 
     def has(self, name: str) -> bool:
         """True if a column is one of the two."""
-        return name.casefold() in (self.row_start.casefold(), self.row_end.casefold())
+        return folded(name) in (folded(self.row_start), folded(self.row_end))
 
     def hides(self, name: str) -> bool:
         """True if a column is one of two hidden ones."""
@@ -44,11 +45,11 @@ class Versioning:
     def of_column(self, name: str) -> str:
         """The clause of a column in CREATE TABLE."""
         if self.has(name):
-            return f" GENERATED ALWAYS AS ROW {'START' if name.casefold() == self.row_start.casefold() else 'END'}"
-        return " WITHOUT SYSTEM VERSIONING" if name.casefold() in self.without else ""
+            return f" GENERATED ALWAYS AS ROW {'START' if folded(name) == folded(self.row_start) else 'END'}"
+        return " WITHOUT SYSTEM VERSIONING" if folded(name) in self.without else ""
 
     def with_names(self, renames: dict[str, str]) -> Versioning:
         """The versioning after columns were renamed: new names by old ones in lower case."""
-        start, end = (renames.get(name.casefold(), name) for name in (self.row_start, self.row_end))
-        without = tuple(renames[name].casefold() for name in self.without if name in renames)
+        start, end = (renames.get(folded(name), name) for name in (self.row_start, self.row_end))
+        without = tuple(folded(renames[name]) for name in self.without if name in renames)
         return replace(self, row_start=start, row_end=end, without=without)

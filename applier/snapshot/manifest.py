@@ -11,6 +11,7 @@
       left_out        [{groups, row_events, gtids, server_ids: [number, …], ignore_server_ids: [number, …]}, …]
                       transactions before the position whose changes are not here, since a replay was to leave them out
       last_column_id  the last number that a column was given (applier.schema.column_ids)
+      lower_case_table_names  0, 1 or 2: whether the server tells names by their case; null: not known
       lineage         32 hexadecimal digits, which a snapshot has in common with its base
       lake            the lake's id, in a version of a lake only: paths are then below the lake (applier.snapshot.lakes)
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
@@ -162,9 +163,10 @@ class Source:
 @dataclass(frozen=True)
 class Snapshot:
     """A manifest. `uri` is where it was loaded from, "" while it is not published. `last_column_id` is the last number
-    that a column of its tables, or of one that is no more, was given. `lineage` is the same in all snapshots that have
-    these numbers: in one that began without a base, and in those that go on with it; "" in an older program's. `lake`
-    is the id of the lake of which it is a version, or None."""
+    that a column of its tables, or of one that is no more, was given. `lower_case_table_names` is the variable of the
+    server, None if it is not known. `lineage` is the same in all snapshots that have these numbers: in one that began
+    without a base, and in those that go on with it; "" in an older program's. `lake` is the id of the lake of which it
+    is a version, or None."""
 
     position: BinlogPosition
     tables: tuple[TableEntry, ...]
@@ -176,6 +178,7 @@ class Snapshot:
     left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
     last_column_id: int = field(default=0, compare=False)
+    lower_case_table_names: int | None = None
     lineage: str = field(default="", compare=False)
     uri: str = field(default="", compare=False)
     lake: str | None = field(default=None, compare=False)
@@ -207,6 +210,7 @@ class Snapshot:
             "prepared": list(self.prepared),
             "left_out": list(self.left_out),
             "last_column_id": self.last_column_id,
+            "lower_case_table_names": self.lower_case_table_names,
             "lineage": self.lineage,
             **({} if self.lake is None else {"lake": self.lake}),
             "tables": [table.to_json() for table in self.tables],
@@ -269,6 +273,7 @@ class _Document:
     left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
     last_column_id: Count = 0
+    lower_case_table_names: Annotated[int, between(0, 2)] | None = None
     lineage: Lineage = ""
     lake: lakes.LakeId | None = None
 
@@ -308,7 +313,8 @@ def _from_json(document: Any, uri: str) -> Snapshot:
             raise Mismatch("was changed after it was written: its digest is another one")
     read = build(_Document, document)
     snapshot = Snapshot(read.position, (), read.source, read.created_by, read.databases, read.sequences, read.prepared,
-                        read.left_out, read.others, lineage=read.lineage, uri=uri, lake=read.lake)
+                        read.left_out, read.others, lower_case_table_names=read.lower_case_table_names,
+                        lineage=read.lineage, uri=uri, lake=read.lake)
     last, tables = read.last_column_id, list[TableEntry]()
     for found in read.tables:
         definition, last = numbered(found.definition, last)  # an older program's have no ids

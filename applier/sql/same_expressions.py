@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import lru_cache
 
 from applier.errors import NotComputable, SchemaError
+from applier.mysql.names import folded
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node
 from applier.sql.tokens import tokenize
@@ -48,7 +49,7 @@ def normal_form(sql: str) -> object:
         tokens = tokenize(sql)
     except SchemaError:
         return sql
-    return tuple((token.kind if token.kind not in ("word", "name") else "", token.text.casefold()
+    return tuple((token.kind if token.kind not in ("word", "name") else "", folded(token.text)
                   if token.kind in ("word", "name") else token.text)
                  for token in tokens if not (token.kind == "word" and token.text.startswith("_")))
 
@@ -67,7 +68,7 @@ def literal_of(sql: str) -> Literal | None:
 
 def _normal(node: Node) -> Node:
     if isinstance(node, Name):
-        return Name(node.name.casefold())
+        return Name(folded(node.name))
     if isinstance(node, Literal):
         return _literal(node)
     name = _SYNONYMS.get(node.name, node.name)

@@ -120,7 +120,7 @@ def test_lists_of_places():
         ("b.000001", 4), ("b.000002", 70), "0-1-5,1-1-7")
     with pytest.raises(ApplierError):
         parse_places(["b.000001:4,0-1-5"])
-    with pytest.raises(UsageError, match=r"' binlog.000001' is a file, not a place in it.*FILE:POS"):
+    with pytest.raises(UsageError, match=r"'binlog.000001' is a file, not a place in it.*FILE:POS"):
         parse_places([" binlog.000001"])
     with pytest.raises(ApplierError, match="more than one place to stop"):
         ReplayOptions(("x",), "y", snapshot_at=("0-1-5",), stop_gtid="0-1-5")

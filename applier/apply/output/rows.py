@@ -67,7 +67,7 @@ class RowGatherer:
         self._definition, self._logged, self._column_pointers = definition, logged, column_pointers
         self._defaults, self._times = defaults, times
         self._base = BaseRows(base)
-        self._rows = min(CHUNK_ROWS, max(1024, CHUNK_VALUES // len(logged.stored)))
+        self._rows = min(CHUNK_ROWS, max(1024, CHUNK_VALUES // max(1, len(logged.stored))))
         wanted: list[ColumnPlan | None] = [None] * len(layouts.plans)
         for column in logged.stored:
             if column < len(wanted):

@@ -70,6 +70,7 @@ def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> 
     """Have all changes in the task's log segments taken by the tables that they are of. Pauses before each segment,
     when a version that ends there has all its changes, and within it after batches that were full."""
     groups = _groups(walks.values())
+    concerned = [walk for walk in walks.values() if walk.has_events]
 
     def keep(memory: MappedFile) -> None:
         for walk in walks.values():
@@ -82,7 +83,7 @@ def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> 
         else:
             file = map_file(segment.uri)
             keep(file)
-        for walk in walks.values():
+        for walk in concerned:
             walk.start_file(segment.file)
         return segment_reader(segment, file, walks, keep)
 

@@ -15,6 +15,7 @@ from applier.mysql.zero_dates import to_python
 
 _MOST_VALUES = 8
 """How many columns of a row without a key are told in an error."""
+_NOTHING = "its image has no column that is compared"
 
 
 class RowTexts(ConflictTexts):
@@ -56,7 +57,7 @@ class RowTexts(ConflictTexts):
         columns = self._columns(unique) if unique != BY_CONTENT else tuple(buffers.columns)[:_MOST_VALUES]
         values = [self._values(buffers.columns[c], c, rows, images) if c < len(buffers.plans) else
                   [f"{self._parts.definition.columns[c].name} left out"] * len(images) for c in columns]
-        return [", ".join(row) for row in zip(*values, strict=True)]
+        return [", ".join(row) for row in zip(*values, strict=True)] if values else [_NOTHING] * len(images)
 
     def _columns(self, unique: int) -> tuple[int, ...]:
         return tuple(self._parts.parts[part].column for part in self._parts.unique[unique].parts)

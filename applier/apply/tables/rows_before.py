@@ -15,6 +15,9 @@ from applier.schema.definition import table_schema, without_rows
 from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.reader import FilePart, read_unit
 
+_SMALL_CHUNK = 1024
+"""Rows of a chunk below which chunks are put together."""
+
 
 def _part(spec: UnitSpec) -> FilePart | None:
     """Which rows of the files that it shares with others are the unit's; None if it shares none."""
@@ -60,10 +63,19 @@ def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> pa.Table:
                                    in zip(spec.sources, sources, strict=True)], spec.key)
         case Altered():
             [before] = sources
-            return altered_rows(origin.conversion, before.rows(), None if origin.keeps_key else spec.key,
-                                before.arrivals)
+            if origin.keeps_rows:
+                return _in_large_chunks(pa.concat_tables([without_rows(table_schema(spec.definition)), *before.rows()]))
+            return _in_large_chunks(altered_rows(origin.conversion, before.rows(),
+                                                 None if origin.keeps_key else spec.key, before.arrivals))
         case FromBase():
             rows = read_unit(origin.uri, origin.files, table_schema(spec.definition), _part(spec))
             return for_nulls(rows, spec.definition)
         case BeginsEmpty():
             return without_rows(table_schema(spec.definition))
+
+
+def _in_large_chunks(rows: pa.Table) -> pa.Table:
+    """The rows in one chunk if theirs are small: a table that has a few rows more with each version would have a chunk
+    for each of them."""
+    n_chunks = rows.column(0).num_chunks if rows.num_columns else 0
+    return rows.combine_chunks() if n_chunks > 1 and rows.num_rows < n_chunks * _SMALL_CHUNK else rows

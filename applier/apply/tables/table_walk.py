@@ -107,6 +107,11 @@ class TableWalk:
         self._steps_to: StepsTaker | None = None
         self._closed = set(range(len(units)))  # of those units, the ones that have not seen a batch
 
+    @property
+    def has_events(self) -> bool:
+        """Whether foreign keys change its rows as its parents' changes say."""
+        return self._events is not None
+
     def start_file(self, file: int) -> None:
         """The batches from here on are of the file of this number."""
         if self._events is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Generic
@@ -21,7 +21,7 @@ from applier.apply.index.pointer_kernel import TRACED
 from applier.apply.output.rows import CHUNK_ROWS
 from applier.apply.output.unit_files import Written, write_unit
 from applier.apply.search.unit_search import LeavesUnit, RefusedChange, Taken, UnitSearch
-from applier.apply.spec import Altered, Exchanged, ExchangeGroup, FromBase, UnitSpec
+from applier.apply.spec import Altered, Exchanged, ExchangeGroup, FromBase, UnitSpec, in_order_of_rows
 from applier.apply.tables.logged_table import TableReading
 from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.traced_rows import TracedRows
@@ -31,7 +31,6 @@ from applier.apply.tasks import PlanAgain, Refused, UnitResult
 from applier.apply.witnessed import OFF, STOP, Witnessed, together
 from applier.binlog.rows.changes import Changes
 from applier.columns.alter.scan_order import Arrivals
-from applier.columns.table_key import alters_rows
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema, without_rows
@@ -58,7 +57,9 @@ class UnitApplier(ABC, Generic[Taken]):
         self._failed_diff: ApplierError | None = None
         self._kept: pa.Table | None = None
         self._passed: pa.Table | None = None  # the rows before the first change, where they were asked for
+        self._has_rows = False  # those of the versions before, none of which was stopped, are here or were passed on
         self._was_changed: bool | None = None  # once the rows were given away
+        self._arrivals: Arrivals | None = None
         self._conflicts: list[pa.Table] = []
         self._witness = UnitWitness(spec.definition) if spec.witness != OFF else None
         self._seconds = 0.0
@@ -74,15 +75,16 @@ class UnitApplier(ABC, Generic[Taken]):
     @property
     def is_stopped(self) -> bool:
         """Whether there was a change that could not be applied, in this version or those before; none is after it."""
-        return self._stop is not None or any(source.is_stopped for source in self.sources)
+        if self._stop is None and not self._has_rows:
+            return any(link._stop is not None for link in self._links(lambda link: link._has_rows))
+        return self._stop is not None
 
     @property
     def stops(self) -> tuple[Refused | PlanAgain, ...]:
         """What stopped the unit, in this version or those before, in no order."""
-        before = tuple(stop for source in self.sources for stop in source.stops)
-        own = (self._stop, None if self._failed_diff is None else Refused(errors=(self._failed_diff,)),
-               *self._contradicted())
-        return before + tuple(stop for stop in own if stop is not None)
+        found = ((link._stop, None if link._failed_diff is None else Refused(errors=(link._failed_diff,)),
+                  *link._contradicted()) for link in self._links())
+        return tuple(stop for some in found for stop in some if stop is not None)
 
     def _contradicted(self) -> Iterator[Refused]:
         """What the log says of the rows, where that stops a replay."""
@@ -114,6 +116,7 @@ class UnitApplier(ABC, Generic[Taken]):
             if not self.is_stopped:
                 with self._timed(), self._refusing():
                     self._memory.base = self._rows_before()
+                    self._has_rows = True
                     if self._memory.base.num_rows:
                         search.seed(self._memory.base)
             if self._is_traced:
@@ -210,19 +213,38 @@ class UnitApplier(ABC, Generic[Taken]):
         return self._memory.base  # a statement was refused: there are `stops`
 
     def _rows_before(self) -> pa.Table:
-        return rows_before(self.spec, self.sources) if self._passed is None else self._passed
+        if self._passed is None:
+            self._pass_rows_on()
+            return rows_before(self.spec, self.sources)
+        return self._passed
+
+    def _pass_rows_on(self) -> None:
+        """Have versions without changes take the rows of those before them, from the first one on: each asks only the
+        one before it, however many there are."""
+        for link in self._links(lambda link: link._search is not None or link._passed is not None):
+            if link is not self and link._search is None and link._passed is None and link._was_changed is None:
+                link._passed = rows_before(link.spec, link.sources)
 
     # ---- the rows that are left
 
     @property
     def arrivals(self) -> Arrivals:
         """What is known of how the rows came; to be asked before they are taken."""
-        touched = any(isinstance(link.spec.origin, FromBase | Exchanged) or link.by_foreign_keys or (
-            link._search is not None and (link._search.index.updated or link._search.index.deleted))
-            for link in self._chain)
-        divided = any(link.spec.sources[0].conversion.old.partitioning is not None
-                      for link in self._chain if link.spec.sources)
-        return Arrivals(in_order=not divided, only_inserted=not touched)
+        for link in self._links(lambda link: link._arrivals is not None):
+            if link._arrivals is None:
+                link._arrivals = link._own_arrivals()
+        assert self._arrivals is not None, "it is the last of its links"
+        return self._arrivals
+
+    def _own_arrivals(self) -> Arrivals:
+        """What is known of how the rows came, where that is known of the versions before."""
+        before = [source._arrivals for source in self.sources if source._arrivals is not None]
+        index = None if self._search is None else self._search.index
+        touched = isinstance(self.spec.origin, FromBase | Exchanged) or self.by_foreign_keys or (
+            index is not None and (index.updated or index.deleted))
+        divided = self.spec.sources and self.spec.sources[0].conversion.old.partitioning is not None
+        return Arrivals(in_order=not divided and all(rows.in_order for rows in before),
+                        only_inserted=not touched and all(rows.only_inserted for rows in before))
 
     def rows(self) -> Iterator[pa.Table]:
         """The rows that are left, in the order in which they are written, some thousand at a time; they are lost but
@@ -238,7 +260,9 @@ class UnitApplier(ABC, Generic[Taken]):
         self._was_changed = self.is_changed
         if self._search is None:
             self._next_number = self.sources[0]._next_number if self.sources else 0
-            yield from _chunks(self.rows_at_first if self._keeps_rows else self._rows_before())
+            rows = self.rows_at_first if self._keeps_rows else self._rows_before()
+            self._passed = self._passed if self._keeps_rows else None
+            yield from _chunks(rows)
             return
         self._compare_images()
         gatherer = self._memory.gatherer(self._search.index)
@@ -261,12 +285,11 @@ class UnitApplier(ABC, Generic[Taken]):
         self._check_diffs()
 
     def _check_diffs(self) -> None:
-        for source in self.sources:
-            source._check_diffs()
-        if self._was_changed is None:
-            self._compare_images()
-        if self._was_changed is None and self._search is not None and self._search.index.diffs.n:
-            self._failed_diff = self._memory.gatherer(self._search.index).failed_diff()
+        for link in self._links():
+            if link._was_changed is None:
+                link._compare_images()
+            if link._was_changed is None and link._search is not None and link._search.index.diffs.n:
+                link._failed_diff = link._memory.gatherer(link._search.index).failed_diff()
 
     def finish(self) -> UnitResult:
         """Write the rows that are left, in key order, those of a table without one as they came; nothing where no
@@ -278,7 +301,7 @@ class UnitApplier(ABC, Generic[Taken]):
                 self.check()
             elif self.is_changed:
                 written = write_unit(place, self.spec.number, self.spec.definition, self.rows())
-        chain = self._chain
+        chain = self._links()
         conflicts = [part for link in chain for part in link._conflicts]
         found = sum((link._search.found for link in chain if link._search is not None), Counter[str]())
         return UnitResult(self.spec.number, *self._counts(), written.files,
@@ -289,11 +312,10 @@ class UnitApplier(ABC, Generic[Taken]):
 
     # ---- the outcome
 
-    @property
-    def _chain(self) -> list[UnitApplier[Any]]:
-        """The appliers of the versions whose rows come down to this one, which is the last."""
-        sources = [link for source in self.sources for link in source._chain]
-        return [*{id(link): link for link in sources}.values(), self]
+    def _links(self, ends: Callable[[UnitApplier[Any]], bool] = lambda _: False) -> list[UnitApplier[Any]]:
+        """The appliers of the versions whose rows come down to this one, which is the last, each after those before it.
+        Where one `ends` it, it is there, and those before it are not."""
+        return in_order_of_rows(self, lambda link: link.sources, ends)
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
@@ -316,6 +338,14 @@ class UnitApplier(ABC, Generic[Taken]):
     @property
     def is_changed(self) -> bool:
         """Whether the rows are not those of the base. A row that moves in from another unit is counted there."""
+        link: UnitApplier[Any] = self
+        while (known := link._changed_here) is None:
+            link = link.sources[0]
+        return known
+
+    @property
+    def _changed_here(self) -> bool | None:
+        """The same; None if it depends on the version before."""
         if self._was_changed is not None:
             return self._was_changed
         if self._search is not None:
@@ -326,20 +356,27 @@ class UnitApplier(ABC, Generic[Taken]):
         match self.spec.origin:
             case Exchanged():
                 return True
-            case Altered(conversion=conversion):
-                return alters_rows(conversion) or self.sources[0].is_changed
+            case Altered() as altered:
+                return None if altered.keeps_rows else True
             case _:
                 return bool(self.spec.shared_files)  # which other units may change
 
     def _counts(self) -> tuple[int, int, int, int]:
         """Rows inserted, updated and deleted, and zero dates, in this version and those before. Changes to a table
         whose partition was exchanged count there."""
-        counts = [unit._counts() for number, (source, unit) in enumerate(zip(self.spec.sources, self.sources)) if not (
-            number == 0 and (removed := source.conversion.removed) is not None and not removed.inside)]
-        if self._search is not None:
-            index = self._search.index
-            counts.append((index.inserted, index.updated, index.deleted, self._zero_dates))
-        inserted, updated, deleted, zero_dates = (sum(part) for part in zip(*counts, (0, 0, 0, 0)))
+        counts, counted = np.zeros(4, np.int64), set[int]()
+        pending: list[UnitApplier[Any]] = [self]
+        while pending:
+            unit = pending.pop()
+            if id(unit) in counted:
+                continue
+            counted.add(id(unit))
+            pending += [before for number, (source, before) in enumerate(zip(unit.spec.sources, unit.sources)) if not (
+                number == 0 and (removed := source.conversion.removed) is not None and not removed.inside)]
+            if unit._search is not None:
+                index = unit._search.index
+                counts += (index.inserted, index.updated, index.deleted, unit._zero_dates)
+        inserted, updated, deleted, zero_dates = counts.tolist()
         return inserted, updated, deleted, zero_dates
 
 

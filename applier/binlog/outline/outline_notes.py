@@ -91,7 +91,7 @@ def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray, relevanc
             outline.prepared.append(PreparedGroup(group_start, end, xid, gtid))
             continue
         if kind in (BLOCKED, BLOCKED_SAVEPOINT):
-            what, errno, hint = unreplayable_events(kind, event, file.name)
+            what, errno, hint = unreplayable_events(kind, event, file.name, of_table=table >= 0)
             outline.unreplayable.append(UnreplayableEvent(position, group_start, what, errno, hint, gtid,
                                             table if table >= 0 else None, stops_always(event)))
             continue

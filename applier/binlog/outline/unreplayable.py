@@ -17,9 +17,12 @@ def stops_always(event: Event) -> bool:
     return event.type == EventType.INCIDENT or event.name.startswith("UNKNOWN")
 
 
-def unreplayable_events(kind: int, event: Event, name: str) -> tuple[str, int | None, str]:
-    """Why the replay stops at this event of the file with a name, MySQL's error number, and what to do."""
-    later = "stop before this group with --stop-position, or leave the table out with --ignore-tables"
+def unreplayable_events(kind: int, event: Event, name: str, *, of_table: bool) -> tuple[str, int | None, str]:
+    """Why the replay stops at this event of the file with a name, MySQL's error number, and what to do; `of_table`: it
+    concerns one table only."""
+    later = "stop before this group with --stop-position" + (
+        ", or leave the table out with --ignore-tables" if of_table else
+        f"; to go on behind it, make a new base there, or give one: --start-position {name}:POSITION")
     if kind == BLOCKED_SAVEPOINT:
         return "ROLLBACK TO a savepoint that its transaction does not have", SAVEPOINT_DOES_NOT_EXIST, later
     if event.type == EventType.INCIDENT and not event.server_id:  # applier.io.relayed_kernel

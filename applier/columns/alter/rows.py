@@ -20,6 +20,7 @@ from applier.columns.alter.versions import rows_that_hold
 from applier.columns.defaults import completed, default_scalar, generated_values, is_variable, sources
 from applier.errors import NotComputable, SchemaError
 from applier.mysql import zero_dates
+from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
 from applier.mysql.types import arrow_type
@@ -70,13 +71,13 @@ class RowConverter:
             else:
                 made[column.name] = self._plain(rows, column, source)
                 if column.generated is None and self._differs(rows, made[column.name], source):
-                    changed.add(column.name.casefold())
+                    changed.add(folded(column.name))
         anew: dict[str, Column] = {}
         for column, _ in self._stored:
             if column.generated and (column.name in computed or sources(column, self._conversion.new) & changed
                                      or (changed and self._has_other_literals(column))):
                 anew[column.name] = column
-                changed.add(column.name.casefold())
+                changed.add(folded(column.name))
         row = _Row(made, {column.name: column for column in added} | anew, self._made)
         for name in anew:
             made.pop(name, None)
@@ -236,7 +237,7 @@ class RowConverter:
         if column.auto_increment:
             return self._numbers(n, column)
         if (versioning := self._conversion.new.versioning) is not None and versioning.has(column.name):
-            starts = column.name.casefold() == versioning.row_start.casefold()
+            starts = folded(column.name) == folded(versioning.row_start)
             time = self._conversion.timestamp_us if starts else self._conversion.end_of_time
             return pa.repeat(pa.scalar(time, pa.int64()).cast(arrow_type(column.type)), n)
         try:
@@ -246,7 +247,8 @@ class RowConverter:
                                f"{error.message}") from None
 
     def _numbers(self, n: int, column: Column) -> pa.Array:
-        if any(other.auto_increment for other in self._conversion.old.columns):
+        kept = {source for source in self._conversion.sources if source is not None}
+        if any(self._conversion.old.columns[number].auto_increment for number in kept):
             raise self._cannot(f"column {column.name} continues the numbers of another column")
         self._check_order(self._done + n, column)
         first = self._conversion.first_number + self._done

@@ -13,6 +13,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from applier.jobs.exporting.cells import texts_of, vector_bytes
+from applier.mysql.names import folded
 from applier.mysql.type_registry import Family
 from applier.mysql.types import arrow_type
 from applier.schema.definition import Column, TableDefinition
@@ -47,7 +48,7 @@ class SharedColumns:
     @classmethod
     def of(cls, before: TableDefinition | None, after: TableDefinition | None) -> SharedColumns:
         """The columns of both."""
-        sides = [{column.name.casefold(): column for column in (definition.stored_columns if definition else ())}
+        sides = [{folded(column.name): column for column in (definition.stored_columns if definition else ())}
                  for definition in (before, after)]
         names = [*sides[AFTER], *(name for name in sides[BEFORE] if name not in sides[AFTER])]
         return cls(tuple(_shared(sides[BEFORE].get(name), sides[AFTER].get(name)) for name in names))

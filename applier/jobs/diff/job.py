@@ -24,6 +24,7 @@ from applier.jobs.diff.comparing import Done, Side, Task, compare
 from applier.jobs.diff.files import Range, different, ranges
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.diff.rows import DELETE, INSERT, Differences
+from applier.mysql.names import folded
 from applier.mysql.types import arrow_type
 from applier.options import DiffOptions
 from applier.schema.definition import TableDefinition
@@ -157,7 +158,7 @@ def _shown(definition: TableDefinition | None) -> TableDefinition | None:
 def _same_key(before: TableEntry, after: TableEntry,
               definitions: tuple[TableDefinition | None, TableDefinition | None]) -> bool:
     """Whether both sides are sorted by the same columns, and their keys compare with each other."""
-    keys = [(tuple(map(str.casefold, entry.key)), entry.key_kind, entry.key_rules) for entry in (before, after)]
+    keys = [(tuple(map(folded, entry.key)), entry.key_kind, entry.key_rules) for entry in (before, after)]
     if keys[BEFORE] != keys[AFTER]:
         return False
     columns = [[definition.column(name).type for name in entry.key]

@@ -19,6 +19,7 @@ from applier.jobs.exporting.statements import in_mode, insert_head, loaded_colum
 from applier.jobs.exporting.text_kernel import BYTES, PLAIN
 from applier.jobs.exporting.texts import literals_text, rows_text
 from applier.mysql.client_sql import for_clients
+from applier.mysql.names import folded
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, quote_name
 from applier.schema.definition import Column, TableDefinition
@@ -179,18 +180,18 @@ def _loaded(definition: TableDefinition) -> TableDefinition:
 
 def columns_of_unique_keys(definition: TableDefinition, key: tuple[str, ...] = ()) -> set[str]:
     """The columns that unique keys depend on, but for the one with these columns; all, if an expression does."""
-    own = {name.casefold() for name in key}
+    own = {folded(name) for name in key}
     named: set[str] = set()
     for other in definition.shown.keys:
         if other.kind not in ("primary", "unique"):
             continue
-        columns = {part.column.casefold() for part in other.parts if part.column is not None}
+        columns = {folded(part.column) for part in other.parts if part.column is not None}
         computed = any(definition.column(name).generated for name in columns)
         if len(columns) < len(other.parts) or computed:
             return {column.name for column in definition.columns}
         if columns != own:
             named |= columns
-    return {column.name for column in definition.columns if column.name.casefold() in named}
+    return {column.name for column in definition.columns if folded(column.name) in named}
 
 
 def _compared(column: Column, values: pa.Array, *, exactly: bool) -> tuple[list[tuple[str, Cells]], str]:

@@ -210,6 +210,7 @@ class _Replay:
                             databases=databases, sequences=history.sequences(), prepared=span.pending,
                             left_out=together(self.base.left_out if self.base is not None else (), done.left_out),
                             last_column_id=history.last_column_id,
+                            lower_case_table_names=history.lower_case_table_names,
                             lineage=(part.base.lineage if part.base is not None else "") or new_lineage())
         if not part.is_last:
             return staging.commit(snapshot, "", {})

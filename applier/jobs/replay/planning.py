@@ -34,7 +34,8 @@ def history_of(options: ReplayOptions, part: Pass, before: SchemaHistory | None 
     schema_sql = read_text(options.schema) if options.schema is not None and before is None else None
     return read_history(part.span, options.filter.wanted, part.base, schema_sql, dict(options.rewrites),
                         skip_statements=options.on_statement == "skip", define_from_log=options.define_from_log,
-                        system_time_zone=options.system_time_zone, before=before)
+                        system_time_zone=options.system_time_zone, before=before,
+                        lower_case_table_names=options.lower_case_table_names)
 
 
 def tables_of(options: ReplayOptions, part: Pass, history: SchemaHistory) -> list[UsedTable]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from applier.columns.alter.partitions import are_in
 from applier.errors import NotComputable, SchemaError
+from applier.mysql.names import folded
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
@@ -46,11 +47,11 @@ class Loss:
         names = [column.name for column in definition.stored_columns]
         if self.part is None or by is None:
             return names[:1]
-        words = {token.text.casefold() for text in (by.expression or "", by.subpartition_by)
+        words = {folded(token.text) for text in (by.expression or "", by.subpartition_by)
                  for token in tokenize(text, flavour=definition.flavour)}
         key = () if definition.primary_key is None else definition.primary_key.parts  # which KEY () goes by
-        words |= {name.casefold() for name in (*by.columns, *(part.column or "" for part in key))}
-        return [name for name in names if name.casefold() in words] or names[:1]
+        words |= {folded(name) for name in (*by.columns, *(part.column or "" for part in key))}
+        return [name for name in names if folded(name) in words] or names[:1]
 
 
 Losses: TypeAlias = Mapping[TableName, Mapping[Position, Loss]]

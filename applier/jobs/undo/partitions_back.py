@@ -15,6 +15,7 @@ from applier.columns.alter.partitions import range_bounds
 from applier.errors import NotComputable, SchemaError
 from applier.jobs.undo.losses import Loss
 from applier.jobs.undo.traced_table import LossSince
+from applier.mysql.names import folded
 from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition
 from applier.schema.partitions import DEFAULT, Partition, Partitioning
@@ -26,7 +27,7 @@ def with_partitions_back(definition: TableDefinition,
     that a partition has no place."""
     found, dropped_later = list[str](), set[str]()
     for since in reversed(losses):
-        names = {one.name.casefold() for one in since.loss.dropped}
+        names = {folded(one.name) for one in since.loss.dropped}
         if since.is_chosen:
             if again := names & dropped_later:
                 raise _refused(definition, sorted(again)[0], "was dropped again since")

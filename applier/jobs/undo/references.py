@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from applier.jobs.history.commits import KIND_BITS, NEVER
 from applier.jobs.undo.row_keys import read_columns, row_keys
 from applier.jobs.undo.rows_to_undo import RowsToUndo
+from applier.mysql.names import folded
 from applier.mysql.types import arrow_type
 from applier.options import FORCE, OF_COLUMNS
 from applier.schema.ddl.schema_changes import TableName
@@ -192,7 +193,7 @@ def _columns(child: TableDefinition, parent: TableDefinition,
     primary = () if parent.primary_key is None else parent.primary_key.parts
     names = key.referenced or tuple(part.column or "" for part in primary)
     found = [[column for name in of_side for column in definition.stored_columns
-              if column.name.casefold() == name.casefold()]
+              if folded(column.name) == folded(name)]
              for definition, of_side in ((child, key.columns), (parent, names))]
     return (found[0], found[1]) if len(found[0]) == len(found[1]) == len(key.columns) else ([], [])
 

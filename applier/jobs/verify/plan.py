@@ -24,6 +24,7 @@ from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
 from applier.io.parquet_reading import open_parquet
 from applier.jobs.verify.canonical import sql_value
+from applier.mysql.names import folded
 from applier.mysql.type_registry import Family
 from applier.mysql.types import quote_name
 from applier.schema.definition import Column, TableDefinition, table_schema
@@ -68,8 +69,8 @@ class ComparedTable:
     @cached_property
     def key(self) -> tuple[int, ...]:
         """The columns of the key, as numbers of columns."""
-        numbers = {column.name.casefold(): number for number, column in enumerate(self.columns)}
-        return tuple(numbers[name.casefold()] for name in self.entry.key)
+        numbers = {folded(column.name): number for number, column in enumerate(self.columns)}
+        return tuple(numbers[folded(name)] for name in self.entry.key)
 
     @property
     def label(self) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from applier.mysql.names import folded
+
 
 @dataclass(frozen=True)
 class ViewColumn:
@@ -24,7 +26,7 @@ class AsOf:
     @property
     def argument(self) -> str:
         """Its argument's name, which no column has."""
-        names, argument = {column.name.casefold() for column in self.columns}, "seq"
+        names, argument = {folded(column.name) for column in self.columns}, "seq"
         while argument in names:
             argument += "_"
         return argument

@@ -18,6 +18,7 @@ from applier.mysql.collations import (
     named_default,
     with_default,
 )
+from applier.mysql.names import folded
 from applier.schema.ddl.column_grammar import ColumnWords, old_timestamps, parse_column, resolve_column, skip_check
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
@@ -161,9 +162,9 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
         raise SchemaError(f"the table has the character set {error}, which is not known") from None
     if not context.explicit_timestamps:
         old_timestamps(words.columns)
-    primary = {part.column.casefold()
+    primary = {folded(part.column)
                for key in words.keys if key.kind == "primary" for part in key.parts if part.column}
-    columns = tuple(resolve_column(column, charset, context, in_primary_key=column.name.casefold() in primary)
+    columns = tuple(resolve_column(column, charset, context, in_primary_key=folded(column.name) in primary)
                     for column in words.columns)
     versioning = created_versioning(words.columns, all_are=words.versioned)
     columns += hidden_columns(versioning)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.client_charsets import ClientCharsets, CodedText
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
+from applier.mysql.names import folded
 from applier.mysql.time_zones import shifted, zone_of
 from applier.sql.literal_charsets import as_kept, as_written
 from applier.sql.sql_modes import in_default_mode
@@ -23,8 +24,9 @@ class StatementContext:
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
     `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
-    makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known. `charsets`
-    are the character sets of literals.
+    makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known.
+    `folds_names`: databases and tables are known by their names in lower case. `charsets` are the character sets of
+    literals.
     """
 
     flavour: str = "mysql"
@@ -38,7 +40,17 @@ class StatementContext:
     rewrites: Mapping[str, str] = field(default_factory=dict)
     inline_references: bool = False
     timestamp_us: int = 0
+    folds_names: bool = False
     charsets: ClientCharsets = field(default_factory=ClientCharsets)
+
+    def named(self, name: str) -> str:
+        """The name of a database or a table, as the server knows it."""
+        return folded(name) if self.folds_names else name
+
+    def database_named(self, name: str) -> str:
+        """The name of a database, as it is here (AP-FILT)."""
+        name = self.named(name)
+        return self.rewrites.get(name, name)
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)
@@ -131,17 +143,16 @@ class Cursor:
         """(database, table); without a written database, the session's."""
         first = self.name()
         if self.accept("."):
-            return self.context.rewrites.get(first, first), self.name()
+            return self.context.database_named(first), self.context.named(self.name())
         if self.context.default_database is None:
             error = self.error(f"there is no default database to look for table {first} in")
             error.mysql_errno = NO_DATABASE
             raise error
-        return self.context.default_database, first
+        return self.context.default_database, self.context.named(first)
 
     def database_name(self) -> str:
         """A database's name by itself."""
-        name = self.name()
-        return self.context.rewrites.get(name, name)
+        return self.context.database_named(self.name())
 
     def number(self) -> int:
         token = self.next()

@@ -1,6 +1,7 @@
 """Parses statements of a log or a schema file to schema changes: the first words select the grammar for the rest."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from applier.errors import SchemaError
 from applier.mysql.client_charsets import ClientCharsets
@@ -60,6 +61,7 @@ def parse_statement(
     rewrites: Mapping[str, str] | None = None,
     inline_references: bool = False,
     timestamp_us: int = 0,
+    folds_names: bool = False,
     charsets: ClientCharsets | None = None,
 ) -> list[SchemaChange]:
     """The changes that one statement makes, in order; an empty list for comments only.
@@ -69,18 +71,19 @@ def parse_statement(
     collations of character sets that are named without one, if not the usual ones. `rewrites` has other names for
     databases, the default one and those that the statement names (AP-FILT); `inline_references` depends on the server's
     version (foreign_keys.honours_inline_references); `timestamp_us` is the statement's time in microseconds UTC;
-    `charsets` are the character sets of literals, by default UTF-8. A CREATE TABLE that cannot be parsed becomes
-    `Other` with the reason, so that the caller can decide whether it matters; text that is not even a statement (an
-    open quote, no table's name) raises SchemaError.
+    `folds_names` is as in StatementContext; `charsets` are the character sets of literals, by default UTF-8. A CREATE
+    TABLE that cannot be parsed becomes `Other` with the reason, so that the caller can decide whether it matters; text
+    that is not even a statement (an open quote, no table's name) raises SchemaError.
     """
     defaults = DEFAULT_COLLATIONS[flavour] | dict(default_collations or {})
     if not isinstance(server_charset, Charset):
         server_charset = with_default(server_charset or "utf8mb4", defaults)
     rewrites = rewrites or {}
-    database = None if default_database is None else rewrites.get(default_database, default_database)
-    context = StatementContext(flavour, sql_mode, database, server_charset,
-                               databases or {}, time_zone, explicit_timestamps, defaults, rewrites, inline_references,
-                               timestamp_us, charsets or ClientCharsets())
+    context = StatementContext(flavour, sql_mode, None, server_charset, databases or {}, time_zone,
+                               explicit_timestamps, defaults, rewrites, inline_references, timestamp_us, folds_names,
+                               charsets or ClientCharsets())
+    if default_database is not None:
+        context = replace(context, default_database=context.database_named(default_database))
     tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets)
     cursor = Cursor(tokens, context)
     if cursor.at_end:
@@ -100,7 +103,7 @@ def _parse(cursor: Cursor, sql: str) -> SchemaChange:
     if word in DML or word == "(":
         return parse_dml(cursor, sql)
     if cursor.accept("USE"):
-        return SessionChange(database=cursor.name())
+        return SessionChange(database=cursor.context.named(cursor.name()))
     if cursor.accept("SET"):
         return _set(cursor)
     if word in _NO_TABLES:

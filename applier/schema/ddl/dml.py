@@ -44,6 +44,7 @@ def _all_tables(statement: str, context: StatementContext) -> tuple[TableName, .
         tables = list(sqlglot.parse_one(statement, dialect="mysql").find_all(sqlglot.exp.Table))
     except (SqlglotError, RecursionError):  # or it is nested too deeply to be parsed
         return None
-    found = tuple(dict.fromkeys((context.rewrites.get(table.db, table.db) or context.default_database or "", table.name)
+    found = tuple(dict.fromkeys((context.database_named(table.db) or context.default_database or "",
+                                 context.named(table.name))
                                 for table in tables))
     return found or None

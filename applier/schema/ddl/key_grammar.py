@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from applier.errors import SchemaError
+from applier.mysql.names import folded
 from applier.mysql.types import BINARY, TEXT
 from applier.schema.ddl.cursor import Cursor
 from applier.schema.definition import Column, Key, KeyPart
@@ -94,7 +95,7 @@ def resolve_keys(words: Iterable[KeyWords], before: Sequence[Key], columns: Sequ
 
     Raises SchemaError for a key on a column that the table does not have.
     """
-    by_name = {column.name.casefold(): column for column in columns}
+    by_name = {folded(column.name): column for column in columns}
     keys = list(before)
     for key in words:
         keys.append(_resolve_key(key, keys, by_name))
@@ -106,23 +107,23 @@ def resolve_keys(words: Iterable[KeyWords], before: Sequence[Key], columns: Sequ
 
 
 def _starts_with(key: Key, columns: Sequence[str]) -> bool:
-    parts = [part.column.casefold() for part in key.parts if part.column is not None and part.length is None]
+    parts = [folded(part.column) for part in key.parts if part.column is not None and part.length is None]
     return key.kind in ("primary", "unique", "key") and len(parts) == len(key.parts) and \
-        parts[:len(columns)] == [column.casefold() for column in columns]
+        parts[:len(columns)] == [folded(column) for column in columns]
 
 
 def _resolve_key(words: KeyWords, before: list[Key], columns: dict[str, Column]) -> Key:
     parts = tuple(_resolve_part(part, words.kind, columns) for part in words.parts)
     if words.kind == "primary":
         return Key("PRIMARY", words.kind, parts, words.visible)
-    name = words.name or _free_name(parts[0].column or "functional_index", {key.name.casefold() for key in before})
+    name = words.name or _free_name(parts[0].column or "functional_index", {folded(key.name) for key in before})
     return Key(name, words.kind, parts, words.visible)
 
 
 def _resolve_part(part: KeyPart, kind: str, columns: dict[str, Column]) -> KeyPart:
     if part.column is None:
         return part
-    column = columns.get(part.column.casefold())
+    column = columns.get(folded(part.column))
     if column is None:
         raise SchemaError(f"a key is on column {part.column}, which the table does not have")
     length = None if kind in ("fulltext", "spatial", "vector") else useful_prefix(part.length, column)
@@ -158,4 +159,4 @@ def _free_name(column: str, taken: set[str]) -> str:
     """Name a key without a name for its first column, with _2, _3, … if that is taken, or is PRIMARY."""
     taken = taken | {"primary"}
     candidates = [column, *(f"{column}_{number}" for number in range(2, 100))]
-    return next(name for name in candidates if name.casefold() not in taken)
+    return next(name for name in candidates if folded(name) not in taken)

@@ -6,6 +6,7 @@ Source: MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
 from collections.abc import Sequence
 
 from applier.errors import SchemaError
+from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import AddColumn, AlterAction, DropColumn, SetVersioning
 from applier.schema.ddl.column_grammar import ColumnWords
 from applier.schema.ddl.cursor import Cursor
@@ -26,7 +27,7 @@ def created_versioning(columns: Sequence[ColumnWords], *, all_are: bool) -> Vers
     """The versioning of a table with these columns, if `all_are` versioned; None without versioning."""
     if not all_are and not any(words.versioned for words in columns):
         return None
-    without = tuple(words.name.casefold() for words in columns
+    without = tuple(folded(words.name) for words in columns
                     if words.versioned is False or (words.versioned is None and not all_are and not words.row_time))
     return _with_times(columns, without)
 
@@ -52,7 +53,7 @@ def altered_versioning(before: Versioning | None, actions: Sequence[AlterAction]
                        renames: dict[str, str]) -> Versioning | None:
     """The versioning after an ALTER, with new names of columns by their old ones in lower case."""
     added = [action.words for action in actions if isinstance(action, AddColumn)]
-    without = tuple(words.name.casefold() for words in added if words.versioned is False)
+    without = tuple(folded(words.name) for words in added if words.versioned is False)
     switch = next((action.on for action in actions if isinstance(action, SetVersioning)), None)
     if switch is False:
         return None
@@ -69,9 +70,9 @@ def altered_versioning(before: Versioning | None, actions: Sequence[AlterAction]
 
 def drops_times(versioning: Versioning, actions: Sequence[AlterAction]) -> bool:
     """True if actions drop the columns of the two times, which become hidden ones."""
-    dropped = {action.name.casefold() for action in actions if isinstance(action, DropColumn)}
-    return not versioning.hidden and dropped.issuperset((versioning.row_start.casefold(),
-                                                         versioning.row_end.casefold()))
+    dropped = {folded(action.name) for action in actions if isinstance(action, DropColumn)}
+    return not versioning.hidden and dropped.issuperset((folded(versioning.row_start),
+                                                         folded(versioning.row_end)))
 
 
 def with_row_times(columns: list[tuple[Column, int | None]], definition: TableDefinition,
@@ -86,7 +87,7 @@ def with_row_times(columns: list[tuple[Column, int | None]], definition: TableDe
         return [*columns, *((column, None) for column in hidden_columns(versioning))]
     times = [definition.column_index(name) for name in (before.row_start, before.row_end)]
     added = [*hidden_columns(versioning), *(column for column, source in columns if source is None)]
-    named = [next(column for column in added if column.name.casefold() == name.casefold())
+    named = [next(column for column in added if folded(column.name) == folded(name))
              for name in (versioning.row_start, versioning.row_end)]
     made = dict(zip(times, named, strict=True))
     return [(column if source is None else made.get(source, column), source) for column, source in columns

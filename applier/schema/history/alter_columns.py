@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from applier.errors import SchemaError
 from applier.mysql.collations import Charset, named_default
+from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import (
     AddColumn,
     AddKey,
@@ -98,7 +99,7 @@ class ColumnChanges:
         for number, column in enumerate(self.definition.columns):
             if number in dropped:
                 continue
-            self.renames[column.name.casefold()] = renames.get(number, column.name)
+            self.renames[folded(column.name)] = renames.get(number, column.name)
             changed = changes.get(number)
             columns.append((self._resolved(changed) if changed else self._kept(column, renames.get(number)), number))
         for action in self.actions:
@@ -181,7 +182,7 @@ class ColumnChanges:
 
 def same_name(a: str, b: str) -> bool:
     """True if two columns, or two keys, have the same name to the server."""
-    return a.casefold() == b.casefold()
+    return folded(a) == folded(b)
 
 
 def _put(columns: list[tuple[Column, int | None]], entry: tuple[Column, int | None], place: str | None) -> None:
@@ -202,7 +203,7 @@ def with_names(expression: str, renames: dict[str, str]) -> str:
     renamed = []
     for token, following in pairwise(tokens):
         is_function = token.kind == "word" and following.text == "("
-        if token.kind in ("word", "name") and token.text.casefold() in renames and not is_function:
-            token = Token("name", renames[token.text.casefold()], token.start, token.end)
+        if token.kind in ("word", "name") and folded(token.text) in renames and not is_function:
+            token = Token("name", renames[folded(token.text)], token.start, token.end)
         renamed.append(token)
     return render(renamed)

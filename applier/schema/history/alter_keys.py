@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import (
     AddKey,
     AlterAction,
@@ -29,13 +30,13 @@ def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], re
                  columns: Sequence[Column], of_foreign_keys: Sequence[ForeignKeyWords]) -> tuple[Key, ...]:
     """The keys that stay, with their columns that stay, then the added ones, and those `of_foreign_keys`, as of
     resolve_keys. `columns` are the new columns, `renames` new names by the old ones in lower case."""
-    before = {key.name.casefold(): key for key in in_server_order(definition.keys, definition.columns)}
+    before = {folded(key.name): key for key in in_server_order(definition.keys, definition.columns)}
     for drop in of_kind(actions, DropKey):
         # An unknown name belongs to an index that the server made for a foreign key, or to another
         # constraint.
-        before.pop(drop.name.casefold(), None)
-    names = {rename.old.casefold(): rename.new for rename in of_kind(actions, RenameKey)}
-    visible = {action.name.casefold(): action.visible for action in of_kind(actions, SetKeyVisible)}
+        before.pop(folded(drop.name), None)
+    names = {folded(rename.old): rename.new for rename in of_kind(actions, RenameKey)}
+    visible = {folded(action.name): action.visible for action in of_kind(actions, SetKeyVisible)}
     kept = []
     for name, key in before.items():
         parts = tuple(part for part in (_followed(part, renames, columns) for part in key.parts) if part)
@@ -50,7 +51,7 @@ def _followed(part: KeyPart, renames: Mapping[str, str], columns: Sequence[Colum
     if part.column is None:
         changed = {old: new for old, new in renames.items() if not same_name(old, new)}
         return replace(part, expression=with_names(part.expression or "", changed)) if changed else part
-    name = renames.get(part.column.casefold())
+    name = renames.get(folded(part.column))
     if name is None:
         return None
     column = next(column for column in columns if same_name(column.name, name))

@@ -99,7 +99,7 @@ class RowConversion:
     @property
     def is_innodb(self) -> bool:
         """Whether the table's engine is InnoDB, before and after."""
-        return all((table.engine or "InnoDB").casefold() == "innodb" for table in (self.old, self.new))
+        return all((table.engine or "InnoDB").lower() == "innodb" for table in (self.old, self.new))
 
     @cached_property
     def asks_for_copy(self) -> bool:

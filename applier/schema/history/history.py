@@ -8,10 +8,21 @@ from typing import Any, Protocol
 
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.collations import Charset
+from applier.mysql.names import folded
 from applier.schema.ddl.column_grammar import in_utc
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.ddl import parse_statement
-from applier.schema.ddl.schema_changes import CreateTable, Dml, SchemaChange, SessionChange, TableName
+from applier.schema.ddl.schema_changes import (
+    AlterDatabase,
+    CreateDatabase,
+    CreateTable,
+    Dml,
+    DropDatabase,
+    RenameTables,
+    SchemaChange,
+    SessionChange,
+    TableName,
+)
 from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.dump_header import database_of_header
 from applier.schema.foreign_keys import honours_inline_references
@@ -25,6 +36,7 @@ from applier.schema.history.table_versions import (
     TableVersion,
     TableVersions,
 )
+from applier.schema.name_case import CaseEvidence, folded_table
 from applier.schema.versioning import end_of_time
 from applier.sql.tokens import split_statements
 
@@ -36,6 +48,7 @@ class Statement(LoggedStatement, Protocol):
 
     gtid: str | None
 
+_AFTER_BASE: Position = (0, 1)
 _HEADER = 4096
 """Characters at the beginning of a schema file in which a dump's header is."""
 
@@ -48,14 +61,16 @@ class SchemaHistory:
     `rewrites` gives databases of the log other names here (AP-FILT); a schema file and a base already use these names.
     With `skip_statements`, statements that change rows are skipped, and counted in `skipped`, by table ("" if it is not
     known) and kind. `system_time_zone` is what SYSTEM means in the log, `server_version` is the version of its server
-    ("" if not known). `defined_by_log` are tables that `define` was called for, `charset_assumed` those that inherit
-    the character set of a database of which it is not known.
+    ("" if not known). `folds_names`: databases and tables are known by their names in lower case, as in a server with
+    lower_case_table_names=1; None: names are taken as they are, and `case` is what that shows. `defined_by_log` are
+    tables that `define` was called for, `lower_case_table_names` is the server's variable where it is known,
+    `charset_assumed` are tables that inherit the character set of a database of which it is not known.
     """
 
     def __init__(
         self, flavour: str, *, wanted: Callable[[str, str], bool] | None = None, files: Sequence[str] = (),
         rewrites: Mapping[str, str] | None = None, skip_statements: bool = False, server_version: str = "",
-        system_time_zone: str | None = None
+        system_time_zone: str | None = None, folds_names: bool | None = False
     ) -> None:
         self.flavour = flavour
         self._inline_references = honours_inline_references(flavour, server_version)
@@ -64,8 +79,12 @@ class SchemaHistory:
         self._files, self._rewrites = files, rewrites or {}
         self._tables = TableVersions(self._wanted)
         self._databases: dict[str, Charset] = {}
-        self._changes = TableChanges(self._tables, self._databases, self._wanted, skip_statements)
+        self.folds_names, self.case = bool(folds_names), CaseEvidence() if folds_names is None else None
+        if folds_names:
+            self._rewrites = {folded(old): folded(new) for old, new in self._rewrites.items()}
+        self._changes = TableChanges(self._tables, self._databases, self._wanted, skip_statements, self.case)
         self.skip_statements = skip_statements
+        self.lower_case_table_names: int | None = None
         self.defined_by_log: list[str] = []
         self.charset_assumed: set[str] = set()
 
@@ -82,7 +101,17 @@ class SchemaHistory:
 
     def renamed(self, table: TableName) -> TableName:
         """A table of the log by its name here."""
-        return self._rewrites.get(table[0], table[0]), table[1]
+        database, name = self._stored(table)
+        return self._rewrites.get(database, database), name
+
+    def in_other_case(self, database: str, table: str, position: Position) -> bool:
+        """True if there is a table at the position whose name differs from this one in case only."""
+        return self._tables.in_other_case((database, table), position) is not None
+
+    @property
+    def has_upper_case(self) -> bool:
+        """True if a table has, or had, a name that is not in lower case."""
+        return self._tables.has_upper_case
 
     def live(self) -> list[TableVersion]:
         """The tables that exist after the last statement, without sequences."""
@@ -146,11 +175,11 @@ class SchemaHistory:
 
     def load_database(self, name: str, charset: Charset) -> None:
         """Add a database that exists before the log begins: tables made in it later inherit its character set."""
-        self._databases[name] = charset
+        self._databases[folded(name) if self.folds_names else name] = charset
 
     def load_sequence(self, name: TableName) -> None:
         """Add a sequence that exists before the log begins."""
-        definition = TableDefinition(*name, (), engine=SEQUENCE, flavour=self.flavour)
+        definition = TableDefinition(*self._stored(name), (), engine=SEQUENCE, flavour=self.flavour)
         self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
 
     def load_definition(self, definition: TableDefinition) -> None:
@@ -161,17 +190,29 @@ class SchemaHistory:
             definition = replace(definition, columns=tuple(
                 replace(column, default=in_utc(column.default, context)) for column in definition.columns))
         self._changes.create(definition, StatementOrigin(BEFORE_THE_LOG, "the base snapshot"))
+        self._fold_name((definition.database, definition.name))
 
     def begin_as(self, before: "SchemaHistory") -> None:
         """Begin with what another history ends with, whose log this one's continues: besides what a snapshot says of
         tables, this is the tables that are not wanted, and what was there before the first log."""
         self.load_column_ids(before.last_column_id)
-        self._databases.update(before.databases())
+        for name, charset in before.databases().items():
+            self.load_database(name, charset)
         self.charset_assumed |= before.charset_assumed
         self._changes.skipped.update({table: Counter(kinds) for table, kinds in before.skipped.items()})
         for version in before.versions():
             if version.end is None:
                 self._tables.begin_as(version)
+                self._fold_name((version.definition.database, version.definition.name))
+
+    def _stored(self, table: TableName) -> TableName:
+        """The name under which the server has a table."""
+        return folded_table(table) if self.folds_names else table
+
+    def _fold_name(self, table: TableName) -> None:
+        """Rename a table of a base that was made before it was known that the server folds names."""
+        if (stored := self._stored(table)) != table:
+            self._changes.apply(RenameTables(((table, stored),)), StatementOrigin(_AFTER_BASE, "the base snapshot"))
 
     def define(self, definition: TableDefinition, at: Position) -> None:
         """Add a table that nothing else defines, from a position in the log on; it is empty there."""
@@ -211,6 +252,8 @@ class SchemaHistory:
         try:
             for change in self._parse(sql, **parse_arguments(statement, self.flavour, self._rewrites,
                                                              self._system_time_zone)):
+                if self.case is not None and isinstance(change, CreateDatabase | DropDatabase | AlterDatabase):
+                    self.case.folds |= change.name != statement.database == folded(change.name)  # typed, and stored
                 self._apply(change, place)
         except (SchemaError, UnsupportedStatement) as error:
             error.file, error.position, error.gtid = place.file, place.position, place.gtid
@@ -227,4 +270,4 @@ class SchemaHistory:
 
     def _parse(self, sql: str, **session: Any) -> list[SchemaChange]:
         return parse_statement(sql, flavour=self.flavour, databases=self._databases,
-                               inline_references=self._inline_references, **session)
+                               inline_references=self._inline_references, folds_names=self.folds_names, **session)

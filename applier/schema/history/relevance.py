@@ -15,6 +15,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import Dml, Ignored, SchemaChange, SessionChange
 from applier.schema.history.session import LoggedStatement, parse_arguments, text_of
 from applier.schema.history.table_changes import first_wanted, shorten
+from applier.schema.name_case import folded_table
 
 LONG = 64 << 10
 """Characters of a statement that is carried as its beginning if that says the same."""
@@ -53,6 +54,8 @@ class Relevance:
         if len(changes) != 1 or not isinstance(dml := changes[0], Dml):
             return Relevant()
         concerned = first_wanted(dml.tables, self.wanted)
+        if concerned is None and first_wanted(dml.tables and tuple(map(folded_table, dml.tables)), self.wanted):
+            return Relevant()  # it depends on the server's lower_case_table_names
         if concerned is None:
             return Relevant(is_needed=False)
         if self.skip_statements:

@@ -10,6 +10,7 @@ from applier.schema.column_ids import numbered
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
+from applier.schema.name_case import folded_table
 from applier.schema.versioning import ENDS_OF_TIME
 
 Position = tuple[int, int]  # index of the file in the archive's order, byte offset in it
@@ -94,6 +95,7 @@ class TableVersions:
         self._wanted, self.last_column_id = wanted, 0
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, SortedKeyList[int, Position]] = {}  # ids by the versions' starts
+        self._by_folded: dict[TableName, list[TableName]] = {}  # all names, by these in lower case
         self._redefinitions: dict[int, list[Redefinition]] = {}
 
     # ---- queries
@@ -110,6 +112,17 @@ class TableVersions:
         """The current version of a name, which no statement has ended."""
         ids = self._by_table.get(table)
         return self._versions[ids[-1]] if ids and self._versions[ids[-1]].end is None else None
+
+    def in_other_case(self, table: TableName, position: Position | None = None) -> TableVersion | None:
+        """A version whose name differs from this one in case only: a current one, or one at the position."""
+        others = [other for other in self._by_folded.get(folded_table(table), ()) if other != table]
+        versions = (self.live(other) if position is None else self.at(other, position) for other in others)
+        return next((version for version in versions if version is not None), None)
+
+    @property
+    def has_upper_case(self) -> bool:
+        """True if a name that a table has, or had, is not in lower case."""
+        return any(names != [name] for name, names in self._by_folded.items())
 
     def alive(self) -> Iterator[TableVersion]:
         """The current versions of all names."""
@@ -167,6 +180,7 @@ class TableVersions:
         self._versions.append(TableVersion(number, definition, position, None, sql, sources, in_base, given))
         if table not in self._by_table:
             self._by_table[table] = SortedKeyList(key=lambda number: self._versions[number].start)
+            self._by_folded.setdefault(folded_table(table), []).append(table)
         self._by_table[table].add(number)
 
     def begin_as(self, before: TableVersion) -> None:

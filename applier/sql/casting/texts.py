@@ -44,11 +44,34 @@ def in_charset(values: pa.Array, charset: str) -> pa.Array:
 
 def _recoded(values: pa.Array, charset: str) -> pa.Array:
     """Like `fitted`, for text that is not all ASCII: through the set's own table, there and back."""
+    from applier.mysql.charset_tables import MULTI_BYTE
     from applier.mysql.charsets import to_utf8
 
+    if charset in MULTI_BYTE:
+        return _with_characters_of(values, charset)
     if charset not in SINGLE_BYTE:
         raise NotComputable(f"text that is not ASCII becomes {charset}")
     return to_utf8(encoded(values, charset, "replace"), charset)
+
+
+def _with_characters_of(values: pa.Array, charset: str) -> pa.Array:
+    """Text with a "?" for each character that an East Asian set lacks."""
+    from applier.mysql.charset_tables import characters_of
+
+    _, data = value_bytes(values)
+    characters = np.frombuffer(data.tobytes().decode().encode("utf-32-le"), np.uint32)
+    made = np.where(characters_of(charset)[characters], characters, np.uint32(ord("?")))
+    if charset == "cp932":
+        made[characters == _CP932_TAKES] = _CP932_GIVES
+    ends = np.cumsum([0, *pc.utf8_length(values).fill_null(0).to_numpy(zero_copy_only=False)], dtype=np.int64)
+    sizes = 1 + (made >= 0x80).astype(np.int64) + (made >= 0x800) + (made >= 0x10000)
+    offsets = np.concatenate([[0], np.cumsum(sizes)])[ends]
+    text = made.astype("<u4").tobytes().decode("utf-32-le").encode()
+    return beside(values, pa.string(), offsets, np.frombuffer(text, np.uint8))
+
+
+_CP932_TAKES, _CP932_GIVES = ord("晡"), ord("晙")
+"""A slip in both servers' tables, which write the one as the other."""
 
 
 def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:

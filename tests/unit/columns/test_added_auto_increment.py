@@ -115,3 +115,13 @@ def test_numbers_that_go_on_from_another_column_are_not_guessed():
     convert = RowConverter(RowConversion(old.definition, new.definition, (0, None), sql="ALTER")).convert
     with pytest.raises(SchemaError, match="continues the numbers"):
         convert(pa.table({"a": pa.array([7], pa.int32())}))
+
+
+def test_numbers_begin_anew_where_the_column_that_had_some_is_dropped():
+    """Recorded on MySQL 9.7: ALTER TABLE t DROP COLUMN my_row_id, ADD id … AUTO_INCREMENT PRIMARY KEY."""
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t ({columns})") for columns in (
+        "my_row_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT INVISIBLE PRIMARY KEY, v INT",
+        "v INT, id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY"))
+    convert = RowConverter(RowConversion(old.definition, new.definition, (1, None), sql="ALTER")).convert
+    rows = convert(pa.table({"my_row_id": pa.array([1, 3], pa.decimal128(20)), "v": pa.array([5, 7], pa.int32())}))
+    assert [tuple(map(int, row.values())) for row in rows.to_pylist()] == [(5, 1), (7, 2)]

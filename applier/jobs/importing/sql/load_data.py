@@ -10,6 +10,7 @@ from applier.errors import UsageError
 from applier.jobs.importing.sql import tuple_kernel as kind
 from applier.jobs.importing.sql.field_kernel import NONE
 from applier.jobs.importing.sql.inserts import FAIL, KEEP, TAKE
+from applier.mysql.names import folded
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.sql.tokens import tokenize
 
@@ -58,8 +59,8 @@ class RowsFile:
 
     def kinds(self, names: list[str]) -> np.ndarray:
         """For each column the kind of its decoded fields, 0 for plain ones."""
-        coded = {name.casefold(): what for name, what in self.coded.items()}
-        return np.array([coded.get(name.casefold(), 0) for name in names], np.uint8)
+        coded = {folded(name): what for name, what in self.coded.items()}
+        return np.array([coded.get(folded(name), 0) for name in names], np.uint8)
 
 
 def parse_load_data(sql: str, database: str | None, sql_mode: str, flavour: str, charset: str) -> RowsFile:

@@ -122,3 +122,38 @@ def test_a_statement_that_is_refused_comes_before_changes_that_follow(keys, rout
             log.delete("d.p", {"n": [1], "m": [1]})
     with pytest.raises(SchemaError, match=r"becomes time: '1e2' as TIME"):
         replay_with(ThisProcess(1), ReplayOptions((str(path),), str(tmp_path / "out"), route=route, exec_mode=mode))
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+@pytest.mark.parametrize("key", ["", ", UNIQUE KEY u (g)", ", UNIQUE KEY u (k)"])
+@pytest.mark.parametrize("mode", ["strict", "idempotent"])
+def test_an_image_with_nothing_to_search_by(mode, key, route, tmp_path):
+    """IDX-R2: the before-image has a VIRTUAL column only, which no row has; both exec modes stop, and name the row."""
+    sql = f"CREATE TABLE d.t ({COLUMNS.format('VIRTUAL')}{key})"
+    definition = parse_statement(sql, flavour="mysql")[0].definition
+    with BinlogWriter(tmp_path / "b.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query(sql)
+        with log.transaction():
+            log.rows(change(definition, None, row(1), IMAGES["full"], set()))
+        with log.transaction():
+            log.rows(RowChanges(definition, {"g": pa.array([2], pa.int32())}, {"n": pa.array([5], pa.int32())}))
+    with pytest.raises(ReplayStopped, match=r"the row \(") as stopped:
+        replay_with(ThisProcess(2), ReplayOptions((str(tmp_path / "b.000001"),), str(tmp_path / "out"), route=route,
+                                                  exec_mode=mode))
+    assert stopped.value.mysql_errno == 1032
+
+
+@pytest.mark.parametrize("mode", ["strict", "idempotent"])
+def test_a_table_without_columns_that_are_compared(mode, tmp_path):
+    """All of its columns are VIRTUAL: no row can be searched by what it holds, and the refusal says so."""
+    sql = "CREATE TABLE d.t (g INT AS (1 + 1) VIRTUAL)"
+    definition = parse_statement(sql, flavour="mysql")[0].definition
+    with BinlogWriter(tmp_path / "b.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query(sql)
+        with log.transaction():
+            log.rows(RowChanges(definition, {"g": pa.array([2], pa.int32())}, None))
+    with pytest.raises(ReplayStopped, match=r"its image has no column that is compared"):
+        replay_with(ThisProcess(2), ReplayOptions((str(tmp_path / "b.000001"),), str(tmp_path / "out"),
+                                                  exec_mode=mode))

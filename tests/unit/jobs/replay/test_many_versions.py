@@ -1,0 +1,68 @@
+"""Tables with thousands of versions: cost and depth are not those of all versions before."""
+
+import pyarrow.parquet as pq
+import pytest
+
+import applier
+from applier.snapshot import manifest
+
+pytestmark = pytest.mark.slow
+
+N = 1200
+"""More versions than Python has frames for."""
+
+
+def _partitions(log, n, statement):
+    parts = ", ".join(f"PARTITION p{i} VALUES LESS THAN ({10 * i + 10})" for i in range(n))
+    log.query(f"CREATE TABLE d.p (id INT PRIMARY KEY, v INT) PARTITION BY RANGE (id) ({parts})")
+    with log.transaction():
+        log.insert("d.p", {"id": [10 * i for i in range(n)], "v": [1] * n})
+    for i in range(N // 2):
+        for sql in statement(i):
+            log.query(sql)
+        with log.transaction():
+            log.insert("d.p", {"id": [10 * (n + i) + 3], "v": [2]})
+
+
+def _swaps(log):
+    log.query("CREATE TABLE d.p (id INT PRIMARY KEY, v INT)")
+    log.query("CREATE TABLE d.q (id INT PRIMARY KEY, v INT)")
+    for i in range(N // 3):
+        with log.transaction():
+            log.insert("d.p", {"id": [i], "v": [i]})
+        log.query("RENAME TABLE d.p TO d.x, d.q TO d.p, d.x TO d.q")
+
+
+def _columns(log):
+    log.query("CREATE TABLE d.p (id INT PRIMARY KEY, v INT)")
+    for i in range(N // 2):
+        with log.transaction():
+            log.insert("d.p", {"id": [i], "v": [i]})
+        log.query(f"ALTER TABLE d.p ADD COLUMN z INT DEFAULT {i}")
+        log.query("ALTER TABLE d.p DROP COLUMN z")
+
+
+def _types_without_changes_between(log):
+    log.query("CREATE TABLE d.p (id INT PRIMARY KEY, v INT)")
+    with log.transaction():
+        log.insert("d.p", {"id": [1], "v": [1]})
+    for i in range(N):
+        log.query("ALTER TABLE d.p MODIFY v " + ("INT", "BIGINT")[i % 2])
+
+
+def _rotation(log):
+    added = "ALTER TABLE d.p ADD PARTITION (PARTITION p{} VALUES LESS THAN ({}))"
+    _partitions(log, 10, lambda i: (added.format(10 + i, 10 * i + 110), f"ALTER TABLE d.p DROP PARTITION p{i}"))
+
+
+@pytest.mark.parametrize("route", ["walk", "shuffle"])
+@pytest.mark.parametrize(("history", "rows"), [(_swaps, N // 3), (_columns, N // 2), (_rotation, 10),
+                                               (_types_without_changes_between, 1)])
+def test_versions_without_recursion(history, rows, route, tmp_path):
+    with applier.binlog.Writer(str(tmp_path / "log.000001")) as log:
+        log.query("CREATE DATABASE d")
+        history(log)
+    applier.replay(str(tmp_path / "log.000001"), str(tmp_path / "out"), route=route)
+    tables = manifest.load(str(tmp_path / "out")).tables
+    found = [pq.read_table(tmp_path / "out" / file.path) for table in tables for file in table.files]
+    assert sum(table.num_rows for table in found) == rows
