@@ -78,8 +78,11 @@ def _concat_ws(arguments: Arguments, call: Call, session: Session, n: int) -> Va
     between = one(separator)
     if between is None:
         return Value(pa.nulls(1, pa.string()), TEXT, constant=True)
-    made = pc.binary_join_element_wise(*together(texts, n), between, null_handling="skip")
-    return Value(made, type_, all(value.constant for value in texts))
+    if not texts:
+        return Value(pa.array([""]), type_, constant=True)
+    arrays = together(texts, n)  # Arrow leaves out rows where all are NULL, so there is an empty text before them
+    made = pc.binary_join_element_wise(pa.repeat("", len(arrays[0])), *arrays, between, null_handling="skip")
+    return Value(pc.utf8_slice_codeunits(made, len(between), None), type_, all(value.constant for value in texts))
 
 
 def _left(text: pa.Array, count: Value, *, session: Session) -> pa.Array:

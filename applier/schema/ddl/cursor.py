@@ -4,12 +4,15 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
-from applier.mysql.time_zones import shifted, zone_of
+from applier.mysql.time_zones import shifted, utc_of, zone_of
 from applier.sql.sql_modes import in_default_mode
 from applier.sql.tokens import Token, render
 
+_EPOCH = datetime.datetime(1970, 1, 1)
 UTF8MB4 = Charset("utf8mb4", "utf8mb4_0900_ai_ci")  # a new MySQL server's default
 
 
@@ -22,6 +25,7 @@ class StatementContext:
     `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known.
+    `foreign_key_checks` is what the session says.
     """
 
     flavour: str = "mysql"
@@ -35,6 +39,7 @@ class StatementContext:
     rewrites: Mapping[str, str] = field(default_factory=dict)
     inline_references: bool = False
     timestamp_us: int = 0
+    foreign_key_checks: bool = True
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)
@@ -50,6 +55,9 @@ class StatementContext:
         zone = zone_of(self.time_zone)
         if zone is None:
             return None
+        if self.time_zone[0] not in "+-":
+            micros = (instant - _EPOCH) // datetime.timedelta(microseconds=1)
+            return _EPOCH + datetime.timedelta(microseconds=int(utc_of(np.array([micros]), self.time_zone)[0]))
         return instant.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
 
 

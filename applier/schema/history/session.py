@@ -68,6 +68,7 @@ def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str |
         "time_zone": zone if zone.upper() != "SYSTEM" or system_time_zone is None else system_time_zone,
         "explicit_timestamps": bool(explicit),
         "default_collations": collations,
+        "foreign_key_checks": bool(context.get("foreign_key_checks", True)),
     }
     try:
         return session | {"server_charset": by_id(context["charset_server"])}

@@ -1,15 +1,19 @@
 """Whether a server alters a table in place or copies it: in MariaDB that decides what NULLs become in a column that is
-made NOT NULL, in both servers what is made of invalid dates. Judged by MariaDB 10.11 and MySQL 9.7."""
+made NOT NULL, in MySQL what becomes of TIMESTAMPs in an hour that is there twice, in both servers what is made of
+invalid dates, and whether STORED columns are computed anew. Judged by MariaDB 10.5, 10.11, 11.8 and MySQL 9.7."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from applier.mysql.types import INTEGERS, MEMBERS
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.definition import Column
-from applier.schema.history.conversion import RowConversion
 from applier.sql.evaluator import differs_by_row
+
+if TYPE_CHECKING:
+    from applier.schema.history.conversion import RowConversion
 
 _DEPENDS = re.compile(r"\bFOREIGN\s+KEY\b|\bREFERENCES\b", re.IGNORECASE)
 _NO_KEY = re.compile(r"\bDROP\s+FOREIGN\s+KEY\b", re.IGNORECASE)
@@ -20,9 +24,8 @@ _SHORT = 255
 """Bytes of the longest VARCHAR with a one-byte length."""
 
 
-def is_in_place(conversion: RowConversion) -> bool | None:
-    """True if the server executes the statement in place, with InnoDB; None if that depends on more than the log has
-    (foreign keys are added in place without foreign_key_checks). In strict mode MySQL does more in place."""
+def is_in_place(conversion: RowConversion) -> bool:
+    """True if the server executes the statement in place, with InnoDB. In strict mode MySQL does more in place."""
     old, new = conversion.old, conversion.new
     if _NOTHING.fullmatch(conversion.words) and new.flavour == "mariadb":
         return True
@@ -33,21 +36,31 @@ def is_in_place(conversion: RowConversion) -> bool | None:
     if any(column.generated == "virtual" for column in _dropped(conversion)):
         return False
     for column, source in zip(new.columns, conversion.sources, strict=True):
-        if column.generated == "stored" or (source is None and (column.generated or _computed_by_row(column))):
+        if source is None and (column.generated == "stored" or _computed_by_row(column)):
             return False
-        if source is not None and not _keeps_its_form(old.columns[source], column):
+        if source is not None and not _keeps_its_form(old.columns[source], column, conversion):
             return False
-    if new.flavour == "mysql" and any(_copies_in_mysql(conversion, column, source) for column, source in
-                                      zip(new.columns, conversion.sources, strict=True)):
+    copies = _copies_in_mysql if new.flavour == "mysql" else _copies_in_mariadb
+    if any(copies(conversion, column, source) for column, source in zip(new.columns, conversion.sources, strict=True)):
         return False
-    return None if _DEPENDS.search(_NO_KEY.sub("", conversion.words)) else True
+    return not (conversion.foreign_key_checks and _DEPENDS.search(_NO_KEY.sub("", conversion.words)))
 
 
 def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | None) -> bool:
-    """True if MySQL copies the table's rows because of a column, and MariaDB does not: the column becomes NOT NULL, or
-    is added with an expression as its default."""
+    """True if MySQL copies the table's rows because of a column, and MariaDB does not: the column becomes NOT NULL
+    outside of strict mode, or is added with an expression as its default."""
     if source is None:
         return column.default is not None and column.default.kind == "expression"
+    return _loses_null(conversion, column, source) and "STRICT" not in conversion.sql_mode
+
+
+def _copies_in_mariadb(conversion: RowConversion, column: Column, source: int | None) -> bool:
+    """The same the other way round: a column becomes NOT NULL where there are STORED ones."""
+    return source is not None and _loses_null(conversion, column, source) and \
+        any(other.generated == "stored" for other in conversion.new.columns)
+
+
+def _loses_null(conversion: RowConversion, column: Column, source: int) -> bool:
     return conversion.old.columns[source].nullable and not column.nullable
 
 
@@ -70,12 +83,18 @@ def _computed_by_row(column: Column) -> bool:
     return column.default is not None and column.default.kind == "expression" and differs_by_row(column.default.text)
 
 
-def _keeps_its_form(before: Column, after: Column) -> bool:
-    """True if both columns' values have the same bytes; NULLs of a TIMESTAMP have to become the time."""
+def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) -> bool:
+    """True if both columns' values have the same bytes; NULLs of a TIMESTAMP have to become the time. What a STORED
+    column is made of stays as it is."""
     old, new = before.type, after.type
+    in_mysql = conversion.new.flavour == "mysql"
+    if "stored" in (before.generated, after.generated) and (
+            before.generated != after.generated or before.expression != after.expression):
+        return False
     if after.auto_increment and not before.auto_increment:
         return False
-    if new.base == "timestamp" and before.nullable and not after.nullable:
+    if new.base == "timestamp" and before.nullable and not after.nullable and not (
+            in_mysql and "STRICT" in conversion.sql_mode):
         return False
     if old.base != new.base:
         return False
@@ -87,7 +106,8 @@ def _keeps_its_form(before: Column, after: Column) -> bool:
     if old.base in ("varchar", "varbinary"):
         lengths = most_bytes(old), most_bytes(new)
         charsets = old.charset == new.charset or (old.charset, new.charset) == ("utf8mb3", "utf8mb4")
-        return charsets and (new.length or 0) >= (old.length or 0) and (lengths[0] > _SHORT) == (lengths[1] > _SHORT)
+        return charsets and (new.length or 0) >= (old.length or 0) and not (
+            in_mysql and (lengths[0] > _SHORT) != (lengths[1] > _SHORT))
     return (old.length, old.precision, old.scale, old.fsp, old.charset, old.unsigned) == (
         new.length, new.precision, new.scale, new.fsp, new.charset, new.unsigned)
 
