@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.charsets import to_utf8
@@ -97,6 +98,8 @@ class Evaluator:
         except KeyError:
             raise NotComputable(f"there is no column {node.name}") from None
         whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if type_.base == "char" and "PAD_CHAR_TO_FULL_LENGTH" in self._session.sql_mode:
+            whole = pc.utf8_rpad(whole, type_.length or 1, " ")
         return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True)
 
     def _called(self, call: Call) -> Value:

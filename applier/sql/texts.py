@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import replace
+from decimal import Decimal
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,6 +29,8 @@ from applier.sql.values import (
     as_bytes,
     as_text,
     collation_of,
+    constant,
+    exact_type,
     is_ascii,
     numbers,
     one,
@@ -68,6 +72,10 @@ def _case(function: Compute) -> Function:
 
 
 def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if any(value.type.base in BINARY for value in arguments):
+        parts = [replace(value, values=as_bytes(value, session)) for value in arguments]
+        made = pc.binary_join_element_wise(*together(parts, n), pa.scalar(b"", pa.binary()))
+        return Value(made, BYTES, all(value.constant for value in parts))
     texts, type_ = _texts(arguments, session)
     made = pc.binary_join_element_wise(*together(texts, n), "")
     return Value(made, type_, all(value.constant for value in texts))
@@ -165,7 +173,40 @@ def _digest(name: str) -> Function:
     return computed
 
 
+def _oracle_concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """The texts that are not NULL; NULL if all are."""
+    texts, type_ = _texts(arguments, session)
+    arrays = together(texts, n)
+    made = pc.binary_join_element_wise(*(pc.fill_null(array, "") for array in arrays), "")
+    is_text = reduce(pc.or_, (array.is_valid() for array in arrays))
+    return Value(pc.if_else(is_text, made, pa.scalar(None, pa.string())), type_, all(value.constant for value in texts))
+
+
+def _oracle_substring(text: pa.Array, start: Value, *count: Value, session: Session) -> pa.Array:
+    """The same, where the place 0 is the first one, too."""
+    first = constant(pa.scalar(Decimal(1)), exact_type(0)) if whole_number(start, session) == 0 else start
+    return _without_empty(_substring(text, first, *count, session=session))
+
+
+def _oracle_replace(text: pa.Array, old: Value, new: Value, *, session: Session) -> pa.Array:
+    """The same, where NULL is an empty text; MariaDB's versions differ in what an empty result is."""
+    before, after = one(old) or "", one(new) or ""
+    made = pc.replace_substring(text, before, after) if before else text
+    if pc.any(pc.equal(made, "")).as_py():
+        raise NotComputable("REPLACE in sql_mode ORACLE that leaves nothing")
+    return made
+
+
+def _without_empty(text: pa.Array) -> pa.Array:
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+
+
 FUNCTIONS: dict[str, Function] = {
+    "CONCAT_OPERATOR_ORACLE": _oracle_concat, "SUBSTR_ORACLE": _of_text(_oracle_substring),
+    "REPLACE_ORACLE": _of_text(_oracle_replace),
+    "TRIM_ORACLE": _of_text(lambda text, *, session: _without_empty(pc.utf8_trim(text, " "))),
+    "LTRIM_ORACLE": _of_text(lambda text, *, session: _without_empty(pc.utf8_ltrim(text, " "))),
+    "RTRIM_ORACLE": _of_text(lambda text, *, session: _without_empty(pc.utf8_rtrim(text, " "))),
     "CONCAT": _concat, "CONCAT_WS": _concat_ws, "UPPER": _case(pc.utf8_upper), "LOWER": _case(pc.utf8_lower),
     "LEFT": _of_text(_left), "RIGHT": _of_text(_right), "SUBSTRING": _of_text(_substring),
     "TRIM": _of_text(lambda text, *, session: pc.utf8_trim(text, " ")),

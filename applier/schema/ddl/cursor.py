@@ -9,7 +9,7 @@ import numpy as np
 from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
 from applier.mysql.time_zones import shifted, utc_of, zone_of
-from applier.sql.sql_modes import in_default_mode
+from applier.sql.sql_modes import in_default_mode, with_nulls
 from applier.sql.tokens import Token, render
 
 _EPOCH = datetime.datetime(1970, 1, 1)
@@ -187,7 +187,7 @@ class Cursor:
 
     def sql_of(self, tokens: list[Token]) -> str:
         """An expression's tokens as SQL that means the same in the default sql_mode."""
-        return in_default_mode(render(tokens), self.context.sql_mode)
+        return in_default_mode(render(with_nulls(tokens, self.context.sql_mode)), self.context.sql_mode)
 
     def rest(self) -> str:
         """The rest as SQL; skips it."""

@@ -4,10 +4,11 @@ invalid dates, and whether STORED columns are computed anew. Judged by MariaDB 1
 
 from __future__ import annotations
 
+import itertools
 import re
 from typing import TYPE_CHECKING
 
-from applier.mysql.types import INTEGERS, MEMBERS
+from applier.mysql.types import INTEGERS, MEMBERS, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.definition import Column
 from applier.sql.evaluator import differs_by_row
@@ -55,9 +56,23 @@ def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | No
 
 
 def _copies_in_mariadb(conversion: RowConversion, column: Column, source: int | None) -> bool:
-    """The same the other way round: a column becomes NOT NULL where there are STORED ones."""
-    return source is not None and _loses_null(conversion, column, source) and \
-        any(other.generated == "stored" for other in conversion.new.columns)
+    """The same the other way round: a column is added before a VIRTUAL one, or becomes NOT NULL, which rebuilds the
+    table, where there are STORED columns, or together with what is done without a rebuild only."""
+    if source is None:
+        return column.generated is None and any(
+            later.generated == "virtual" and number is not None for later, number in
+            itertools.islice(zip(conversion.new.columns, conversion.sources, strict=True),
+                             conversion.new.column_index(column.name), None))
+    if not _loses_null(conversion, column, source):
+        return False
+    return any(other.generated == "stored" or (number is None and other.generated is not None) or
+               (number is not None and _needs_more_bytes(conversion.old.columns[number].type, other.type))
+               for other, number in zip(conversion.new.columns, conversion.sources, strict=True))
+
+
+def _needs_more_bytes(old: ColumnType, new: ColumnType) -> bool:
+    """True if the lengths of a VARCHAR's values get a second byte."""
+    return old.base in ("varchar", "varbinary") and most_bytes(old) <= _SHORT < most_bytes(new)
 
 
 def _loses_null(conversion: RowConversion, column: Column, source: int) -> bool:
@@ -104,10 +119,8 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
         return new.members[:len(old.members)] == old.members and member_bytes(old) == member_bytes(new) \
             and old.charset == new.charset
     if old.base in ("varchar", "varbinary"):
-        lengths = most_bytes(old), most_bytes(new)
         charsets = old.charset == new.charset or (old.charset, new.charset) == ("utf8mb3", "utf8mb4")
-        return charsets and (new.length or 0) >= (old.length or 0) and not (
-            in_mysql and (lengths[0] > _SHORT) != (lengths[1] > _SHORT))
+        return charsets and (new.length or 0) >= (old.length or 0) and not (in_mysql and _needs_more_bytes(old, new))
     return (old.length, old.precision, old.scale, old.fsp, old.charset, old.unsigned) == (
         new.length, new.precision, new.scale, new.fsp, new.charset, new.unsigned)
 

@@ -27,6 +27,11 @@ def rounds(session: Session) -> bool:
     return "TIME_ROUND_FRACTIONAL" in session.sql_mode
 
 
+def rounds_otherwise(session: Session) -> bool:
+    """True if the sql_mode says otherwise."""
+    return rounds(session) != (session.flavour == "mysql")
+
+
 def rounds_to_days(session: Session) -> bool:
     """The same of a datetime that becomes a day: MariaDB truncates it in every sql_mode."""
     return session.flavour == "mysql" and rounds(session)
