@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.columns.defaults import Stored, generated_values, sources
-from applier.columns.image_values import Rows
+from applier.columns.image_values import Rows, replaced
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.types import arrow_type
@@ -105,7 +105,7 @@ class AfterImages:
         made &= known
         if made.any():
             try:
-                values = _replaced(values, made, _whole(self._computed(number, made)))
+                values = replaced(values, made, _whole(self._computed(number, made)))
             except SchemaError as error:
                 raise placed(error, made) from None
         return Completed(values, (lacking & ~made) | waiting, waiting)
@@ -201,7 +201,7 @@ class AfterImages:
             if self._takes_what_is_there(number):
                 return values
             given = _whole(self._computed(number, rows & lacking))
-            return _replaced(values, lacking[rows], given)
+            return replaced(values, lacking[rows], given)
         default = self._defaults.left_out(column, self._seconds)
         if isinstance(default, pa.Array):
             default = default.filter(pa.array(rows))
@@ -262,13 +262,6 @@ def _any(masks: list[np.ndarray]) -> np.ndarray:
     """Where one of these masks, of which there is one at least, is set."""
     found: np.ndarray = np.logical_or.reduce(masks)
     return found
-
-
-def _replaced(values: pa.Array, rows: np.ndarray, given: pa.Array) -> pa.Array:
-    """Values where those of some rows (bool[n]) are given, in their order; Arrow does not do that for TIMEs."""
-    if not pa.types.is_duration(values.type):
-        return pc.replace_with_mask(values, pa.array(rows), given)
-    return pc.replace_with_mask(values.cast(pa.int64()), pa.array(rows), given.cast(pa.int64())).cast(values.type)
 
 
 def _whole(values: pa.Array | pa.ChunkedArray) -> pa.Array:

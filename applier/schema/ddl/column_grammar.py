@@ -222,8 +222,8 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
             return Default("string", _time_text(read_time(value, column_type.fsp, context.flavour, up)))
         instant = read_datetime(value, column_type.fsp, context.flavour, up)
         if column_type.base != "timestamp":
-            return default if isinstance(instant, int) else Default("string", str(instant)[:10 if column_type.base == "date"
-                                                                                           else None])
+            shown = str(instant)[:10] if column_type.base == "date" else str(instant)
+            return default if isinstance(instant, int) else Default("string", shown)
         utc = None if isinstance(instant, int) else context.to_utc(instant)
     except (ValueError, OverflowError):
         return default  # in an unknown form: reported when the value is needed
@@ -253,7 +253,7 @@ def in_utc(default: Default | None, context: StatementContext) -> Default | None
 
 def old_timestamps(columns: list[ColumnWords]) -> set[str]:
     """What explicit_defaults_for_timestamp=OFF adds: TIMESTAMP is NOT NULL unless it says NULL, and has a default.
-    Returns the names, casefolded, of those that say nothing: `with_first_timestamp` gives the table's first one another.
+    Returns the names, casefolded, of those that say nothing: `with_first_timestamp` gives the first one another.
 
     Source: MySQL 5.7 manual, "explicit_defaults_for_timestamp".
     """

@@ -68,9 +68,10 @@ class ColumnChanges:
         added = {action.words.name.casefold() for action in of_kind(self.actions, AddColumn)}
         again = {action.old.casefold() for action in of_kind(self.actions, ChangeColumn)
                  if action.old.casefold() in added and not self._has(action.old)}
-        return [AddColumn(action.words, action.place) if isinstance(action, ChangeColumn) and action.old.casefold() in again
-                else action for action in self.actions
+        kept = [action for action in self.actions
                 if not (isinstance(action, AddColumn) and action.words.name.casefold() in again)]
+        return [AddColumn(action.words, action.place)
+                if isinstance(action, ChangeColumn) and action.old.casefold() in again else action for action in kept]
 
     def _is_void(self, action: AlterAction) -> bool:
         """True for IF EXISTS of a missing column, IF NOT EXISTS of an existing one."""

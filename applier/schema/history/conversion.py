@@ -103,8 +103,8 @@ class RowConversion:
 
     @cached_property
     def moves_timestamps(self) -> bool:
-        """Whether TIMESTAMPs may change: MySQL copies them as datetimes of the session's time zone, in which an hour may
-        be there twice."""
+        """Whether TIMESTAMPs may change: MySQL copies them as datetimes of the session's time zone, in which an hour
+        may be there twice."""
         has_any = any(new.type.base == old.type.base == "timestamp" for old, new in self._kept)
         return has_any and self.new.flavour == "mysql" and self.time_zone[0] not in "+-" and not is_in_place(self)
 

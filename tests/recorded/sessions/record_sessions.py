@@ -1,9 +1,9 @@
 """Records what real servers make of the sessions in `sessions.py`: `python -m
 tests.recorded.sessions.record_sessions URL=FOLDER…` with mysql://USER@HOST:PORT and the folder of the server's logs.
 
-recorded.jsonl.gz holds a line for each session and server: {"name", "server": the server's version, "log": its binlog in
-base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells, as real_server has them]]}}. Statements
-that a server refuses are left out of its session.
+recorded.jsonl.gz holds a line for each session and server: {"name", "server": the server's version, "log": its binlog
+in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells, as real_server has them]]}}.
+Statements that a server refuses are left out of its session.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.support.folders import RECORDED as FOLDERS
 
 RECORDED = FOLDERS / "sessions" / "recorded.jsonl.gz"
 _SHOWN = {"float": "CAST(CAST({} AS DOUBLE) AS CHAR)", "double": "CAST({} AS CHAR)",
-          **{base: "CAST({} AS CHAR)" for base in ("date", "datetime", "timestamp", "time", "decimal")}}
+          **dict.fromkeys(("date", "datetime", "timestamp", "time", "decimal"), "CAST({} AS CHAR)")}
 
 
 def record(url: str, folder: Path, names: list[str]) -> Iterator[dict]:
