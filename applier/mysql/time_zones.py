@@ -2,6 +2,7 @@
 
 import datetime
 import re
+from contextlib import suppress
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 import numpy as np
@@ -57,7 +58,11 @@ def local_of(utc: np.ndarray, zone: str) -> np.ndarray:
 def may_be_repeated(utc: np.ndarray) -> bool:
     """Whether some of these times (int64 microseconds) are in the second of two equal hours of some zone."""
     times = np.unique(utc // _STEP) * _STEP
-    return any((utc_of(local_of(times, zone), zone) != times).any() for zone in sorted(available_timezones()))
+    for zone in sorted(available_timezones()):
+        with suppress(pa.ArrowException):  # as for names that are no zones
+            if (utc_of(local_of(times, zone), zone) != times).any():
+                return True
+    return False
 
 
 _STEP = 300_000_000

@@ -83,7 +83,7 @@ def as_copied(values: pa.Array, session: Session) -> pa.Array:
     micros = np.where(is_null, 0, np.asarray(values.cast(pa.int64()).fill_null(0)))
     if session.time_zone.upper() != "SYSTEM":
         moved = _moved_by_rules(_moved_by_rules(micros, session.time_zone, 1), session.time_zone, -1)
-    elif may_be_repeated(micros):
+    elif may_be_repeated(micros[~is_null]):
         raise NotComputable("TIMESTAMPs of an hour that daylight saving repeats, in the server's own time zone, which "
                             "the log does not tell, and --system-time-zone can")
     else:
