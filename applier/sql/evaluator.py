@@ -19,7 +19,7 @@ from applier.errors import NotComputable
 from applier.mysql.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql import arithmetic, conditions, documents, geometry, texts, times
+from applier.sql import arithmetic, bits, conditions, documents, geometry, searches, text_forms, texts, times
 from applier.sql.casting.texts import SINGLE_BYTE
 from applier.sql.casts import cast
 from applier.sql.grammar import parse_expression
@@ -31,7 +31,7 @@ Columns: TypeAlias = Callable[[str], Typed]
 """Finds the values of a column, one for all rows or one for each, and its type; KeyError if there is none."""
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
-              | geometry.FUNCTIONS)
+              | geometry.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS)
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 _TEXT_CHARSETS = SINGLE_BYTE | {"utf8mb4", "utf8mb3"}
 

@@ -144,9 +144,13 @@ class Reader:
             self._next()
         if name == "IS":
             negated = self._take("NOT")
-            if not self._take("NULL"):
+            if self.word in ("TRUE", "FALSE"):  # never NULL
+                truth = Literal("bool", str(int(self._next().keyword == "TRUE")))
+                made: Node = Call("<=>", (Call("NOT", (Call("NOT", (left,)),)), truth))
+            elif self._take("NULL", "UNKNOWN"):
+                made = Call("ISNULL", (left,))
+            else:
                 raise self.unknown()
-            made: Node = Call("ISNULL", (left,))
         elif name == "IN":
             made = Call("IN", (left, *self._arguments()))
         elif name == "BETWEEN":

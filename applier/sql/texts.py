@@ -55,11 +55,25 @@ def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, ColumnTyp
 def _of_text(function: Compute) -> Function:
     """A function of a text and of constants after it."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if arguments[0].type.base in BINARY:
+            text = _ascii(arguments[0])
+            return Value(function(text, *arguments[1:], session=session).cast(pa.binary()), BYTES, arguments[0].constant)
         [text], type_ = _texts(arguments[:1], session)
         made = function(text.values, *arguments[1:], session=session)
         return Value(made, type_, text.constant)
 
     return computed
+
+
+def _ascii(value: Value) -> pa.Array:
+    """Bytes as text of as many characters. Raises NotComputable if they are not ASCII."""
+    try:
+        text = value.values.cast(pa.string())
+    except pa.ArrowInvalid:
+        text = None
+    if text is None or not is_ascii(text):
+        raise NotComputable("bytes that are not ASCII as text")
+    return text
 
 
 def _case(function: Compute) -> Function:
@@ -68,7 +82,9 @@ def _case(function: Compute) -> Function:
             raise NotComputable("the case of text that is not ASCII")
         return function(text)
 
-    return _of_text(changed)
+    of_text = _of_text(changed)
+    return lambda arguments, call, session, n: (
+        arguments[0] if arguments[0].type.base in BINARY else of_text(arguments, call, session, n))
 
 
 def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -20,9 +20,16 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
+from applier.sql.casting.temporal_texts import USUAL_FORM
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
-from applier.sql.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch
+from applier.sql.date_functions import (
+    DATE_FUNCTIONS,
+    date_function,
+    days_between,
+    seconds_since_epoch,
+    weeks,
+)
 from applier.sql.nodes import Call
 from applier.sql.values import (
     TEXT,
@@ -78,6 +85,8 @@ def _current(base: str, *, utc: bool) -> Function:
 
 def added(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """Add an interval of time to a date or datetime, or subtract it, as `call` says."""
+    if instant.is_text:
+        return _added_to_text(instant, count, unit, sign, session, n)
     if instant.type.base not in ("date", "datetime", "timestamp"):
         raise NotComputable("an interval added to a value that is not a date")
     if zero_dates.has_any(instant.values):
@@ -103,6 +112,22 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
         pa.array(clock, mask=is_null)
     made = whole.cast(pa.date32() if type_.base == "date" else pa.timestamp("us"))
     return Value(made, type_, constant)
+
+
+def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
+    """The same of text, which remains text: a day if it was one and the interval has whole days."""
+    whole = pc.all(pc.match_substring_regex(instant.values, USUAL_FORM)).as_py() is not False
+    lengths = pc.unique(pc.utf8_length(instant.values).drop_null()).to_pylist()
+    if not whole or len(lengths) > 1 or (lengths and lengths[0] > _SECONDS) or "MICROSECOND" in unit or (
+            unit == "SECOND" and (count.is_text or as_number(count, session).type.scale != 0)):
+        raise NotComputable("an interval added to text of another form, or with a fraction of a second")
+    type_ = ColumnType("date" if lengths == [_DAYS] else "datetime")
+    days = replace(instant, values=convert_values(instant.values, instant.type, type_, session), type=type_)
+    made = added(days, count, unit, sign, session, n)
+    return Value(convert_values(made.values, made.type, TEXT, session), TEXT, made.constant)
+
+
+_DAYS, _SECONDS = len("2024-01-31"), len("2024-01-31 10:11:12")
 
 
 def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
@@ -231,6 +256,32 @@ def _as(base: str) -> Function:
     return computed
 
 
+def _week(of_year: bool) -> Function:
+    """WEEK and YEARWEEK; without a mode as if default_week_format were 0, which a log does not tell."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        value, *given = arguments
+        value = _local(value, session)
+        mode = whole_number(given[0], session) & 7 if given else 3 if call.name == "WEEKOFYEAR" else 0
+        if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values):
+            raise NotComputable(f"{call.name} of a value that is not a date")
+        year, week = weeks(value.values, mode | 2 if of_year else mode)
+        made = pa.array(year * 100 + week if of_year else week, pa.int64(), mask=np.asarray(value.values.is_null()))
+        return numbers(made, constant=value.constant)
+
+    return computed
+
+
+def _last_day(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    value = _local(arguments[0], session)
+    if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values):
+        raise NotComputable("LAST_DAY of a value that is not a date")
+    days = value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+    months = np.asarray(days.cast(pa.int32()).fill_null(0)).astype("datetime64[D]").astype("datetime64[M]")
+    last = (months + 1).astype("datetime64[D]").astype(np.int64) - 1
+    made = pa.array(last.astype(np.int32), mask=np.asarray(days.is_null())).cast(pa.date32())
+    return Value(made, ColumnType("date"), value.constant)
+
+
 _FORMATS = {"Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S", "j": "%j",
             "T": "%H:%M:%S", "%": "%%", "f": "%f"}
 
@@ -257,7 +308,8 @@ FUNCTIONS: dict[str, Function] = {
     "CURTIME": _current("time", utc=False), "UTC_TIMESTAMP": _current("datetime", utc=True),
     "UTC_DATE": _current("date", utc=True), "UTC_TIME": _current("time", utc=True),
     "EXTRACT": _extract, "DATEDIFF": _date_difference, "UNIX_TIMESTAMP": _unix_timestamp,
-    "DATE": _as("date"), "TIME": _as("time"), "DATE_FORMAT": _date_format,
+    "WEEK": _week(of_year=False), "WEEKOFYEAR": _week(of_year=False), "YEARWEEK": _week(of_year=True),
+    "LAST_DAY": _last_day, "DATE": _as("date"), "TIME": _as("time"), "DATE_FORMAT": _date_format,
     **{name: _part(name) for name in DATE_FUNCTIONS if name != "YEAR_MONTH"},
 }
 NOW = frozenset({"NOW", "CURDATE", "CURTIME", "UTC_TIMESTAMP", "UTC_DATE", "UTC_TIME"})

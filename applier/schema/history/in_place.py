@@ -22,7 +22,8 @@ _NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?ALGORITHM =? ?COPY ?;?",
 """An ALTER TABLE without actions, which MariaDB does not execute by copying rows."""
 _REBUILDS = re.compile(r"\b(FORCE|ENGINE|CONVERT)\b", re.IGNORECASE)
 _SHORT = 255
-"""Bytes of the longest VARCHAR with a one-byte length."""
+_SHORTEST = 127
+"""Bytes of the longest VARCHAR with a one-byte length, and of the longest value with one in any VARCHAR of InnoDB."""
 
 
 def is_in_place(conversion: RowConversion) -> bool:
@@ -65,14 +66,13 @@ def _copies_in_mariadb(conversion: RowConversion, column: Column, source: int | 
                              conversion.new.column_index(column.name), None))
     if not _loses_null(conversion, column, source):
         return False
-    return any(other.generated == "stored" or (number is None and other.generated is not None) or
-               (number is not None and _needs_more_bytes(conversion.old.columns[number].type, other.type))
+    return any(other.generated == "stored" or (number is None and other.generated is not None)
                for other, number in zip(conversion.new.columns, conversion.sources, strict=True))
 
 
-def _needs_more_bytes(old: ColumnType, new: ColumnType) -> bool:
-    """True if the lengths of a VARCHAR's values get a second byte."""
-    return old.base in ("varchar", "varbinary") and most_bytes(old) <= _SHORT < most_bytes(new)
+def _needs_more_bytes(old: ColumnType, new: ColumnType, flavour: str) -> bool:
+    """True if the lengths of a VARCHAR's values get a second byte; in MariaDB's rows those below 128 have one anyway."""
+    return (flavour == "mysql" or most_bytes(old) > _SHORTEST) and most_bytes(old) <= _SHORT < most_bytes(new)
 
 
 def _loses_null(conversion: RowConversion, column: Column, source: int) -> bool:
@@ -120,7 +120,8 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
             and old.charset == new.charset
     if old.base in ("varchar", "varbinary"):
         charsets = old.charset == new.charset or (old.charset, new.charset) == ("utf8mb3", "utf8mb4")
-        return charsets and (new.length or 0) >= (old.length or 0) and not (in_mysql and _needs_more_bytes(old, new))
+        longer = _needs_more_bytes(old, new, conversion.new.flavour)
+        return charsets and (new.length or 0) >= (old.length or 0) and not longer
     return (old.length, old.precision, old.scale, old.fsp, old.charset, old.unsigned) == (
         new.length, new.precision, new.scale, new.fsp, new.charset, new.unsigned)
 
