@@ -315,6 +315,13 @@ class Reader:
             self._place -= 1
             self._tokens[self._place] = Token("sign", "(", self.token.start, self.token.end)
             return Call(name, self._arguments(), unit.removeprefix("SQL_TSI_"))
+        if name == "POSITION":
+            self._expect("(")
+            sought = self.expression(_BITS)
+            self._expect("IN")
+            within = self.expression(0)
+            self._expect(")")
+            return Call("LOCATE", (sought, within))
         name = _SYNONYMS.get(name, name)
         arguments = self._arguments(*("FROM", "FOR") if name == "SUBSTRING" else ())
         if name in ("ADDDATE", "SUBDATE") and len(arguments) == 2:

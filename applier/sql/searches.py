@@ -38,6 +38,7 @@ _PLAIN_PATTERN = re.compile(r"(\[\^?(\w-\w|[\w @.,_/:-])+\]|\\[d.]|[\w @,_/:-]|[
 """Patterns that mean the same in the servers' libraries and here."""
 _WORDS = re.compile(r"[ -~]*")
 _COMMON = re.compile(r"[0-9A-Za-z]*")
+_UNLIKE = re.compile(r"[ -~]*[!-~]|")
 
 
 def ignores_case(values: list[Value]) -> bool:

@@ -39,7 +39,7 @@ def _of(function: Callable[..., str | None], *constants: Callable[[Value, Sessio
     """A function of a text and of so many constants after it; NULL if one of them is."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         text, *others = arguments
-        if text.type.base in BINARY or len(others) != len(constants):
+        if text.type.base in BINARY or not text.shows or len(others) != len(constants):
             raise NotComputable(f"{call.name} of bytes, or of so many arguments")
         type_ = replace(TEXT, charset=text.type.charset, collation=text.type.collation) if text.is_text else TEXT
         if any(value.is_null for value in others):
