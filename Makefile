@@ -1,7 +1,7 @@
-# Everything runs in .venv, which the first target that needs it makes out of a Python and constraints.txt: the oldest
-# one that is supported where there are several, as most of the tests ran with it.
+# Everything runs in .venv, which the first target that needs it makes out of constraints.txt and the oldest Python that
+# is supported and there: most tests ran with that one.
 OLDEST := 3.11
-PYTHON ?= $(firstword $(foreach name,python$(OLDEST) python3.12 python3.13 python3.14 python3,$(if $(shell command -v $(name)),$(name))))
+PYTHON ?= $(shell for name in python$(OLDEST) python3.12 python3.13 python3.14 python3; do command -v $$name && break; done)
 comma := ,
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
@@ -37,7 +37,7 @@ near: kernels  ## the tests near to what differs from the last commit, or to PAT
 near-map: warm  ## measure which tests are near to which source files (tests/near.tsv), and what tests cost (tests/costs.tsv)
 	$(BIN)/python -m pytest -q -n 3 --dist worksteal --cost=write
 	rm -f build/calls*; mkdir -p build
-	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not cluster" --calls build/calls
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not cluster and not thorough" --calls build/calls
 	$(BIN)/python -m tests.support.near --write build/calls*
 
 mutants: warm  ## change one thing at a time in the code, and see which suite notices (ARGS="300 --seed 1 --until near")
@@ -107,8 +107,9 @@ kernels: .venv/ready
 browser:
 	@if command -v chromium >/dev/null || ! command -v apt-get >/dev/null || [ "$$(id -u)" != 0 ]; then exit 0; fi; \
 	echo "installing Chromium through apt"; \
-	{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium \
-	>/dev/null; } || echo "no Chromium: tests do not look at pages"
+	mkdir -p build; \
+	{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium; } \
+	>build/apt.log 2>&1 || echo "no Chromium (build/apt.log says why): tests do not look at pages"
 
 # Spark needs a Java of 17 or newer.
 java:
@@ -116,6 +117,8 @@ java:
 	if ! command -v apt-get >/dev/null; then echo "Java 17 or newer is needed: install it, or set JAVA_HOME" >&2; exit 2; fi; \
 	root=; [ "$$(id -u)" = 0 ] || root=sudo; \
 	echo "installing a headless Java through apt"; \
-	$$root apt-get -qq update; \
+	mkdir -p build; \
+	{ $$root apt-get -qq update; \
 	package=$$(apt-cache search --names-only '^openjdk-(17|21)-jre-headless$$' | awk '{print $$1}' | sort | head -n 1); \
-	$$root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$${package:-default-jre-headless}" >/dev/null
+	$$root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "$${package:-default-jre-headless}"; } \
+	>build/apt.log 2>&1 || { cat build/apt.log >&2; exit 2; }

@@ -354,7 +354,8 @@ class SummaryOptions:
 class ChangeFilesOptions:
     """Where to write changes, and in which of CHANGE_FORMATS: those of the log of `changes` to the tables of `filter`,
     all columns or these, all rows or those with these keys. `output` is a directory to make, or "-" for stdout.
-    `statements`: with the statements behind changes, where the log has them."""
+    `statements`: with the statements behind changes, where the log has them. `spreadsheet_safe`: no cell of CSV is a
+    formula."""
 
     changes: ChangesOptions
     output: str
@@ -363,9 +364,12 @@ class ChangeFilesOptions:
     columns: tuple[str, ...] | None = None
     keys: Keys | None = None
     statements: bool = False
+    spreadsheet_safe: bool = False
 
     def __post_init__(self) -> None:
         _one_of("--format", self.format, CHANGE_FORMATS)
+        if self.spreadsheet_safe and self.format != "csv":
+            raise UsageError("--spreadsheet-safe is for CSV", hint="add --format csv, or leave it out")
 
 
 @dataclass(frozen=True)

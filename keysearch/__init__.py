@@ -8,9 +8,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __all__ = [
-    "AccessPath", "ColumnInfo", "KeyBytes", "KeyInfo", "addresses", "checked", "choose", "choose_access_path",
-    "collation", "encode_keys", "equality_keys", "find_ranges", "is_exact", "is_ordered", "kernel_cache", "keybytes",
-    "keybytes_kernel", "keyrules", "memory", "numba_doors", "processor",
+    "AccessPath", "ColumnInfo", "KeyBytes", "KeyInfo", "addresses", "caches", "checked", "choose",
+    "choose_access_path", "collation", "encode_keys", "equality_keys", "find_ranges", "is_exact", "is_ordered",
+    "kernel_cache", "keybytes", "keybytes_kernel", "keyrules", "memory", "numba_doors", "processor",
     "records",
 ]
 

@@ -5,8 +5,9 @@ inlines or whose constants it holds. So the kernels of each module have a direct
 module and of all that it imports: a change costs the kernels that depend on it, and the same sources elsewhere cost
 nothing. These directories are below one for each Python, Numba, llvmlite and processor (keysearch.processor).
 
-They are looked for in this package first, where a wheel has them (`SHIPPED`) and nothing is ever written, and then in
-the user's cache.
+They are looked for in this package first, where a wheel has them (`SHIPPED`) and nothing is ever written: whoever can
+change them can change the modules beside them. Then they are looked for in the user's cache, if no other user can write
+to it (keysearch.caches): to load a kernel is to run what is in its files.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ from typing import Any
 import llvmlite
 import numba
 
-from keysearch import numba_doors, processor
+from keysearch import caches, numba_doors, processor
 from keysearch.addresses import is_checked
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,9 +44,14 @@ def keep(kernel: Any) -> Any:
 
 def directory() -> str:
     """The user's directory of all kernels for this Python, Numba, llvmlite, processor and build; it may not be there
-    yet."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(numba_doors.wanted_directory() or os.path.join(base, "mysql-binlog-applier"), _made_for())
+    yet. It is a private one where others could write to the cache."""
+    base = numba_doors.wanted_directory() or caches.user_folder("mysql-binlog-applier")
+    return caches.usable(os.path.join(base, _made_for()), is_needed=not (SHIPPED / _made_for()).is_dir())
+
+
+def kept_in(folder: str) -> str:
+    """The user's directory of the kernels of a module, by the name of its folder; it may not be there yet."""
+    return caches.usable(os.path.join(directory(), folder), is_below=True)
 
 
 def shipped(folder: str) -> Path:
@@ -77,7 +83,7 @@ class KernelLocator(numba_doors.SourceLocator):
 
     @staticmethod
     def directory_of(file: str) -> str:
-        return os.path.join(directory(), folder(_module_of(file)))
+        return kept_in(folder(_module_of(file)))
 
 
 def _shipped_of(file: str) -> str | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import os
 import sys
 from collections.abc import Callable, Iterator
 from types import FunctionType
@@ -24,6 +23,8 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.lowering import BaseLower
 from numba.core.registry import CPUDispatcher, cpu_target
 from numba.core.runtime.nrt import rtsys
+
+from keysearch import caches
 
 _NUMBAS_LOCATORS = "UserProvidedCacheLocator,InTreeCacheLocator,UserWideCacheLocator,IPythonCacheLocator"
 _SETTINGS = vars(numba.config)
@@ -94,7 +95,7 @@ class _Cache(FunctionCache):
         mode = fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB)
         with contextlib.ExitStack() as stack:
             try:
-                os.makedirs(self._cache_path, exist_ok=True)
+                caches.make(self._cache_path)
                 file = stack.enter_context(open(f"{self._cache_path}/{self._impl.filename_base}.lock", "a"))
                 fcntl.flock(file, mode)
             except BlockingIOError:

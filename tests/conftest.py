@@ -5,11 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
+from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's tests by themselves would have another
 from tests.support.called_functions import CalledFunctions
 from tests.support.costs import Costs
+from tests.support.turns import COLLECTED, mark_thorough
 
 # How long an example takes is how busy the machine is.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -45,11 +47,27 @@ LONGEST = ("test_wheel.py", "test_cold_nodes.py")
 the end of another one's: at the end these would be all that is left for one, or their fixture made twice."""
 
 
-def pytest_collection_modifyitems(items):
-    """A test below tests/unit is marked `unit`, and so on; the longest modules come first."""
+def pytest_collection_modifyitems(config, items):
+    """A test below tests/unit is marked `unit`, and so on; tests that take turns are marked `thorough` when it is
+    another one's; the longest modules come first."""
     for item in items:
         item.add_marker(item.path.relative_to(Path(__file__).parent).parts[0])
+    mark_thorough(items)
+    config.stash[COLLECTED] = [*items]
     items.sort(key=lambda item: item.path.name not in LONGEST)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """With --cov only the unit tests that `make cover` runs are traced: tracing would double the time of the others."""
+    coverage = Coverage.current()
+    if coverage is None or (item.get_closest_marker("unit") and not item.get_closest_marker("slow")):
+        return (yield)
+    coverage.stop()
+    try:
+        return (yield)
+    finally:
+        coverage.start()
 
 
 @pytest.fixture(scope="session", autouse=True)

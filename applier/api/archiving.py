@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from applier.api.arguments import PathLike, Watcher, path, watcher
+from applier.api.checked import checked
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.jobs.archive.result import Archived
 
 
+@checked
 def archive(
     source: str,
     output: PathLike,

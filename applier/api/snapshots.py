@@ -11,10 +11,12 @@ import pyarrow as pa
 from applier.api.arguments import PathLike, Place, Time, Watcher, path, point, watcher
 from applier.api.checked import checked, shown
 from applier.errors import NotInstalled, UsageError
+from applier.io.parquet_reading import open_parquet, scanned_format
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location, manifest
 from applier.snapshot.as_of import version_as_of
+from applier.snapshot.checks import reading
 from applier.snapshot.manifest import BinlogPosition
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.unsigned_bigints import choice_onto, unsigned_bigints
@@ -75,17 +77,18 @@ class SnapshotTable:
         return unsigned_bigints(shown).stored_schema(table_schema(shown), self._snapshot.unsigned_bigint)
 
     def scan(self) -> dataset.Dataset:
-        """Its files as a dataset, of which a reader takes the columns and rows that it wants."""
+        """Its files as a dataset, of which a reader takes the columns and rows that it wants. To read a damaged page
+        raises OSError."""
         from pyarrow import dataset
 
         filesystem, root = location.resolve(self._snapshot.root)
         return dataset.dataset([f"{root}/{file.path}" for file in self._entry.files], schema=self.schema,
-                               format="parquet", filesystem=filesystem)
+                               format=scanned_format(), filesystem=filesystem)
 
     @checked
     def to_arrow(self, columns: Sequence[str] | None = None, filter: Any = None) -> pa.Table:
         """Its rows, or these columns of those that a pyarrow.dataset expression takes. Raises UsageError for a column
-        that it does not have."""
+        that it does not have, SnapshotError for a file that is missing or damaged."""
         from pyarrow import compute
 
         if unknown := [name for name in columns or () if name not in self.schema.names]:
@@ -94,11 +97,16 @@ class SnapshotTable:
         if filter is not None and not isinstance(filter, compute.Expression):
             raise UsageError(f"filter cannot be {shown(filter)}",
                              hint="it takes an expression: pyarrow.compute.field('id') > 7")
-        return self.scan().to_table(columns=None if columns is None else list(columns), filter=filter)
+        try:
+            return self.scan().to_table(columns=None if columns is None else list(columns), filter=filter)
+        except OSError:
+            self._raise_for_damage()
+            raise
 
     @checked
     def to_pandas(self, columns: Sequence[str] | None = None) -> pandas.DataFrame:
-        """Its rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53."""
+        """Its rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53. Raises
+        SnapshotError as `to_arrow` does."""
         return self.to_arrow(columns).to_pandas()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -110,6 +118,14 @@ class SnapshotTable:
 
     def __repr__(self) -> str:
         return f"<table {self.full_name}: {self.rows:,} rows>"
+
+    def _raise_for_damage(self) -> None:
+        """Raise SnapshotError for the first file that cannot be read: errors of datasets do not name one."""
+        filesystem, root = location.resolve(self._snapshot.root)
+        for file in self._entry.files:
+            with reading(place := f"{root}/{file.path}"), filesystem.open_input_file(place) as source:
+                for _ in open_parquet(source).iter_batches():
+                    pass
 
     @cached_property
     def _definition(self) -> TableDefinition:
@@ -204,7 +220,8 @@ class Snapshot:
     @checked
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
         """Query its tables with DuckDB, which has to be installed: each is a view, `db.table`. Raises UsageError where
-        two have names that DuckDB cannot tell apart; errors of the query are DuckDB's own."""
+        two have names that DuckDB cannot tell apart; DuckDB raises its own error for a query that is wrong, and where a
+        file is damaged."""
         try:
             import duckdb
         except ImportError:

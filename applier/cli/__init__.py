@@ -21,6 +21,7 @@ from applier.cli.application import app
 from applier.cli.loudness import Loudness, choose
 from applier.engine import left_out
 from applier.errors import ApplierError
+from applier.io import full_disk
 
 INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: for a defect: not one of the three documented codes
 INTERRUPTED = 130
@@ -121,9 +122,11 @@ def _unread() -> int:
 
 def _unreadable(error: OSError) -> ApplierError:
     """Convert an error of a file system; some of pyarrow's file systems give a text without parts."""
+    file = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
+    if full := full_disk.explanation(str(error)):
+        return ApplierError(full[0], file=None if file is None else str(file), hint=full[1])
     if error.strerror is None:
         return ApplierError(str(error))
-    file = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
     return ApplierError(error.strerror, file=None if file is None else str(file))
 
 

@@ -1,6 +1,5 @@
 """`applier changes`: the row changes of tables, for other programs."""
 
-import sys
 from enum import StrEnum
 from typing import Annotated
 
@@ -84,6 +83,9 @@ def changes(
     statements: Annotated[bool, typer.Option(
         "--statements", help="With the statements behind changes, where the log has them: a column, in JSON a member. "
                              "Each line of JSON or CSV has the whole statement.")] = False,
+    spreadsheet_safe: Annotated[bool, typer.Option(
+        "--spreadsheet-safe", help="In CSV, put a quote (') before texts and column names that begin with =, +, -, @, "
+                                   "a tab or a line break: a spreadsheet would run them as formulas.")] = False,
     unsigned_bigint: Annotated[UnsignedBigint, typer.Option(
         help="What BIGINT UNSIGNED is in Arrow and Parquet: decimal, of 20 digits; long, where a value from 2^63 on is "
              "an error; uint64.")] = UnsignedBigint.decimal,
@@ -100,7 +102,7 @@ def changes(
     """
     from applier.cli.terminal import print_note, progress
     from applier.engine import compiling
-    from applier.io.printable import TerminalText
+    from applier.io.printable import standard_output
     from applier.jobs.change_files.job import STDOUT, write_changes
 
     options = ChangeFilesOptions(
@@ -114,8 +116,8 @@ def changes(
             ignore_server_ids=parse_server_ids(ignore_server_ids or [])),
         output, format.value, TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or [])),
         None if columns is None else tuple(name.strip() for name in columns.split(",")),
-        tuple(map(parse_key, key)) if key else None, statements)
-    out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
+        tuple(map(parse_key, key)) if key else None, statements, spreadsheet_safe)
+    out = standard_output()
     if output == STDOUT and compiling.is_ready("change files"):
         written = write_changes(options, out.buffer)  # no lines between the changes
     else:

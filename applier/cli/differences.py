@@ -12,7 +12,7 @@ from rich.text import Text
 from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, print_note, words
 from applier.cli.value_texts import ValueText, value_texts
-from applier.errors import UsageError
+from applier.io.new_output import new_output
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.guarded_sql.repair import Repair
@@ -46,18 +46,15 @@ def print_diff(diff: Compared, rows: int) -> None:
 
 def write_parquet(diff: Compared, output: str) -> None:
     """Write the rows of each table that differs as DIR/DB/TABLE.parquet. Raises UsageError if the directory exists."""
-    try:
-        os.makedirs(output)
-    except FileExistsError:
-        raise UsageError("the output exists already", file=output,
-                         hint="name a directory that does not exist") from None
-    for table in diff.tables.values():
-        if table.differing:
-            path = os.path.join(output, f"{table_folder(table.database, table.name)}.parquet")
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with pq.ParquetWriter(path, table.schema, compression="zstd") as writer:
-                for batch in table:
-                    writer.write_batch(batch)
+    with new_output(output) as partial:
+        os.makedirs(partial)
+        for table in diff.tables.values():
+            if table.differing:
+                path = os.path.join(partial, f"{table_folder(table.database, table.name)}.parquet")
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with pq.ParquetWriter(path, table.schema, compression="zstd", write_page_checksum=True) as writer:
+                    for batch in table:
+                        writer.write_batch(batch)
 
 
 def print_repair(repair: Repair, output: str | None) -> None:

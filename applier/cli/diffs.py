@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
@@ -66,7 +64,9 @@ def diff(
     from applier.api.diffing import diff as find
     from applier.cli.differences import print_diff, print_repair, write_parquet
     from applier.cli.terminal import progress
-    from applier.errors import ApplierError, UsageError
+    from applier.errors import UsageError
+    from applier.io.new_output import new_output
+    from applier.io.printable import print_lines
 
     if (format is DiffFormat.parquet and output is None) or (format is DiffFormat.table and output is not None):
         raise UsageError(f"--format {format.value} goes to {'a directory' if output is None else 'the terminal'}",
@@ -85,15 +85,10 @@ def diff(
     repair = found.repair(definitions=definitions) if format is DiffFormat.sql else None
     parts = found.json_lines() if repair is None else repair.statements()
     if output is None:
-        sys.stdout.flush()
-        sys.stdout.buffer.writelines(parts)
+        print_lines(parts)
     else:
-        try:
-            with open(output, "xb") as file:
-                file.writelines(parts)
-        except ApplierError:  # a name that no file for clients can have
-            os.unlink(output)
-            raise
+        with new_output(output) as partial, open(partial, "xb") as file:
+            file.writelines(parts)
     if repair is not None:
         print_repair(repair, output)
         if repair.not_repaired:

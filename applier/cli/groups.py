@@ -69,9 +69,9 @@ OPTIONS = (
     OptionGroup("What to make", (
         "--output", "--lake", "--iceberg", "--delta", "--format", "--image", "--html", "--keep"), (
         "--json", "--definitions", "--snapshot-at", "--change-data", "--warehouse", "--dialect", "--compress",
-        "--partial-json", "--statements", "--complete", "--unsigned-bigint", "--target-file-size", "--no-data",
-        "--data-only", "--if-not-exists", "--replace", "--rows", "--top", "--health", "--json-log",
-        "--allow-group-access")),
+        "--partial-json", "--statements", "--spreadsheet-safe", "--complete", "--unsigned-bigint",
+        "--target-file-size", "--no-data", "--data-only", "--if-not-exists", "--replace", "--rows", "--top", "--health",
+        "--json-log", "--allow-group-access")),
     OptionGroup("Where to start and stop", ("--stop-datetime", "--stop-position"), (
         "--stop-gtid", "--as-of", "--start-datetime", "--start-position", "--reapply", "--start-gtid", "--start-file",
         "--until", "--until-now")),

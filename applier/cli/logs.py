@@ -1,6 +1,5 @@
 """`applier show`, `summary`, `locate`, `index` and `explain`: what is in binlogs, without replaying them."""
 
-import sys
 from enum import StrEnum
 from typing import Annotated
 
@@ -75,7 +74,7 @@ def show(
     from applier.binlog.locating.group_choice import LeftOutGroups
     from applier.binlog.locating.gtid_choice import GtidChoice
     from applier.engine import compiling
-    from applier.io.printable import TerminalText
+    from applier.io.printable import standard_output
     from applier.jobs import show as printer
     from applier.jobs.show.selection import Selection, one_bound
     from applier.option_texts import parse_server_ids
@@ -93,7 +92,7 @@ def show(
 
         with progress() as watcher:
             compiling.ensure("show", watcher)
-    out = TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
+    out = standard_output()
     notes = printer.show(list(keyed(files, keyring, key_file, key_file_secret)), format.value, out, selection)
     if notes:
         from applier.cli.terminal import print_note

@@ -92,10 +92,12 @@ def report(
         print_report(loaded)
     if html is None:
         return
+    from applier.io.new_output import new_output
     from applier.jobs.report.page import html_page
 
-    with open(html, "w", encoding="utf-8") as file:
-        file.write(html_page(loaded))
+    page = html_page(loaded)
+    with new_output(html, replaces=True) as partial, open(partial, "w", encoding="utf-8") as file:
+        file.write(page)
 
 
 class Dialect(StrEnum):
@@ -125,9 +127,9 @@ def views(
         applier views /lake/now --dialect spark > views.sql
         applier views /lake/shop --as-of '2026-03-14 10:30:00' | duckdb then.duckdb
     """
+    from applier.io.printable import print_lines
     from applier.jobs.views.job import views as made
     from applier.schema.table_filter import TableFilter, parse_table_list
 
     chosen = TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or []))
-    for statement in made(_version(place, as_of), dialect.value, chosen):
-        print(statement, end="")
+    print_lines(made(_version(place, as_of), dialect.value, chosen))

@@ -11,6 +11,7 @@ from rich.text import Text
 from applier.cli.documents import print_json
 from applier.cli.grids import bar, new_grid, result_console
 from applier.cli.terminal import assembled, words
+from applier.io.new_output import new_output
 from applier.jobs.summary.result import Summary
 from applier.jobs.summary.words import counted, label, length, short, span, when
 
@@ -19,8 +20,10 @@ _STEPS, _TABLES, _STATEMENTS, _CHARACTERS = 30, 25, 20, 100
 
 
 def write_page(summary: Summary, path: str) -> None:
-    """Write the summary as a page. Raises OSError."""
-    Path(path).write_text(summary.to_html(), encoding="utf-8")
+    """Write the summary as a page. Raises ApplierError and OSError as `new_output` does."""
+    page = summary.to_html()
+    with new_output(path, replaces=True) as partial:
+        Path(partial).write_text(page, encoding="utf-8")
 
 
 def print_summary(summary: Summary, *, as_json: bool) -> None:

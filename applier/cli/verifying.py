@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,8 +78,9 @@ def verify(
         _tell(snapshot, found, sql, rows, json)
     elif sql:
         from applier.api.verifying import verify_sql
+        from applier.io.printable import print_lines
 
-        sys.stdout.write(verify_sql(snapshot, hash=hash.value, tables=tables, ignore_tables=ignore_tables))
+        print_lines([verify_sql(snapshot, hash=hash.value, tables=tables, ignore_tables=ignore_tables)])
     elif tables or ignore_tables or hash is not Hash.crc32:
         raise UsageError("--tables, --ignore-tables and --hash are about a server", file=snapshot,
                          hint="give --sql, --against or --server, too; all files of a snapshot are verified")
@@ -108,10 +108,11 @@ def _files(snapshot: str, json: bool) -> None:
 def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool) -> None:
     from applier.cli.compared import print_comparison
     from applier.errors import ServerDiffers
+    from applier.io.printable import print_lines
     from applier.jobs.verify.statements import file_of
 
     if sql:
-        sys.stdout.write(file_of(found.rows_sql()))
+        print_lines([file_of(found.rows_sql())])
         return
     if json:
         print_json(comparison_document(found, rows))

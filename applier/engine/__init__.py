@@ -1,3 +1,3 @@
 """Who runs tasks: this process, or Spark."""
 
-__all__ = ["by_work", "choice", "compiling", "executor", "full_disk", "left_out", "room", "spark", "threads"]
+__all__ = ["by_work", "choice", "compiling", "executor", "left_out", "room", "spark", "threads"]

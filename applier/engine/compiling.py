@@ -20,6 +20,7 @@ from typing import IO
 
 from applier.errors import UsageError, reason
 from applier.io.progress import Progress, Silent
+from keysearch import caches
 
 POLL_SECONDS = 0.5
 _FOR_FEW = ("jsondiff.apply_kernel", "jsondiff.canonical_kernel", "jsondiff.wire_kernel", "keysearch.thai_kernel",
@@ -64,7 +65,7 @@ def ensure(job: str, progress: Progress | None = None) -> bool:
         if missing:
             compile_all(tuple(missing), progress or Silent())
         for stamp in missing.values():
-            stamp.parent.mkdir(exist_ok=True)
+            caches.make(str(stamp.parent))
             stamp.touch()
     return bool(missing)
 
@@ -76,7 +77,7 @@ def lock_cache() -> IO[str]:
 
     cache = Path(kernel_cache.directory())
     try:
-        cache.mkdir(parents=True, exist_ok=True)
+        caches.make(str(cache))
         return open(cache / "compile.lock", "w")
     except OSError as error:
         raise UsageError(f"compiled kernels cannot be kept: {reason(error)}", file=str(cache),
@@ -91,7 +92,7 @@ def missing_for(job: str) -> dict[str, Path]:
     missing = {}
     for module in modules_for(job):
         folder = kernel_cache.folder(module)
-        stamp = Path(kernel_cache.directory()) / folder / "compiled"
+        stamp = Path(kernel_cache.kept_in(folder)) / "compiled"
         if not kernel_cache.shipped(folder).is_dir() and not stamp.exists():
             missing[module] = stamp
     return missing

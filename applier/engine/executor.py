@@ -15,9 +15,9 @@ from applier.apply.spec import UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskOutcome, split_of, task_of
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.outline_pass import outline_file
-from applier.engine import full_disk
 from applier.engine.spill_buffer import SPILL_BYTES, SpillBuffer
 from applier.engine.threads import map_on_threads
+from applier.io import full_disk
 
 OnProgress = Callable[[int, int], None]
 Item = TypeVar("Item")

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from applier.errors import UsageError, reason
+from applier.io.resolver import check_regular
 
 _PLUGIN_START = b"Keyring file version:"
 _PLUGIN_HEADER = 24
@@ -102,7 +103,7 @@ def _keyring(path: str) -> dict[str, bytes]:
     data = _read(path)
     try:
         return dict(_of_plugin(data) if data.startswith(_PLUGIN_START) else _of_component(json.loads(data)))
-    except (ValueError, KeyError, TypeError, struct.error):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
         pass  # what it says may hold keys
     raise UsageError("this is no keyring of component_keyring_file or keyring_file", file=path,
                      hint="the keys of other keyrings (Vault, KMIP, OCI, AWS) stay where they are: copy the logs from "
@@ -178,6 +179,7 @@ def _decrypted(data: bytes, password: bytes, digest: str) -> bytes:
 
 
 def _read(path: str) -> bytes:
+    check_regular(path)
     try:
         with open(path, "rb") as file:
             return file.read(_LARGEST)

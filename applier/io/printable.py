@@ -5,7 +5,9 @@ like) show text in another order than it has, or not at all. Names and comments 
 """
 
 import codecs
+import sys
 import unicodedata
+from collections.abc import Iterable
 from typing import BinaryIO, TextIO
 
 
@@ -46,6 +48,21 @@ class TerminalText:
     def __init__(self, stream: TextIO) -> None:
         self.flush = stream.flush
         self.buffer = PrintableBytes(stream.buffer)
+
+
+def standard_output() -> TextIO | TerminalText:
+    """Return stdout. What is written to its `buffer` is made printable on a terminal, and stays as it is in a pipe or a
+    file, where a program reads it."""
+    return TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
+
+
+def print_lines(texts: Iterable[str | bytes]) -> None:
+    """Write texts to `standard_output`."""
+    sys.stdout.flush()
+    out = standard_output()
+    for text in texts:
+        out.buffer.write(text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace"))
+    out.buffer.flush()
 
 
 class PrintableBytes:

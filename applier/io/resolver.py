@@ -8,6 +8,8 @@ import os
 import pathlib
 import posixpath
 import re
+import stat
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -152,8 +154,21 @@ def _raise(error: OSError) -> None:
     raise error
 
 
+def check_regular(location: str, hint: str | None = None) -> None:
+    """Raise UsageError for a path of a pipe, a socket or a device. Opening one could wait forever, and files are read
+    twice or from the middle. A missing file is found by whoever opens it."""
+    if is_uri(location):
+        return
+    with suppress(OSError, ValueError):
+        mode = os.stat(location).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise UsageError("this is not a regular file, but a pipe, a socket or a device", file=location,
+                             hint=hint or "copy what it gives into a file")
+
+
 def read_text(location: str) -> str:
     """A whole text file. Errors: UsageError where it cannot be read, or is not UTF-8."""
+    check_regular(location)
     filesystem, path = resolve(location)
     try:
         with filesystem.open_input_stream(path, compression=None) as stream:

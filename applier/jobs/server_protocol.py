@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import pymysql  # type: ignore[import-untyped]  # it has no types
-from pymysql.connections import Connection  # type: ignore[import-untyped]
-from pymysql.constants import COMMAND  # type: ignore[import-untyped]
+from pymysql.connections import Connection  # type: ignore[import-untyped]  # as above
+from pymysql.constants import COMMAND  # type: ignore[import-untyped]  # as above
 
 from applier.errors import ApplierError, ServerAnswerError
 

@@ -17,10 +17,11 @@ def ship(place: str) -> None:
     from keysearch import kernel_cache
 
     main()
-    cache = Path(kernel_cache.directory())
+    made_for = Path(kernel_cache.directory()).name
     for module in compiling.modules_for(compiling.EVERYTHING):
         folder = kernel_cache.folder(module)
-        shutil.copytree(cache / folder, Path(place) / cache.name / folder, ignore=shutil.ignore_patterns("*.lock"))
+        shutil.copytree(kernel_cache.kept_in(folder), Path(place) / made_for / folder,
+                        ignore=shutil.ignore_patterns("*.lock"))
 
 
 class _Lines(Silent):

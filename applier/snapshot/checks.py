@@ -9,11 +9,13 @@ import pyarrow.parquet as pq
 from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from applier.errors import SnapshotError, reason
+from applier.io.parquet_reading import DAMAGED_PAGE
 from applier.snapshot import location
 from applier.snapshot.file_entries import FileColumns, FileEntry
 from applier.snapshot.stored_columns import is_stored_as
 
 _THREADS = 16
+REPLACE = "take it from a backup, or replay or import the snapshot anew"
 
 
 def check_listed(uri: str, lists: Iterable[FileColumns]) -> None:
@@ -79,6 +81,9 @@ def reading(path: str) -> Iterator[None]:
         raise SnapshotError("a file of the snapshot is missing", file=path) from error
     except (OSError, pa.ArrowException) as error:
         why = reason(error) if isinstance(error, OSError) else str(error)
+        if DAMAGED_PAGE in why:
+            raise SnapshotError("a file of the snapshot is damaged: a page does not match its checksum", file=path,
+                                hint=REPLACE) from error
         raise SnapshotError(f"a file of the snapshot cannot be read: {why}", file=path) from error
 
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
+from applier.io.parquet_reading import open_parquet
 from applier.mysql import zero_dates
 from applier.mysql.types import DATES
 from applier.mysql.zero_dates import zero
@@ -72,11 +73,12 @@ class MarkedDates:
         if not metadata or KEY not in metadata:
             return
         try:
-            found = pq.read_table(pa.BufferReader(base64.b64decode(metadata[KEY], validate=True)))
+            source = pa.BufferReader(base64.b64decode(metadata[KEY], validate=True))
+            found = open_parquet(source).read()
             for name in found.column("column").unique().to_pylist():
                 own = found.filter(pa.compute.equal(found.column("column"), name))
                 self._known[name] = own.column("row").to_numpy(), own.column("number").to_numpy()
-        except (ValueError, KeyError, pa.ArrowException) as error:
+        except (ValueError, KeyError, OSError, pa.ArrowException) as error:
             raise SnapshotError(f"the file's entry of invalid dates is damaged: {error}",
                                 file=file) from error
 

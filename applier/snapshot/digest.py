@@ -12,6 +12,7 @@ import numpy as np
 
 from applier.errors import SnapshotError
 from applier.snapshot import digest_kernel
+from applier.snapshot.checks import REPLACE
 from keysearch.addresses import address_of
 
 HASH = "xxh64"
@@ -91,4 +92,4 @@ def compare_digest(found: str, digest: str | None, path: str) -> None:
     """Raise SnapshotError if the digest found differs from the manifest's, if the manifest's can be compared."""
     if can_check(digest) and found != digest:
         raise SnapshotError(f"a file of the snapshot was changed: its digest is {found}, its manifest says {digest}",
-                            file=path, hint="take it from a backup, or replay or import the snapshot anew")
+                            file=path, hint=REPLACE)

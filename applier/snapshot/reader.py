@@ -8,11 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
+from applier.io.parquet_reading import open_parquet
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.snapshot import location
 from applier.snapshot.checks import check_columns, check_rows, check_size, reading
 from applier.snapshot.date_marks import MarkedDates, for_nulls
-from applier.snapshot.digest import check_digest
+from applier.snapshot.digest import can_check, check_digest
 from applier.snapshot.file_entries import FileEntry, OtherFile
 from applier.snapshot.stored_columns import as_rows
 
@@ -64,12 +65,12 @@ def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Ite
 
 
 def read_columns(base: str, file: FileEntry, definition: TableDefinition, names: Sequence[str]) -> pa.Table:
-    """Some columns of all rows of one file, invalid dates as applier.mysql.zero_dates has them; the bytes are not
-    compared with a digest. Errors: as `read_unit`."""
+    """Some columns of all rows of one file, invalid dates as applier.mysql.zero_dates has them; the bytes are
+    compared with the checksums of pages, and not with a digest. Errors: as `read_unit`."""
     filesystem, root = location.resolve(base)
     path, schema = f"{root}/{file.path}", table_schema(definition)
     with reading(path), filesystem.open_input_file(path) as source:
-        parquet = pq.ParquetFile(source)
+        parquet = open_parquet(source)
         check_columns(parquet.schema_arrow, schema, path)
         rows = MarkedDates(parquet.metadata.metadata, path).put_into(parquet.read(columns=list(names)))
     return for_nulls(as_rows(rows, schema), definition)
@@ -79,7 +80,7 @@ def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.Parquet
     """A file of a snapshot whose bytes have all been read and compared with its size, digest and rows. Raises what
     `reading` raises, and SnapshotError."""
     data = read_whole(filesystem, path, file)
-    parquet = pq.ParquetFile(pa.BufferReader(data), page_checksum_verification=file.digest is None)
+    parquet = open_parquet(pa.BufferReader(data), is_checked=can_check(file.digest))
     check_rows(parquet.metadata, file, path)
     return parquet
 

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from applier.errors import SnapshotError, reason
+from applier.io.parquet_reading import open_parquet
 from applier.io.typed_json import Count, Mismatch
 from applier.snapshot import location
 from applier.snapshot.file_entries import Digest, FileColumns, FileEntry, FilePath
@@ -140,12 +141,11 @@ def read_shard(uri: str, shard: Shard, table: str, complaint: Callable[[FileColu
 def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
     """Raises Mismatch for other bytes than the manifest's, and before anything takes more memory than these."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     if own_digest(data) != shard.digest:
         raise Mismatch("was changed after it was written: its digest is another one")
     try:
-        file = pq.ParquetFile(pa.BufferReader(data))
+        file = open_parquet(pa.BufferReader(data), is_checked=True)
         if file.metadata.num_rows != shard.files or shard.files > shard.bytes // _LEAST_BYTES:
             raise Mismatch(f"has {file.metadata.num_rows} files, its manifest says {shard.files}")
         kind = next((kind for kind in _KEYS if file.schema_arrow.equals(_schema(kind))), None)

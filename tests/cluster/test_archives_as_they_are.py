@@ -13,6 +13,7 @@ pytestmark = pytest.mark.usefixtures("spark")
 ON_SPARK = ["--engine", "spark", "--master", "local[2]"]
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_packed_logs(route, tmp_path):
     pack_archive(ARCHIVE.glob("binlog.0*"), tmp_path / "logs", ["zstd", "gzip", None])
@@ -21,6 +22,7 @@ def test_packed_logs(route, tmp_path):
     assert held(tmp_path / "out") == expected("end")
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("name, option", [("mysql", "--keyring"), ("mariadb-aes_cbc", "--key-file")])
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_encrypted_logs(name, option, route, tmp_path):

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import textwrap
 
+import pytest
+
 from tests.support import spark_servers
 from tests.support.folders import ROOT
 
@@ -21,6 +23,7 @@ def on_cluster(master, directory, code):
     return json.loads(run.stdout)
 
 
+@pytest.mark.thorough
 def test_stages_use_both_workers_and_survive_the_death_of_their_executors(spark_cluster, tmp_path):
     code = """
     import json, os, signal, sys, time

@@ -102,6 +102,7 @@ def kept(node):
     return sorted(file.name for module in MISSING for file in node.rglob(f"{kernel_cache.folder(module)}/*.nbc"))
 
 
+@pytest.mark.thorough
 def test_a_cold_node_compiles_each_kernel_once(checkout, nodes, tmp_path, tmp_path_factory):
     """Whichever of its two daemons comes first: the other one reads what that has compiled."""
     workers = [{"XDG_CACHE_HOME": str(node), "NUMBA_CACHE_DIR": "", "COMPILED": str(node / "compiled")}

@@ -20,6 +20,7 @@ def replay(output, *options, engine="local"):
     return held(output)
 
 
+@pytest.mark.by_turns("engine", "route")
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_before_the_mistake_and_on_to_the_end(tmp_path, engine, route, capsys):

@@ -29,6 +29,7 @@ def snapshots(tmp_path_factory):
     return snapshot
 
 
+@pytest.mark.by_turns("form")
 @pytest.mark.parametrize("form", round_trip.FORMATS)
 @pytest.mark.parametrize("name", sorted(round_trip.sources()))
 def test_the_files_are_those_that_a_server_loaded(name, form, snapshots, tmp_path):
@@ -56,6 +57,7 @@ def test_an_export_is_a_dump(name, snapshots, tmp_path):
     assert [table.definition for table in after.tables] == [table.definition for table in before.tables]
 
 
+@pytest.mark.by_turns("form")
 @pytest.mark.parametrize("form", round_trip.FORMATS)
 @pytest.mark.parametrize("name", ["mysql-types-text", "mysql-types-number-time", "mariadb-types"])
 def test_the_directory_of_an_export_is_a_dump(name, form, snapshots, tmp_path):

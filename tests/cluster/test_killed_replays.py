@@ -27,6 +27,7 @@ def base(archive, tmp_path_factory):
     return base
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize(("threads", "pass_bytes"), [(1, 0), (2, 0), (2, killing.PASS_BYTES)])
 def test_killed_before_it_touches_a_file(threads, pass_bytes, archive, tmp_path):
     """--engine local, with as many threads for its tasks, in one pass (0) and in several: many short runs, each killed
@@ -65,6 +66,7 @@ def test_killed_on_spark(archive, base, tmp_path):
     assert killing.files_of(base) == before, "the base is not what it was"
 
 
+@pytest.mark.thorough
 def test_killed_on_spark_in_a_later_pass(archive, tmp_path):
     """Within a pass and between two of them, when what earlier passes made is a base that nobody is to see; and a run
     in passes removes what they have left."""

@@ -49,6 +49,7 @@ def holds_the_end(name, output, engine, route):
     assert differences(output, case.expected()) == []
 
 
+@pytest.mark.by_turns("route", "engine")
 @both_routes
 @pytest.mark.parametrize("name", TYPES)
 def test_values_of_every_type(name, engine, route, tmp_path):
@@ -56,6 +57,7 @@ def test_values_of_every_type(name, engine, route, tmp_path):
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
+@pytest.mark.by_turns("route", "engine")
 @both_routes
 @pytest.mark.parametrize("name", ["wide-tables-mysql", "wide-tables-mariadb"])
 def test_tables_of_hundreds_of_columns(name, engine, route, tmp_path):
@@ -63,6 +65,7 @@ def test_tables_of_hundreds_of_columns(name, engine, route, tmp_path):
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
+@pytest.mark.by_turns("route", "engine")
 @both_routes
 @pytest.mark.parametrize("name", ROW_IMAGES)
 def test_row_images(name, engine, route, tmp_path):
@@ -71,12 +74,14 @@ def test_row_images(name, engine, route, tmp_path):
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
+@pytest.mark.by_turns("engine", one_in=2)
 @pytest.mark.parametrize(("name", "route"), [("minimal-defaults", "walk"), ("mariadb-minimal-defaults", "shuffle")])
 def test_defaults_of_columns_that_inserts_leave_out(name, engine, route, tmp_path):
     """IMG-W, DEF-R1b: thousands of columns, with every kind of literal for every kind of column."""
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
+@pytest.mark.by_turns("route", "engine")
 @both_routes
 @pytest.mark.parametrize("name", KEY_MOVES)
 def test_keys_that_move(name, engine, route, tmp_path):
@@ -84,6 +89,7 @@ def test_keys_that_move(name, engine, route, tmp_path):
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
+@pytest.mark.by_turns("route", "engine")
 @both_routes
 @pytest.mark.parametrize("name", [*LARGE, "checksum-changes"])
 def test_events_of_one_statement_and_checksums_that_change(name, engine, route, tmp_path):
@@ -91,6 +97,7 @@ def test_events_of_one_statement_and_checksums_that_change(name, engine, route, 
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
+@pytest.mark.by_turns("route", "engine")
 @both_routes
 @pytest.mark.parametrize("name", TRANSACTIONS)
 def test_groups_of_every_kind(name, engine, route, tmp_path):
@@ -98,6 +105,7 @@ def test_groups_of_every_kind(name, engine, route, tmp_path):
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
+@pytest.mark.by_turns("route", "engine")
 @both_routes
 @pytest.mark.parametrize("name", COMPRESSED)
 def test_compressed_logs(name, engine, route, tmp_path):
@@ -105,6 +113,7 @@ def test_compressed_logs(name, engine, route, tmp_path):
     holds_the_end(name, tmp_path / "out", engine, route)
 
 
+@pytest.mark.by_turns("route", one_in=2)
 @both_routes
 @pytest.mark.parametrize("name", DDL)
 def test_rows_over_ddl(name, route, tmp_path):
@@ -112,6 +121,7 @@ def test_rows_over_ddl(name, route, tmp_path):
     holds_the_end(name, tmp_path / "out", "spark", route)
 
 
+@pytest.mark.by_turns("engine")
 @pytest.mark.parametrize("name, reachable", [
     ("many-files-mysql", ["m7", "m19"]), ("many-files-mariadb", ["m7", "m19"]), ("ddl-mysql-partitions", ["rows"]),
     ("statement-mysql", ["rows_only"]), ("statement-mysql-mixed", ["rows_only"]), ("statement-mariadb", ["rows_only"]),
@@ -125,6 +135,7 @@ def test_marks_before_what_cannot_be_replayed(name, reachable, engine, tmp_path)
         assert is_what_the_server_held(output, case, mark), mark
 
 
+@pytest.mark.by_turns("engine")
 @pytest.mark.parametrize("name, code, says", [
     ("statement-mysql", 1, ["INSERT INTO t (v, d) VALUES ('insert id', 2)", "binlog.000001:1409", ":5", "st.t"]),
     ("statement-mysql-mixed", 1, ["UPDATE t SET v = 'statement'", "binlog.000001:1376", ":5", "st.t"]),

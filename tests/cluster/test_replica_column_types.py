@@ -31,6 +31,7 @@ def description(case):
     return json.loads((case.folder / "case.json").read_text())
 
 
+@pytest.mark.by_turns("route")
 @both_routes
 @pytest.mark.parametrize("name", ["target-types-non-lossy", "target-types-lossy", "target-types-unsigned",
                                   "target-types-unsigned-default"])
@@ -44,6 +45,7 @@ def test_columns_of_other_types(name, route, tmp_path):
     assert options["type_conversions"] == sorted(allowed.partition("=")[2].lower().split(","))
 
 
+@pytest.mark.by_turns("route")
 @both_routes
 @pytest.mark.parametrize(("name", "table", "types"), [
     ("target-types-none", "ty.wider", ("int", "bigint")),
@@ -63,6 +65,7 @@ def test_what_is_not_allowed_stops(name, table, types, route, tmp_path, capsys):
     assert differences(tmp_path / "again" / "out", case.expected()) == []
 
 
+@pytest.mark.by_turns("route")
 @both_routes
 @pytest.mark.parametrize("key", ["BIGINT UNSIGNED", "TINYINT", "MEDIUMINT UNSIGNED", "BIGINT"])
 def test_keys_of_another_width_and_sign(key, route, tmp_path):

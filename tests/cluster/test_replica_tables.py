@@ -77,6 +77,7 @@ def last_number(gtids):
     return int(re.search(r"\d+$", gtids)[0])
 
 
+@pytest.mark.by_turns("route")
 @both_routes
 @pytest.mark.parametrize("name", STOPS)
 def test_a_replay_stops_where_the_replica_did(name, route, bases, tmp_path, capsys):
@@ -98,6 +99,7 @@ def test_a_replay_stops_where_the_replica_did(name, route, bases, tmp_path, caps
     assert last_number(position.gtid_set) + 1 == last_number(re.search(r"GTID ([^\s,]+)", error)[1])
 
 
+@pytest.mark.by_turns("route")
 @both_routes
 @pytest.mark.parametrize("name", EQUAL)
 def test_tables_with_other_keys_than_the_source_has(name, route, bases, tmp_path):
@@ -107,6 +109,7 @@ def test_tables_with_other_keys_than_the_source_has(name, route, bases, tmp_path
     assert differences(output, case.expected()) == []
 
 
+@pytest.mark.by_turns("route")
 @both_routes
 @pytest.mark.parametrize("name", OTHER_COLUMNS)
 def test_tables_with_more_and_fewer_columns_and_other_defaults(name, route, bases, tmp_path):
@@ -160,6 +163,7 @@ FOUND = {"mixed": {}, "more": {}, "nokey": {"scan": 1}, "plain": {"key": 1}, "t"
 """How the rows are found that are there; an update that is passed over since its new key is taken has found its row."""
 
 
+@pytest.mark.by_turns("route")
 @both_routes
 @pytest.mark.parametrize("name", ["idempotent-full", "idempotent-minimal", "mariadb-idempotent",
                                   "mariadb-idempotent-minimal"])

@@ -338,6 +338,7 @@ def test_a_claim_counts_for_two_minutes(lake, monkeypatch):
         made.check()
 
 
+@pytest.mark.thorough
 def test_a_run_of_a_lake_that_is_killed(lake, logs):
     """The version is complete or absent, and the one before as it was."""
     program = PROGRAM.replace("sys.argv[2], base=sys.argv[3])", "lake=sys.argv[2])")

@@ -100,6 +100,7 @@ def plain(value):
     return value
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_spark_gets_the_values_that_others_get(tmp_path, spark):
     """Of all types: a snapshot's and a history's files, and changes as a data source; TIME is a number there."""

@@ -45,6 +45,7 @@ def expected(table, **arguments):
     return in_order(applier.changes(ARCHIVE, table, **arguments).to_arrow().to_pylist())
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("table", ["shop.orders", "shop.stock"])
 def test_the_rows_are_those_of_the_feed(source, table):
     rows = in_order(row.asDict() for row in read(source, table=table, partitionBytes="1M").collect())
@@ -100,6 +101,7 @@ def test_a_wrong_option_says_so(source):
         read(source, tabel="shop.orders").collect()
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("condition, parts", [
     ("_table IN ('shop.stock', 'shop.orders') AND _table <> 'shop.orders'", 2),
     ("_table = 'shop.stock' AND _gtid = '20810cc3-e548-11f1-a5e4-02fc00000001:14'", 1),
@@ -159,6 +161,7 @@ def test_a_stream_follows_an_archive_that_grows(source, tmp_path):
     assert sink.batches == [0, 1, 2]
 
 
+@pytest.mark.thorough
 def test_a_micro_batch_has_at_most_so_many_bytes(source, tmp_path):
     sink = Sink(source, tmp_path / "sink")
     run(source, ARCHIVE, sink, tmp_path / "checkpoint", table="shop.stock", maxBytesPerTrigger="1M")
@@ -179,6 +182,7 @@ def test_offsets_are_ends_of_groups():
     assert stream.partitions(end, end) == []
 
 
+@pytest.mark.thorough
 def test_a_stream_from_a_base_begins_there(source, tmp_path):
     """In micro-batches of a part of what follows."""
     [group] = applier.locate(ARCHIVE, gtid="20810cc3-e548-11f1-a5e4-02fc00000001:14")
@@ -189,6 +193,7 @@ def test_a_stream_from_a_base_begins_there(source, tmp_path):
     assert len(sink.batches) > 1 and sink.rows() == expected("shop.stock", base=base)
 
 
+@pytest.mark.thorough
 def test_a_stream_stops_where_the_table_gets_other_columns(source, tmp_path):
     """Spark has one schema a query; started anew, it goes on with the new one."""
     with BinlogWriter(tmp_path / "binlog.000001") as log:

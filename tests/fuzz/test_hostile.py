@@ -28,6 +28,10 @@ OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066
 """What a terminal obeys, but for line feeds and tabs."""
 
 
+FOR_PROGRAMS = frozenset(("show", "views", "--sql", "sql"))
+"""Verbs and options whose output a program reads, which needs names as they are; but not on a terminal."""
+
+
 class Screen(io.TextIOWrapper):
     """A terminal, or a file."""
 
@@ -58,7 +62,7 @@ def run(monkeypatch):
             code = cli.main(list(map(str, words)))
         assert code in (0, 1, 2) and (code != 0) <= bool(err.text), (words, code, err.text)
         assert "Traceback" not in err.text and not OBEYED.search(err.text), (words, err.text)
-        if words[0] != "show" or terminal:
+        if not FOR_PROGRAMS.intersection(map(str, words)) or terminal:
             assert not OBEYED.search(out.text), (words, OBEYED.search(out.text), out.text)
         return code, out.text, err.text
 
@@ -85,15 +89,21 @@ def every_verb(log, folder, run, terminal):
     if replayed(log, snapshot):
         return
     assert (snapshot / REPORT).exists()
+    (folder / "other.sql").write_text("CREATE TABLE other.t (id INT PRIMARY KEY);\n")
+    run("import", folder / "other.sql", "--output", folder / "other")
     for words in (("status", snapshot), ("report", snapshot), ("report", snapshot, "--html", folder / "page.html"),
                   ("export", snapshot, "--output", folder / "sql"), ("import", folder / "sql", "--output",
                                                                      folder / "again"),
-                  ("export", snapshot, "--format", "tsv", "--output", folder / "tsv")):
+                  ("export", snapshot, "--format", "tsv", "--output", folder / "tsv"), ("views", snapshot),
+                  ("verify", snapshot, "--sql"), ("diff", folder / "other", snapshot),
+                  ("diff", folder / "other", snapshot, "--format", "json"),
+                  ("diff", folder / "other", snapshot, "--format", "sql")):
         code, _, error = run(*words, terminal=terminal)
         assert code == 0 or (words[0] == "import" and "longer than the column" in error), words
     assert not OBEYED.search((folder / "page.html").read_text())
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("place", sorted(hostile_logs.PLACES))
 def test_names_that_are_no_text(place, run, tmp_path):
     for number, (raw, flavour) in enumerate(RAW):
@@ -116,6 +126,7 @@ def renamed_in_table_maps(log, old, new):
     return bytes(data)
 
 
+@pytest.mark.by_turns("flavour")
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize("old, new", [
     (b"\x01t\0", b"\x01\xff\0"), (b"\x01t\0", b"\x01\x1b\0"), (b"\x02md\0", b"\x02\xe2\x80\0"), (b"\x01t\0",
@@ -138,6 +149,7 @@ def test_names_of_a_logs_metadata(flavour, old, new, run, tmp_path):
         assert run("export", tmp_path / "defined", "--output", tmp_path / "export")[0] == 0
 
 
+@pytest.mark.by_turns("terminal")
 @pytest.mark.parametrize("terminal", [True, False])
 @pytest.mark.parametrize("log", LOGS, ids=lambda path: path.name)
 def test_hostile_logs(log, terminal, run, tmp_path):
@@ -149,6 +161,7 @@ def test_hostile_dumps(dump, run, tmp_path):
     assert run("import", dump, "--output", tmp_path / "out")[0] in (1, 2) and os.listdir(tmp_path) == []
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("place", sorted(hostile_logs.PLACES))
 def test_dumps_with_names_that_are_no_text(place, run, tmp_path):
     """And schema files."""
@@ -200,6 +213,7 @@ json.dump(codes, open(sys.argv[1], "w"))
 """
 
 
+@pytest.mark.by_turns("encoding")
 @pytest.mark.parametrize("encoding", [None, "ascii"])
 def test_a_locale_without_letters(encoding, tmp_path):
     """LC_ALL=C, with what Python then takes for its output, and with an output of ASCII."""

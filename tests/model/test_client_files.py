@@ -1,4 +1,5 @@
-"""Files of SQL are read alike by clients of every character set, with whatever is in rows, names and definitions."""
+"""SQL-CLIENT: files of SQL are read alike by clients of every character set, with whatever is in rows, names and
+definitions."""
 
 import re
 

@@ -254,6 +254,7 @@ class Log:
             return replayed(self.path, output, **options)
 
 
+@pytest.mark.by_turns("route", "engine")
 @both_engines
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("before, after, number", [({"k": 5}, {"v": 1}, 1032), ({"k": 5}, None, 1032),

@@ -1,7 +1,8 @@
 """What each test module costs: CPU seconds of the process and of all that it starts, as `pytest --cost` prints them.
 
-tests/costs.tsv keeps the table of a whole run. `--cost` names the modules that have grown by more than a fifth since;
-`--cost=write` writes the table anew. A module's fixtures count where they are made.
+tests/costs.tsv keeps the table of a whole run: for each module the CPU seconds of its tests of every day, and of those
+that are marked `thorough`. `--cost` names the modules that have grown by more than a fifth since; `--cost=write` writes
+the table anew. A module's fixtures count where they are made.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ SMALLEST = 2.0
 """CPU seconds: below this the difference between two runs is noise."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PROPERTY = "cpu_seconds"
+SUITES = ("day", "thorough")
+"""Whose seconds are counted apart."""
 
 
 class Costs:
-    """The CPU seconds of a run, by module."""
+    """The CPU seconds of a run, by suite and module."""
 
     def __init__(self, writes: bool) -> None:
-        self.by_module: Counter[str] = Counter()
+        self.by_suite: dict[str, Counter[str]] = {suite: Counter() for suite in SUITES}
         self.writes = writes
 
     @pytest.hookimpl(wrapper=True)
@@ -51,25 +54,27 @@ class Costs:
         if report.when == "teardown":
             for name, seconds in report.user_properties:
                 if name == _PROPERTY:
-                    self.by_module[report.location[0]] += float(str(seconds))
+                    self.by_suite[SUITES["thorough" in report.keywords]][report.location[0]] += float(str(seconds))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print the modules that cost most, the folders, and the modules that have grown; write the table if asked."""
-        if not self.by_module:
-            return
         write = terminalreporter.write_line
-        terminalreporter.section(f"{sum(self.by_module.values()):.0f} CPU seconds")
-        for module, seconds in self.by_module.most_common(25):
-            write(f"{seconds:8.1f}  {module}")
-        folders: Counter[str] = Counter()
-        for module, seconds in self.by_module.items():
-            folders["/".join(module.split("/")[:2])] += seconds
-        write("by folder: " + ", ".join(f"{name} {seconds:.0f}" for name, seconds in folders.most_common()))
+        for suite, by_module in self.by_suite.items():
+            if by_module:
+                terminalreporter.section(f"{suite}: {by_module.total():.0f} CPU seconds")
+                for module, seconds in by_module.most_common(25):
+                    write(f"{seconds:8.1f}  {module}")
+                folders: Counter[str] = Counter()
+                for module, seconds in by_module.items():
+                    folders["/".join(module.split("/")[:2])] += seconds
+                write("by folder: " + ", ".join(f"{name} {seconds:.0f}" for name, seconds in folders.most_common()))
+                for line in grown(read_table(suite), by_module):
+                    write(line)
         if self.writes:
-            rows = sorted(self.by_module.items())
-            TABLE.write_text("".join(f"{module}\t{seconds:.1f}\n" for module, seconds in rows))
-        for line in grown(read_table(), self.by_module):
-            write(line)
+            modules = sorted({module for by_module in self.by_suite.values() for module in by_module})
+            TABLE.write_text("".join(
+                "\t".join([module, *(f"{self.by_suite[suite][module]:.1f}" for suite in SUITES)]) + "\n"
+                for module in modules))
 
 
 def grown(before: dict[str, float], now: Counter[str]) -> list[str]:
@@ -79,10 +84,10 @@ def grown(before: dict[str, float], now: Counter[str]) -> list[str]:
             if module in before and seconds > max(before[module], SMALLEST) * GROWTH]
 
 
-def read_table() -> dict[str, float]:
-    """The CPU seconds of each module in tests/costs.tsv."""
-    lines = TABLE.read_text().splitlines() if TABLE.exists() else []
-    return {module: float(seconds) for module, seconds in (line.split("\t") for line in lines)}
+def read_table(suite: str = "day") -> dict[str, float]:
+    """The CPU seconds of each module in tests/costs.tsv, of one suite."""
+    lines = [line.split("\t") for line in TABLE.read_text().splitlines()] if TABLE.exists() else []
+    return {line[0]: float(line[1 + SUITES.index(suite)]) for line in lines}
 
 
 def _measured(item: pytest.Item) -> Iterator[None]:

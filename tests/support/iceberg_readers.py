@@ -1,5 +1,6 @@
 """Who reads published tables: pyiceberg, DuckDB and Polars, each as a table of Arrow."""
 
+import os
 from pathlib import Path
 
 import duckdb
@@ -32,6 +33,8 @@ def with_pyiceberg(table: Table) -> pa.Table:
 
 
 def with_polars(table: Table) -> pa.Table:
+    """Its own planner is in a package that is not here, which it warns of."""
+    os.environ["POLARS_ICEBERG_PLANNER"] = "pyiceberg"
     return pl.scan_iceberg(table).collect().to_arrow()
 
 

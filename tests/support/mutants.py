@@ -4,7 +4,8 @@
 
 A mutant is made in a copy of the checkout. It is killed by the first of three suites that fails: `near` (the tests that
 tests/near.tsv names for its file), `day` (what `make test` runs), `all` (what `make test-all` runs); `--until near`
-stops earlier. Survivors are printed as differences, each with its number, by which `--only` runs it again.
+stops earlier. A test that fails without the mutant, too, kills none. Survivors are printed as differences, each with
+its number, by which `--only` runs it again.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ from pathlib import Path
 from keysearch import kernel_cache
 from tests.support.called_functions import PACKAGES
 from tests.support.folders import ROOT
-from tests.support.near import tests_for
+from tests.support.near import DAILY, tests_for
 
 SUITES: dict[str, Callable[[str], list[str]]] = {
-    "near": tests_for,
-    "day": lambda source: ["-m", "not thorough"],
+    "near": lambda source: [*DAILY, *(tests_for([source]) or ["--deselect=tests"])],
+    "day": lambda source: [*DAILY],
     "all": lambda source: [],
 }
 """What pytest is told for a changed file, by suite."""
 LONGEST = {"near": 240, "day": 1800, "all": 3600}
 """Seconds after which a suite counts as failed: a loop does not end."""
+NO_TESTS = 5
+"""pytest's exit code where none is chosen."""
 _OPPOSITE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
              ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Add: ast.Sub,
              ast.Sub: ast.Add, ast.Mult: ast.FloorDiv, ast.FloorDiv: ast.Mult, ast.BitAnd: ast.BitOr,
@@ -132,12 +135,12 @@ def changes_in(source: str) -> int:
     return counting.count
 
 
-def changed_source(source: str, number: int) -> str | None:
-    """The source with a change, and all its other lines as they are; None where it would be the same."""
+def changed_source(source: str, number: int) -> tuple[str, str] | None:
+    """The source as Python prints it, without a change and with it; None where both would be the same."""
     tree = ast.parse(source)
     made = _Change(number).visit(copy.deepcopy(tree))
     before, after = ast.unparse(tree), ast.unparse(ast.fix_missing_locations(made))
-    return None if before == after else _with_comment_lines(source, after)
+    return None if before == after else (_with_comment_lines(source, before), _with_comment_lines(source, after))
 
 
 def _with_comment_lines(source: str, after: str) -> str:
@@ -163,30 +166,38 @@ def copies(folder: Path) -> Path:
     """A copy of the checkout, in which mutants are made one after another, beside a copy of this user's caches."""
     made = folder / "checkout"
     shutil.copytree(ROOT, made, symlinks=True, ignore=shutil.ignore_patterns(".venv", ".git", "__pycache__", "build",
-                                                                             ".*_cache", ".hypothesis", "demo"))
+                                                                             ".*_cache", ".hypothesis"))
     (made / ".venv").symlink_to(ROOT / ".venv")
     shutil.copytree(Path(kernel_cache.directory()).parent, folder / "mysql-binlog-applier")
     return made
 
 
-def killed_by(source: str, checkout: Path, until: str) -> Iterator[tuple[str, bool, float]]:
-    """(suite, whether it failed, seconds), up to the first suite that fails."""
+def fails(checkout: Path, arguments: list[str], seconds: float) -> bool:
+    """Whether pytest fails in the checkout, or does not end."""
     environment = os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1",
                                 "XDG_CACHE_HOME": str(checkout.parent)}
+    words = [sys.executable, "-m", "pytest", "-q", "-x", *arguments]
+    with open(checkout.parent / "said", "w+") as said:
+        run = subprocess.Popen(words, cwd=checkout, env=environment, stdout=said, stderr=said, start_new_session=True)
+        try:
+            return run.wait(seconds) not in (0, NO_TESTS)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, 9)
+            run.wait()
+            return True
+
+
+def killed_by(file: Path, before: str, after: str, checkout: Path, until: str) -> Iterator[tuple[str, str, float]]:
+    """(suite, what becomes of the mutant, seconds), up to the first suite that fails."""
     for suite, arguments in SUITES.items():
-        begun = time.monotonic()
-        words = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "2", "--dist", "worksteal", *arguments(source)]
-        with open(checkout.parent / "said", "w+") as said:
-            run = subprocess.Popen(words, cwd=checkout, env=environment, stdout=said, stderr=said,
-                                   start_new_session=True)
-            try:
-                failed = run.wait(LONGEST[suite]) != 0
-            except subprocess.TimeoutExpired:
-                os.killpg(run.pid, 9)
-                run.wait()
-                failed = True
-        yield suite, failed, time.monotonic() - begun
-        if failed or suite == until:
+        begun, outcome = time.monotonic(), "survives"
+        (checkout / file).write_text(after)
+        if fails(checkout, ["-n", "2", "--dist", "worksteal", *arguments(str(file))], LONGEST[suite]):
+            (checkout / file).write_text(before)
+            again = fails(checkout, ["--last-failed", "--last-failed-no-failures", "none"], LONGEST[suite])
+            outcome = "is not judged by" if again else "is killed by"
+        yield suite, outcome, time.monotonic() - begun
+        if outcome != "survives" or suite == until:
             return
 
 
@@ -205,19 +216,16 @@ def main() -> None:
             if asked.only is not None and number not in asked.only:
                 continue
             text = (ROOT / source).read_text()
-            mutant = changed_source(text, change)
-            if mutant is None:
+            if (changed := changed_source(text, change)) is None:
                 continue
-            (checkout / source).write_text(mutant)
-            suite, killed = "none", False
-            for suite, killed, seconds in killed_by(source, checkout, asked.until):
-                print(f"{number}: {source} {'killed' if killed else 'survives'} {suite} after {seconds:.0f} s",
-                      flush=True)
+            suite, outcome = "", ""
+            for suite, outcome, seconds in killed_by(Path(source), *changed, checkout, asked.until):
+                print(f"{number}: {source} {outcome} {suite} after {seconds:.0f} s", flush=True)
             (checkout / source).write_text(text)
-            outcomes[suite if killed else "survivors"] += 1
-            if not killed:
-                whole = ast.unparse(ast.parse(text)).splitlines(), ast.unparse(ast.parse(mutant)).splitlines()
-                print("\n".join(difflib.unified_diff(*whole, "before", "after", n=2, lineterm="")), flush=True)
+            outcomes[outcome if outcome == "survives" else f"{outcome} {suite}"] += 1
+            if outcome == "survives":
+                lines = [text.splitlines() for text in changed]
+                print("\n".join(difflib.unified_diff(*lines, "before", "after", n=2, lineterm="")), flush=True)
     print(", ".join(f"{name}: {count}" for name, count in outcomes.items()))
 
 

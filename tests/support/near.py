@@ -1,7 +1,8 @@
 """The tests that are near to a change: `python -m tests.support.near [PATHS]`, which `make near` runs.
 
-tests/near.tsv names, for each source file, the test modules that call most of its functions for the least CPU time. It
-is measured: `make near-map` runs the suite with `--calls` (tests/support/called_functions.py) and writes it.
+tests/near.tsv names, for each source file, the test modules that call most of its functions, little outside its folder,
+and cost little CPU time. It is measured: `make near-map` runs the suite with `--calls`
+(tests/support/called_functions.py) and writes it.
 """
 
 from __future__ import annotations
@@ -19,15 +20,17 @@ from tests.support.costs import read_table
 from tests.support.folders import ROOT
 
 MAP = ROOT / "tests" / "near.tsv"
-OFTEN = 3
+OFTEN = 5
 """How many test modules call each function, if so many do."""
 MOST = 8
 """Test modules named for a source file, at most."""
 START = 0.5
 """CPU seconds that a test module costs at least, with its imports."""
-BUDGET = 40.0
-"""CPU seconds of the tests that are run for a change, about; test modules of the changed folder and changed tests come
-first, and whatever they cost."""
+BUDGET = 30.0
+"""CPU seconds of the tests that are run for a change, about; changed tests come first, and whatever they cost."""
+
+DAILY = ("-m", "not thorough")
+"""What pytest is told for the tests of every day."""
 
 
 def write_map(files: Iterable[str]) -> None:
@@ -44,19 +47,23 @@ def write_map(files: Iterable[str]) -> None:
     for test, called in calls.items():
         for name in called:
             by_source[name.partition(":")[0]][test].add(name)
-    costs, breadth = read_table(), {test: len(called) for test, called in calls.items()}
-    MAP.write_text("".join(f"{source}\t{' '.join(_nearest(tests, costs, breadth))}\n"
-                           for source, tests in sorted(by_source.items())))
+    costs = read_table()
+    with MAP.open("w") as file:
+        for source, tests in sorted(by_source.items()):
+            folder = source[:source.rindex("/") + 1]
+            weights = {test: sum(name.startswith(folder) for name in calls[test]) / len(calls[test])
+                       / (START + costs.get(test, 0)) ** 0.5 for test in tests}
+            file.write(f"{source}\t{' '.join(_nearest(tests, weights))}\n")
 
 
-def _nearest(tests: dict[str, set[str]], costs: dict[str, float], breadth: dict[str, int]) -> list[str]:
+def _nearest(tests: dict[str, set[str]], weights: dict[str, float]) -> list[str]:
     """The test modules for a source file, the best first: those that call most of the functions which too few of the
-    ones before call, for their cost and for all else that they call."""
+    ones before call, by their weights: how much of what they call is in the file's folder, for their cost."""
     missing = {name: OFTEN for called in tests.values() for name in called}
     chosen: list[str] = []
     while len(chosen) < MOST and any(missing.values()):
         def gain(test: str) -> float:
-            return sum(missing[name] > 0 for name in tests[test]) / (START + costs.get(test, 0)) / breadth[test] ** 0.5
+            return sum(missing[name] > 0 for name in tests[test]) * weights[test]
 
         best = max((test for test in tests if test not in chosen), key=gain, default=None)
         if best is None or not gain(best):
@@ -117,8 +124,8 @@ def main(paths: list[str]) -> int:
         print("no test is near to that: make test runs all", file=sys.stderr)
         return 2
     print("\n".join(tests))
-    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", *tests], cwd=ROOT,
-                          check=False).returncode
+    return subprocess.run([sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "worksteal", *DAILY, *tests],
+                          cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -8,9 +8,11 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from applier.apply.index.key_index import ByteIndex, IntIndex
 from applier.apply.index.unit_index import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, ImageLayout, ImageLayouts
 from applier.binlog.rows.image_pointers import layouts_of, pointers_to
+from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
 from tests.support.replica import Column, Key, Refused, Table
 
@@ -96,6 +98,36 @@ class Engine:
     def value(self, pointer, column):
         row = self.base[pointer] if layouts_of(pointer) == 0 else self.images[pointer]
         return DEFAULT if row[column] is ... else row[column]
+
+
+class KeyEngine(Engine):
+    """An index by column 0, of keys of a form ("int", "bytes") from `low` to before `high`."""
+
+    def __init__(self, form, columns, idempotent, rows=(), low=None, high=None):
+        super().__init__(columns, rows)
+        self.form = form
+        if form == "bytes":
+            low, high = (None if bound is None else key(bound) for bound in (low, high))
+        self.index = (IntIndex if form == "int" else ByteIndex)(columns, low, high, idempotent=idempotent)
+        if rows:
+            self.index.seed(self.encoded([row[0] for row in rows]), np.arange(len(rows)))
+
+    def encoded(self, values):
+        return np.array(values, np.int64) if self.form == "int" else keys(values)
+
+    def feed(self, batch, befores, afters, bys):
+        old = np.full(len(afters), -1)
+        old[batch.after_rows[batch.after_rows >= 0]] = batch.before_rows[batch.after_rows >= 0]
+        absent = np.array([after[0] is ... for after in afters], np.bool_)
+        new = [after[0] if after[0] is not ... else DEFAULT if old[row] < 0 else befores[old[row]][0]
+               for row, after in enumerate(afters)]
+        before, after = self.encoded([before[0] for before in befores]), self.encoded(new)
+        if self.form == "bytes":
+            return self.index.apply(batch, self.layouts, before, after)
+        after[absent & (old >= 0)] = 77  # nothing that counts: an update without a key keeps it
+        kept = np.packbits(absent & (old >= 0), bitorder="little")
+        return self.index.apply(batch, self.layouts, address_of(before), address_of(after),
+                                address_of(kept) if absent.any() else 0)
 
 
 def key(value):

@@ -39,6 +39,7 @@ def as_loud_as_before():
     choose(Loudness.NORMAL)
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in documented.PAGES if list(documented.runnable(page))], ids=name_of)
 def test_what_runs_prints_what_the_page_shows(page, reader):

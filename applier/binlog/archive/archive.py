@@ -22,7 +22,7 @@ from applier.io.keys import keys_of, like
 from applier.io.mapping import map_file
 from applier.io.packing import SUFFIXES, file_name, is_packed, log_name
 from applier.io.relayed import is_relay_log, relayed_in
-from applier.io.resolver import absolute, divided, folder_of, is_uri, join, resolve
+from applier.io.resolver import absolute, check_regular, divided, folder_of, is_uri, join, resolve
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
 _OF_ARIA = re.compile(r"aria_log\.\d{8}\Z")
@@ -192,6 +192,7 @@ def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
     if info.type == fs.FileType.Directory:
         return _list(path)
     if info.type != fs.FileType.File:
+        check_regular(path)
         raise MissingFile("no such file or directory", file=path)
     if path.endswith(".index"):
         return _read_index(path)

@@ -22,6 +22,7 @@ from typing import IO
 from applier.engine.spark import spark_doors
 from applier.engine.spark.scratch import Scratch
 from applier.errors import ApplierError, NotInstalled, UsageError
+from keysearch import caches
 
 OLDEST_JAVA = 17
 START_SECONDS = 120
@@ -198,13 +199,14 @@ def _key(java: Path, spark_home: Path, settings: dict[str, str]) -> str:
 
 
 def _cache_directory() -> Path | None:
-    """The directory for archives (about 150 MB each); None if none can be made."""
-    place = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "applier" / "java"
+    """The directory for commands and archives (about 150 MB each), to which no other user can write; None if it cannot
+    be made."""
+    place = caches.usable(caches.user_folder("applier", "java"))
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        caches.make(place)
     except OSError:
         return None
-    return place if os.access(place, os.W_OK) else None
+    return Path(place) if os.access(place, os.W_OK) else None
 
 
 def claimed(recording_lock: Path) -> Path | None:

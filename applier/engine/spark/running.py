@@ -11,9 +11,9 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from applier.engine import full_disk
 from applier.engine.spark import spark_doors
 from applier.errors import ApplierError
+from applier.io import full_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

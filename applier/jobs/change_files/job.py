@@ -50,6 +50,7 @@ class _Counted:
         self.table, self.feed = table, feed
         self.rows = 0
         self._format, self._of_keys = options.format, feed.notes[len(log.notes):]
+        self._spreadsheet_safe = options.spreadsheet_safe
         known = table, self.feed.columns, self.feed.key
         self._lines = JsonLines(*known) if options.format == "json" else DebeziumLines(
             *known, log.flavour, f"applier {__version__}", self.feed.uris)
@@ -67,7 +68,8 @@ class _Counted:
             for lines in self.lines():
                 sink.write(lines.text.data)
             return
-        with row_file(self._format, sink, self.feed.schema, self.feed.columns, self.table) as file:
+        with row_file(self._format, sink, self.feed.schema, self.feed.columns, self.table,
+                      spreadsheet_safe=self._spreadsheet_safe) as file:
             for batch in self.feed.batches():
                 file.add(batch)
                 self.rows += batch.num_rows

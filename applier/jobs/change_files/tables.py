@@ -19,6 +19,9 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
 
 _TIME = pa.duration("us")
+_FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
+"""What a cell begins with that a spreadsheet takes for a formula (OWASP, "CSV Injection")."""
+_NUMBER = r"^[+-]?[0-9.]+([eE][+-]?[0-9]+)?$"
 
 
 class RowFile:
@@ -43,10 +46,12 @@ class RowFile:
             self._writer.write_batch(part)
 
 
-def row_file(format: str, sink: Any, schema: pa.Schema, columns: Mapping[str, Column], table: TableName) -> RowFile:
+def row_file(format: str, sink: Any, schema: pa.Schema, columns: Mapping[str, Column], table: TableName, *,
+             spreadsheet_safe: bool = False) -> RowFile:
     """A file of a format, "csv", "parquet" or "arrow", for a feed of this schema and these columns of a table."""
     if format == "csv":
-        return RowFile(sink, schema, lambda batch: (_as_texts(part, columns) for part in divided(batch)),
+        made = _without_formulas if spreadsheet_safe else lambda batch: batch
+        return RowFile(sink, schema, lambda batch: (made(_as_texts(part, columns)) for part in divided(batch)),
                        lambda sink, schema: csv.CSVWriter(sink, schema))
     if format == "parquet":
         described = DescribedTable.of(table, columns)
@@ -60,6 +65,19 @@ def _parquet_writer(sink: Any, schema: pa.Schema, described: DescribedTable) -> 
     writer = pq.ParquetWriter(sink, schema, compression="zstd", store_schema=False)
     writer.add_key_value_metadata(described.metadata())
     return writer
+
+
+def _without_formulas(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Put a quote before texts and names of columns that a spreadsheet would run as formulas. Numbers are none."""
+    names = _quoted(pa.array(batch.schema.names, pa.string())).to_pylist()
+    return pa.RecordBatch.from_arrays([_quoted(values) for values in batch.columns], names)
+
+
+def _quoted(values: pa.Array) -> pa.Array:
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return values
+    is_formula = pc.and_not(pc.match_substring_regex(values, _FORMULA), pc.match_substring_regex(values, _NUMBER))
+    return pc.if_else(is_formula, pc.binary_join_element_wise("'", values, ""), values)
 
 
 def _as_texts(batch: pa.RecordBatch, columns: Mapping[str, Column]) -> pa.RecordBatch:

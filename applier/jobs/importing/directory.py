@@ -23,7 +23,7 @@ from pyarrow import fs
 
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError, reason
-from applier.io.resolver import below, files_below, resolve
+from applier.io.resolver import below, check_regular, files_below, resolve
 from applier.jobs.importing.dump_flavour import flavour_of_gtids, flavour_of_version
 from applier.jobs.importing.parquet_file import ParquetPart
 from applier.jobs.importing.position import DumpPosition, of_metadata
@@ -112,6 +112,7 @@ class _Folder:
 
     def text(self, name: str) -> str:
         """Raises UsageError where there is none that can be read."""
+        check_regular(self.uri(name))
         filesystem, path = resolve(self.uri(name))
         try:
             with filesystem.open_input_stream(path, compression="detect") as stream:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 
 from applier import __version__
-from applier.engine import full_disk
+from applier.io import full_disk
 from applier.io.progress import Progress, Silent
 from applier.jobs.importing.directory import HEAD_BYTES, Dump, SqlPart, open_dump
 from applier.jobs.importing.dump_flavour import MYSQL, check_no_mariadb, flavour_of_gtids, flavour_of_text

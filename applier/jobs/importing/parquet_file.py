@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from applier.errors import SchemaError, UsageError
+from applier.io.parquet_reading import open_parquet
 from applier.io.resolver import resolve
 from applier.jobs.importing.dump_tables import DumpTables
 from applier.jobs.importing.parquet_values import NotTheColumns, parquet_values
@@ -34,7 +34,7 @@ def read_parquet(part: ParquetPart, tables: DumpTables, on_progress: Callable[[i
     filesystem, path = resolve(part.uri)
     try:
         with filesystem.open_input_file(path) as source:
-            size, file = source.size(), pq.ParquetFile(source)
+            size, file = source.size(), open_parquet(source)
             columns = tables.columns(part.database, part.table, tuple(file.schema_arrow.names))
             for batch in file.iter_batches(batch_size=_BATCH_ROWS):
                 arrays = {}

@@ -15,12 +15,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 from pyarrow import fs
 
 from applier.apply.output.unit_files import table_writer
 from applier.columns.table_key import TableKey, table_key
 from applier.errors import DUPLICATE_KEY, ReplayStopped
+from applier.io.parquet_reading import open_parquet
 from applier.io.resolver import resolve
 from applier.jobs.importing.sql.inserts import FAIL, KEEP
 from applier.mysql.zero_dates import to_python
@@ -240,7 +240,7 @@ def _arrow_blocks(path: str) -> Iterator[pa.Table]:
 def _parquet_blocks(filesystem: fs.FileSystem, paths: list[str], schema: pa.Schema) -> Iterator[pa.Table]:
     for path in paths:
         with filesystem.open_input_file(path) as source:
-            file, first = pq.ParquetFile(source), 0
+            file, first = open_parquet(source), 0
             marked = MarkedDates(file.metadata.metadata, path)
             for batch in file.iter_batches(batch_size=_BLOCK_ROWS):
                 yield as_rows(marked.put_into(pa.Table.from_batches([batch]), first), schema)

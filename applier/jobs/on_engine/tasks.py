@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from applier.engine import full_disk
 from applier.engine.choice import Places, choose, choose_by_work
 from applier.engine.threads import map_on_threads
+from applier.io import full_disk
 from applier.io.progress import Progress
 
 Item = TypeVar("Item")

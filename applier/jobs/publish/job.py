@@ -22,16 +22,13 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     began, snapshot = time.perf_counter(), _loaded(uri, "Iceberg")
     left_out.open_again()  # pyiceberg needs dateutil
     need("pyiceberg", "lake")
-    from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
+    from applier.jobs.publish.iceberg.catalog import open_catalog, working
     from applier.jobs.publish.iceberg.needs import needed
     from applier.jobs.publish.iceberg.publication import publish
-    try:
+    with working(where, "publish again when it works: it goes on from what is there"):
         catalog = open_catalog(where, warehouse)
         with needed(snapshot, where, filter):
             tables, at_once = publish(catalog, snapshot, filter)
-    except FAILURES as error:
-        raise SnapshotError(f"the catalog fails: {str(error).partition(chr(10))[0]}", file=where,
-                            hint="publish again when it works: it goes on from what is there") from error
     return Published(catalog=where, position=str(snapshot.position), gtid_set=snapshot.position.gtid_set,
                      tables=tuple(tables), together=at_once == "everything", rows_together=at_once != "nothing",
                      seconds=time.perf_counter() - began)
@@ -68,15 +65,13 @@ def iceberg_as_of(where: str, place: Place | None, filter: TableFilter) -> Publi
     pyiceberg, or for a catalog that cannot be opened; SnapshotError as states.as_of says."""
     left_out.open_again()
     need("pyiceberg", "lake")
-    from applier.jobs.publish.iceberg.catalog import FAILURES, open_catalog
+    from applier.jobs.publish.iceberg.catalog import open_catalog, working
     from applier.jobs.publish.iceberg.states import published_tables, remembered, states_of, without_files
-    try:
+    with working(where):
         catalog = open_catalog(where, None)
         known, tables = remembered(catalog), published_tables(catalog, filter)
         found = as_of([states_of(table) for table in tables], known.publications, place, where, known.dropped)
         return without_files(found, tables)
-    except FAILURES as error:
-        raise SnapshotError(f"the catalog fails: {str(error).partition(chr(10))[0]}", file=where) from error
 
 
 def delta_as_of(root: str, place: Place | None, filter: TableFilter) -> PublishedAsOf:

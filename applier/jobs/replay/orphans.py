@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from applier.io import resolver
+from applier.io.parquet_reading import open_parquet
 from applier.mysql.zero_dates import to_python
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import key_collation
 from applier.schema.references import ColumnLink, linked_columns
+from applier.snapshot.checks import reading
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
@@ -73,8 +74,8 @@ def _read(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition, co
     parts = []
     for file in entry.files:
         path = f"{root}/{file.path}"
-        with filesystem.open_input_file(path) as source:
-            parquet = pq.ParquetFile(source, pre_buffer=True)
+        with reading(path), filesystem.open_input_file(path) as source:
+            parquet = open_parquet(source, pre_buffer=True)
             part = parquet.read(columns=list(set(names)))
             parts.append(MarkedDates(parquet.metadata.metadata, path).put_into(part))
     return pa.concat_tables(parts).select(names)

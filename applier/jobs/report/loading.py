@@ -68,8 +68,8 @@ def load_report(uri: str) -> Report:
 
 def _first_conflicts(uri: str) -> list[Conflict]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
+    from applier.io.parquet_reading import open_parquet
     from applier.plan.conflicts import LISTING
     from applier.snapshot.staging import CONFLICTS
 
@@ -77,7 +77,7 @@ def _first_conflicts(uri: str) -> list[Conflict]:
     path = f"{root}/{CONFLICTS}"
     try:
         with filesystem.open_input_file(path) as file:
-            listing = pq.ParquetFile(file)
+            listing = open_parquet(file)
             if not listing.schema_arrow.equals(LISTING):
                 raise SnapshotError("the list of conflicts has other columns than this program's", file=path)
             first: list[Conflict] = next(listing.iter_batches(LISTED)).to_pylist()

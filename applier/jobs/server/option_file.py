@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from applier.errors import UsageError, reason
 from applier.io.printable import printable
+from applier.io.resolver import check_regular
 
 TEXTS = frozenset((
     "host", "port", "socket", "protocol", "bind-address", "user", "password", "server-public-key-path", "ssl-mode",
@@ -50,6 +51,7 @@ class OptionFile:
     def read(cls, path: str, scheme: str) -> OptionFile:
         """Read the words of the groups that are for addresses of this scheme. Raise UsageError for a file that cannot
         be read or followed; the message has no value, which could be a password."""
+        check_regular(path)
         try:
             with open(path, encoding="utf-8") as file:
                 text = file.read(_MOST_CHARACTERS + 1)

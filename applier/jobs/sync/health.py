@@ -17,6 +17,7 @@ import os
 import time
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import orjson
@@ -69,6 +70,8 @@ class Health:
                     stream.write(text)
                 os.replace(hidden, file)
             except OSError as error:
+                with suppress(OSError):
+                    os.unlink(hidden)
                 raise ArchiveError(f"the file of --health cannot be written: {reason(error)}", file=file) from error
 
     def _json(self, now: float) -> bytes:

@@ -10,15 +10,13 @@ lack columns, JSON diffs, and rows that foreign keys change below the log are ta
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from applier.engine import compiling
 from applier.errors import UsageError
-from applier.io.durable import sync
+from applier.io.new_output import new_output
 from applier.io.progress import Progress, Silent
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
@@ -53,7 +51,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
         tables = parents_first(_tables(log, found, options, Path(folder), progress))
         changed = [one for one in tables if one.rows or one.statements]
         checks_off = needs_checks_off(changed, found.definitions)
-        with _new_file(options.output) as partial:
+        with new_output(options.output) as partial:
             events = partial
             if options.format == "sql":
                 what = transactions_text(found.count, found.gtids, found.times)
@@ -106,17 +104,3 @@ def _undone(table: TableUndo) -> UndoneTable:
     return UndoneTable(table.definition.full_name, table.inserted, table.deleted, table.updated, table.recreated,
                        () if table.recreated else table.statements, table.same, table.partly, table.in_conflict,
                        table.rows_after)
-
-
-@contextmanager
-def _new_file(output: str) -> Iterator[str]:
-    """A name for a file that gets its own one when it is complete."""
-    partial = f"{output}.partial.{os.getpid()}"
-    try:
-        yield partial
-        sync([partial])
-        os.rename(partial, output)
-    except BaseException:
-        if os.path.exists(partial):
-            os.unlink(partial)
-        raise

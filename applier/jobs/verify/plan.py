@@ -19,10 +19,10 @@ from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
+from applier.io.parquet_reading import open_parquet
 from applier.jobs.verify.canonical import sql_value
 from applier.mysql.type_registry import Family
 from applier.mysql.types import quote_name
@@ -181,7 +181,7 @@ def _bounds(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition) 
         first, file = numbered
         found: list[int] = []
         with reading(f"{root}/{file.path}"), filesystem.open_input_file(f"{root}/{file.path}") as source:
-            for batch in pq.ParquetFile(source).iter_batches(columns=schema.names, use_threads=False):
+            for batch in open_parquet(source).iter_batches(columns=schema.names, use_threads=False):
                 keys = int_key(as_rows(pa.Table.from_batches([batch]), schema).column(0))
                 found += keys[-first % RANGE_ROWS::RANGE_ROWS].tolist()
                 first += len(keys)

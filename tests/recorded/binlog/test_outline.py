@@ -48,6 +48,7 @@ def sample_of(mapped, event) -> bytes:
     return (struct.pack("<IBIIIH", *header) + bytes(event.body))[:4096]
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: "/".join(path.parts[-2:]))
 def test_it_finds_what_reading_every_event_finds(path):
     outline = outline_file(str(path), split_bytes=1000)
@@ -122,6 +123,7 @@ def test_a_stop_position_is_a_groups_end(path, position, gtids):
     assert before.end < position and before.n_groups == at_mark.n_groups - 1
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize(("path", "position", "gtids"), marks())
 def test_a_replay_goes_on_from_any_mark(path, position, gtids):
     """The groups after a position, with those before it counted as executed."""

@@ -41,6 +41,7 @@ def test_members_are_those_of_the_server(flavour):
     assert len(lines) == 99 and not wrong
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 def test_numbers_in_wide_character_sets_are_refused(flavour):
     """Servers read them byte by byte. All else is computed, and right."""

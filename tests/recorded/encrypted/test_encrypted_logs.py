@@ -88,6 +88,7 @@ CASES = [Encrypted("mysql", keyring=KEYS), Encrypted("mariadb-aes_cbc", key_file
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
 
+@pytest.mark.by_turns("options")
 @each_case
 @pytest.mark.parametrize("options", [{"route": "walk"}, {"route": "shuffle"}, {"pass_bytes": 20_000}])
 def test_the_servers_rows(case, options, tmp_path):
@@ -246,6 +247,7 @@ class _Sent(ThisProcess):
         return super().shuffle(self._send(splits), self._send(units), on_progress)
 
 
+@pytest.mark.by_turns("route")
 @each_case
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_no_key_is_in_a_task_or_a_snapshot(case, route, tmp_path):

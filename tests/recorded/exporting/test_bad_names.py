@@ -68,6 +68,7 @@ def held(folder):
         folder / file.path, partitioning=None).to_pylist()]) for table in manifest.load(str(folder)).tables}
 
 
+@pytest.mark.by_turns("form")
 @pytest.mark.parametrize("form", bad_names.FORMATS)
 def test_every_name_reaches_the_client_as_a_name(snapshot, form, tmp_path):
     """Through log, replay, export, the shell and the client's input: what is there then is the same snapshot."""

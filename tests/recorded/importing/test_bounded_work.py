@@ -141,6 +141,7 @@ BOMBS = {"a literal": ("INSERT INTO t VALUES (1, '", "a", 4), "a comment": ("/* 
 before a comment ends."""
 
 
+@pytest.mark.thorough
 def test_small_files_that_hold_much(tmp_path):
     """300 MB of one statement, in a file of some hundred kB, with a limit of 32 MB (instead of 1 GiB): an error that
     names the line, and memory stays within a few times the limit above what a small dump takes."""

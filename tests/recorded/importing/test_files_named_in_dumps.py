@@ -39,6 +39,7 @@ def imported(dump, output, capsys):
     return code, shown.err
 
 
+@pytest.mark.by_turns("by")
 @pytest.mark.parametrize("name", ["deep/rows.tsv", "./deep/rows.tsv", "own/rows.tsv"])
 @pytest.mark.parametrize("by", ["name", "path", "uri"])
 def test_a_file_below_the_dump(folder, name, by, capsys):
@@ -48,6 +49,7 @@ def test_a_file_below_the_dump(folder, name, by, capsys):
     assert manifest.load(str(folder / "out")).tables[0].rows == 1
 
 
+@pytest.mark.by_turns("by")
 @pytest.mark.parametrize("name", [
     "{}/secret", "../secret", "file://{}/secret", "file:{}/secret", "FILE://{}/secret", "deep/../../secret", "link",
     "up/secret", "s3://bucket/x", "foo://x", "http://there/x", "", ".", "deep", "nothing", "/dev/stdin", "a\\0b", "-",
@@ -110,6 +112,7 @@ def test_basenames_of_mysql_shell(folder, shell_dump, base, capsys):
     assert imported(shell_dump, folder / "out", capsys)[0] == 0
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", "null", "[" * 100_000, "{\"schemas\": 7}", "{\"schemas\": [7]}",
                                   "{\"schemas\": [\"d\"], \"basenames\": []}", "\xff", "NaN", "{}",
                                   "{\"schemas\": [\"x\"], \"tables\": {}, \"options\": 7}", "1" * 10_000])

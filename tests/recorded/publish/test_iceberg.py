@@ -12,6 +12,7 @@ def published(folder, snapshot):
     return applier.publish(snapshot, iceberg=f"sqlite:///{folder}/catalog.db")
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("name", ["ddl-mysql", "ddl-mariadb", "mysql-partition-ddl", "online-change-ptosc-mariadb"])
 def test_every_mark(name, tmp_path):
     """Each snapshot has the one before as its base: tables are made, altered, renamed, swapped, dropped."""
@@ -31,6 +32,7 @@ def test_every_mark(name, tmp_path):
         base = out
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", ["mysql-types-number-time", "mysql-types-text", "mariadb-types"])
 def test_every_type_by_every_reader(name, tmp_path):
     replayed(Case(name), tmp_path / "out")

@@ -17,6 +17,7 @@ CASE = Case("mariadb-alter-ignore")
 REFUSED = tuple(sorted(file.name.removesuffix(".jsonl") for file in CASE.expected().glob("ig.refused_*")))
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_the_rows_that_stay_are_the_servers(route, tmp_path):
     """AP-VAL: the first row of a value by the order in which InnoDB keeps rows, by collation, prefix, hash or a
@@ -36,6 +37,7 @@ def test_what_a_log_does_not_tell_is_not_guessed(name, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_of_several_the_first_in_the_log_is_named(route, tmp_path):
     """Whichever task has it, and in whichever order a task has its tables."""

@@ -35,6 +35,7 @@ def until(mark):
     return {"stop_position": (mark.file, mark.offset)} if mark is not None else {}
 
 
+@pytest.mark.by_turns("route", "engine", "cores")
 @pytest.mark.parametrize("route, engine, cores", ACCESS_PATHS)
 @pytest.mark.parametrize("name, mark", PLACES)
 def test_rows_that_foreign_keys_change(name, mark, route, engine, cores, tmp_path):
@@ -46,6 +47,7 @@ def test_rows_that_foreign_keys_change(name, mark, route, engine, cores, tmp_pat
     assert differences(tmp_path / "out", case.expected(mark)) == []
 
 
+@pytest.mark.by_turns("route", "engine")
 @both_engines
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("name", CASES)
@@ -60,6 +62,7 @@ def test_from_each_mark_to_the_next(name, route, engine, tmp_path):
         base = {"base": str(output)}
 
 
+@pytest.mark.by_turns("route", "engine", "cores")
 @pytest.mark.parametrize("route, engine, cores", ACCESS_PATHS)
 def test_the_report_counts_what_foreign_keys_made(route, engine, cores, tmp_path):
     """AP-FK: apart from the log's own changes, in the result, the report and on the terminal."""

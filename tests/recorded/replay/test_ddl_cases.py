@@ -19,6 +19,7 @@ ENDS = [*DDL, "ddl-mysql-names", "ddl-mysql-number-rows", "statement-only-ddl", 
 both_routes = pytest.mark.parametrize("route, cores", [("walk", 1), ("shuffle", 4)])
 
 
+@pytest.mark.by_turns("route", "cores")
 @both_routes
 @pytest.mark.parametrize("name", ENDS)
 def test_rows_over_ddl(name, route, cores, tmp_path):
@@ -28,6 +29,7 @@ def test_rows_over_ddl(name, route, cores, tmp_path):
     assert differences(tmp_path / "out", case.expected()) == []
 
 
+@pytest.mark.by_turns("route", "cores")
 @pytest.mark.parametrize("route, cores", [("walk", 4), ("shuffle", 1)])
 @pytest.mark.parametrize(("name", "mark"), MARKED)
 def test_marks_between_ddl(name, mark, route, cores, tmp_path):
@@ -46,6 +48,7 @@ def test_ddl_that_cannot_be_followed_stops_at_its_place(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.by_turns("route", "cores")
 @both_routes
 @pytest.mark.parametrize(("name", "mark"), [
     ("ddl-mysql", "dropped"), ("ddl-mysql", "keys"), ("ddl-mysql", "before_swap"), ("ddl-mariadb", "added"),

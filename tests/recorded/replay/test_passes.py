@@ -35,19 +35,19 @@ def few_rows_are_many():
         yield
 
 
+@pytest.mark.by_turns("mode")
+@pytest.mark.parametrize("mode", ["strict", "idempotent"])
 @pytest.mark.parametrize(("number", "name"), list(enumerate(NAMES)), ids=NAMES)
-def test_recorded_logs_in_passes(number, name, tmp_path):
+def test_recorded_logs_in_passes(number, name, mode, tmp_path):
     """GRP-2, AP-SNAP: real logs, with DDL, XA transactions, foreign keys, partial images and conflicts across the ends
     of passes; errors are the same, too. Half of them are divided as if a few rows were many, base files among them."""
-    binlogs = Case(name).binlogs
-    for place, (mode, parts) in enumerate((("strict", 9), ("idempotent", 3))):
-        folder = tmp_path / f"{mode} {parts}"
-        folder.mkdir()
-        once = run(binlogs, folder / "once", exec_mode=mode, filter=REFUSED)
-        with few_rows_are_many() if (number // 2 + place) % 2 else nullcontext():
-            result = run(binlogs, folder / "passes", exec_mode=mode, pass_bytes=log_bytes(binlogs) // parts + 1,
-                         route=("walk", "shuffle")[(number + place) % 2], filter=REFUSED)
-        holds_the_same(once, result, folder, counts=name not in EXCHANGING)
+    binlogs, place = Case(name).binlogs, mode == "idempotent"
+    parts, route = (9, 3)[place], ("walk", "shuffle")[(number // 2 + place) % 2]
+    once = run(binlogs, tmp_path / "once", exec_mode=mode, filter=REFUSED)
+    with few_rows_are_many() if (number // 4 + place) % 2 else nullcontext():
+        result = run(binlogs, tmp_path / "passes", exec_mode=mode, pass_bytes=log_bytes(binlogs) // parts + 1,
+                     route=route, filter=REFUSED)
+    holds_the_same(once, result, tmp_path, counts=name not in EXCHANGING)
 
 
 def test_of_several_refused_statements_the_first_is_named(tmp_path):
@@ -57,6 +57,7 @@ def test_of_several_refused_statements_the_first_is_named(tmp_path):
     assert "IGNORE" in once and run(binlogs, tmp_path / "out", pass_bytes=log_bytes(binlogs) // 4) == once
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("name", ["transactions-mysql", "transactions-mariadb", "compressed-mysql", "key-moves-full"])
 def test_a_place_to_stop_at_within_a_pass(name, tmp_path):
     """GRP-2, GRP-4: by position and by GTIDs, at every mark that a server recorded."""
@@ -73,6 +74,7 @@ def test_a_place_to_stop_at_within_a_pass(name, tmp_path):
                 assert (result.position, result.gtid_set) == (str(mark), mark.gtid_set)
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("name", ["base-dump-mysql", "base-dump-mariadb"])
 def test_passes_on_top_of_a_dump(name, tmp_path):
     """GRP-5, GRP-7: also of one that says only by its transactions where it stands."""

@@ -21,6 +21,7 @@ def ends(case):
             for groups in [GroupPass(str(file)).groups()] for group in (groups[i] for i in range(len(groups)))]
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", CASES)
 def test_resumed_at_every_transaction(name, tmp_path):
     """GRP-2, GRP-5: to the end from each place, and from place to place, it is what it is in one go; by its GTID set

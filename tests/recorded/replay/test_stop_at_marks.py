@@ -23,6 +23,7 @@ def position_of_replayed(case, output, route="auto", **options):
     return manifest.load(str(output)).position
 
 
+@pytest.mark.by_turns("route", "cores")
 @pytest.mark.parametrize("route, cores", [("walk", 4), ("shuffle", 1)])
 @pytest.mark.parametrize("name, mark", MARKS)
 def test_marks_by_position(name, mark, route, cores, tmp_path):
@@ -34,6 +35,7 @@ def test_marks_by_position(name, mark, route, cores, tmp_path):
     assert (str(position), position.gtid_set, position.flavour) == (str(mark), mark.gtid_set, case.server)
 
 
+@pytest.mark.by_turns("route", "cores")
 @pytest.mark.parametrize("route, cores", [("walk", 1), ("shuffle", 4)])
 @pytest.mark.parametrize("name", [*TRANSACTIONS, *COMPRESSED])
 def test_each_mark_from_the_snapshot_of_the_mark_before(name, route, cores, tmp_path):

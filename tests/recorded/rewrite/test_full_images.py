@@ -32,6 +32,7 @@ def lacking(binlogs):
     return found
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize(("name", "full"), [
     ("row-image-minimal", "row-image-full"), ("mariadb-row-image-minimal", "mariadb-row-image-full"),
     ("mariadb-row-image-noblob", "mariadb-row-image-full"), ("key-moves-minimal", "key-moves-full"),
@@ -48,6 +49,7 @@ def test_a_server_with_full_images_writes_the_same(name, full, tmp_path):
     assert differences(tmp_path / "snapshot", Case(name).expected()) == []
 
 
+@pytest.mark.by_turns("image")
 @pytest.mark.parametrize("image", ["minimal", "noblob"])
 @pytest.mark.parametrize("name", [
     "mysql-types-text", "mysql-types-number-time", "mysql-types-json", "mysql-charsets", "mariadb-types",
@@ -61,6 +63,7 @@ def test_there_and_back_is_the_same_log(name, image, tmp_path):
     assert [path.read_bytes() for path in full] == [path.read_bytes() for path in case.binlogs]
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("name", ["mysql-types-text", "mysql-types-number-time", "mariadb-types", "mariadb-types-text",
                                   "zero-dates-mysql", "zero-dates-mariadb"])
 def test_values_of_a_base(name, tmp_path):
@@ -77,6 +80,7 @@ def test_values_of_a_base(name, tmp_path):
     assert [path.read_bytes() for path in made[0]] == [path.read_bytes() for path in made[1]]
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("name", ["compressed-mysql", "compressed-mariadb", "json-partial-minimal", "zero-dates-mysql",
                                   "transactions-mysql", "keys-made-mariadb", "ddl-mysql"])
 def test_all_images_become_full(name, tmp_path):

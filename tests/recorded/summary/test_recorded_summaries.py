@@ -38,6 +38,7 @@ def counted(tables):
 NAMES = sorted(folder.name for folder in CASES.iterdir() if list(folder.glob("binlog.0*")))
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "mariadb-old-temporal"])
 def test_counts_are_those_of_the_decoded_rows(name):
     case = Case(name)

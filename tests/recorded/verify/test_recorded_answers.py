@@ -45,6 +45,7 @@ def _made(name, truth, tmp_path_factory):
     return folder
 
 
+@pytest.mark.by_turns("hash")
 @pytest.mark.parametrize("hash", ["crc32", "sha2"])
 def test_what_a_server_holds_is_the_same(case, hash, capsys):
     """Every value of every type, by both hashes: what is hashed here is what the server hashes."""
@@ -90,6 +91,7 @@ def test_the_statements_are_those_that_were_answered(case):
     assert tag in (case / "crc32.tsv").read_text()
 
 
+@pytest.mark.by_turns(one_in=2)
 def test_one_changed_value_is_found_down_to_range_column_and_row(case):
     """Of every column of every table, by the least change that its type can hold; a NULL that becomes a value, too."""
     snapshot = manifest.load(str(case / "snapshot"))

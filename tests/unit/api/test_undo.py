@@ -114,6 +114,7 @@ def test_the_command_lists_what_others_have_changed(tmp_path, monkeypatch, capsy
     line = "undone but for what was changed since: d.t id="
     assert cli.main([*words, "--output", "some.sql"]) == 0
     said = capsys.readouterr().out
+    assert said.startswith("some.sql takes back ") and log.gtid(2) in said.splitlines()[0]
     assert said.count(line) == 20 and "… and 5 more, -v lists all\nLook at these rows: " in said
     assert cli.main([*words, "--output", "all.sql", "-v"]) == 0
     said = capsys.readouterr().out

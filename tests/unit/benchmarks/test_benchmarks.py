@@ -24,6 +24,7 @@ pytestmark = pytest.mark.slow
 OF_CHANGED_ROWS = ["keyed", "keyless", "alike", "documents", "cascades"]
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", sorted({*workloads.NAMES} - {*OF_CHANGED_ROWS, "conflicts"}))
 def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     """Two files, the second going on where the first ends; every change finds its row, in tables that begin empty."""
@@ -39,6 +40,7 @@ def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFact
     assert 0 < left <= tables.changes
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name, exec_mode", [("conflicts", "idempotent"), *((n, "strict") for n in OF_CHANGED_ROWS)])
 def test_workloads_of_rows_that_no_single_key_finds(tmp_path: Path, name: str, exec_mode: str) -> None:
     """They apply, and the one for idempotent mode meets a conflict in about a hundred changes."""

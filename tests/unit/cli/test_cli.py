@@ -148,6 +148,7 @@ def test_the_console_script_ends_with_its_code_and_all_that_was_printed(argv, co
     assert ("applier 0" in done.stdout) if code == 0 else ("/nowhere" in done.stderr)
 
 
+@pytest.mark.by_turns("to", one_in=2)
 @pytest.mark.parametrize("words, code", [
     (["status", "."], 0), (["status", ".", "--json"], 0), (["status", "nowhere"], 2), (["replay", "--help-all"], 0),
     (["show", "--binlogs", str(ARCHIVE / "binlog.000003")], 0), (["summary", "--json", "--binlogs", str(ARCHIVE)], 0),

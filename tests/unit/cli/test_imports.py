@@ -27,6 +27,7 @@ def loaded(*words):
     return set(json.loads(run.stderr.splitlines()[-1]))
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize(("words", "unwanted"), [
     (["--version"], {"numpy", "numba", "pyarrow", "rich"}),
     (["--help"], {"numpy", "numba", "pyarrow", "rich", "applier.jobs"}),

@@ -120,6 +120,7 @@ def test_kernels_are_compiled_in_processes_and_counted(tmp_path):
     assert len(kept) == count
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_kernel_that_has_changed_is_left_to_its_caller(tmp_path):
     """The table is recorded anew when its kernels are done; until then the others of it are compiled."""

@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from applier.engine.full_disk import explained
 from applier.engine.threads import map_on_threads
 from applier.errors import ApplierError, ReplayStopped
+from applier.io.full_disk import explained
 
 
 def nothing(done, total):
@@ -80,7 +80,7 @@ def test_an_interrupt_waits_for_what_runs():
 
 def test_a_full_disk_is_explained():
     """As on Spark."""
-    with pytest.raises(ApplierError, match="a task could not write: No space left on device") as error, explained():
+    with pytest.raises(ApplierError, match="cannot write: No space left on device") as error, explained():
         raise OSError(errno.ENOSPC, "No space left on device", "/tmp/file")
     assert "TMPDIR" in error.value.hint
     with pytest.raises(PermissionError), explained():

@@ -162,6 +162,7 @@ def test_columns_of_every_kind_and_what_cannot_be():
     assert len(apply_kernel.apply_chains.signatures) == len(wire_kernel.find_documents.signatures) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_no_mutant_of_a_document_or_its_diffs_breaks_the_kernels():
     """`make fuzz` takes 100,000."""

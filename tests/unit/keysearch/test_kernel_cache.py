@@ -30,6 +30,7 @@ def test_what_compiled_code_depends_on(tmp_path):
     assert {name for name in texts if before[name] != after[name]} == {"walk", "layout", "sizes", "caller"}
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_the_same_sources_elsewhere_need_no_compiling(tmp_path):
     """Wherever a checkout lies, and whenever its files were written: what was compiled from the same text serves."""

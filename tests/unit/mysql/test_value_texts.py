@@ -29,6 +29,7 @@ def check(texts, made, drawn, start, expected):
     assert result.to_pylist() == [None if one is None else expected(one) for one in drawn[start:]]
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("kind", INTEGERS, ids=str)
 @given(st.data())
 def test_integers(kind, data):
@@ -43,6 +44,7 @@ def test_years(data):
     check(year_texts, *column(data, st.integers(0, 2155), pa.int16()), "{:04}".format)
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("precision, scale", DECIMALS)
 @given(st.data())
 def test_decimals(precision, scale, data):

@@ -82,6 +82,17 @@ def test_an_index_that_is_not_unique():
     assert version.definition.keys[1].parts == (KeyPart("b", 3, True), KeyPart("a"))
 
 
+def test_the_words_of_index_statements_that_say_how():
+    """Whether the table can be used meanwhile, and how long the statement waits for it."""
+    log = Log("mariadb")
+    log("CREATE TABLE t (a INT PRIMARY KEY, b INT, c INT)")
+    for sql in ("CREATE ONLINE INDEX i ON t (b)", "CREATE OFFLINE UNIQUE INDEX j ON t (c)",
+                "CREATE INDEX k ON t WAIT 5 (b)", "CREATE INDEX l ON t NOWAIT (b)", "DROP ONLINE INDEX i ON t",
+                "DROP INDEX IF EXISTS k ON t"):
+        log(sql)
+    assert sorted(key.name for key in log.history.versions()[-1].definition.keys) == ["PRIMARY", "j", "l"]
+
+
 def test_databases():
     """DROP DATABASE ends its tables; a table inherits the database's character set as it was then."""
     log = Log()

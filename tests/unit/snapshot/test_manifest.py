@@ -95,6 +95,7 @@ def test_what_was_changed_is_an_error(tmp_path_factory, text):
         assert "_snapshot.json" in str(error) or "format version" in str(error)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @settings(max_examples=600)
 @given(text=mutants(WITHOUT_DIGEST))

@@ -256,6 +256,7 @@ def test_table_names_that_are_no_paths(tmp_path):
     assert os.listdir(tmp_path / "deep/er") == []
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["beside", "in-place"])
 def test_killed(where, tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.errors import UsageError, reason
-from applier.io.resolver import resolve
+from applier.io.resolver import check_regular, resolve
 from keysearch.addresses import address_of
 
 STDIN = "-"
@@ -97,6 +97,7 @@ def _newlines(data: np.ndarray) -> int:
 def _opened(uri: str) -> pa.NativeFile:
     if uri == STDIN:
         return pa.PythonFile(_standard_input(), "r")
+    check_regular(uri, "send the dump to stdin, and give - as its name")
     filesystem, path = resolve(uri)
     return filesystem.open_input_stream(path, compression="detect")
 

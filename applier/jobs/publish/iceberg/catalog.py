@@ -5,7 +5,9 @@ This module and `commits` use what pyiceberg does not promise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from traceback import walk_tb
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,7 +24,7 @@ from pyiceberg.table.update import (
 )
 from sqlalchemy.exc import SQLAlchemyError
 
-from applier.errors import UsageError
+from applier.errors import SnapshotError, UsageError
 from applier.io.resolver import absolute, folder_of, is_uri, join
 from applier.jobs.publish.iceberg.stores import IMPLEMENTATION
 from applier.schema.ddl.schema_changes import TableName
@@ -34,6 +36,29 @@ FAILURES: tuple[type[Exception], ...] = (OSError, SQLAlchemyError, NotImplemente
 """What a catalog, and the store where it keeps metadata, may raise: pyiceberg's own have no kind in
 common, and what a server lacks is not implemented."""
 _NOT_OPENED: tuple[type[Exception], ...] = (ValueError, ImportError, *FAILURES)
+
+
+@contextmanager
+def working(where: str, hint: str | None = None) -> Iterator[None]:
+    """Raise SnapshotError where a catalog fails, or where its metadata are damaged: pyiceberg has no kind of error for
+    metadata that it cannot read, so any error out of its code is one. Others are defects, and stay as they are."""
+    try:
+        yield
+    except FAILURES as error:
+        raise SnapshotError(f"the catalog fails: {_first_line(error)}", file=where, hint=hint) from error
+    except Exception as error:
+        if not _is_pyicebergs(error):
+            raise
+        what = f"{type(error).__name__}: {_first_line(error)}"
+        raise SnapshotError(f"metadata of the catalog are damaged: pyiceberg cannot read them ({what})", file=where,
+                            hint="restore the catalog and its warehouse from a backup, or publish into a new catalog"
+                            ) from error
+
+
+def _is_pyicebergs(error: Exception) -> bool:
+    """Return whether the last function of this program or of pyiceberg that an error went through is pyiceberg's."""
+    owners = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame, _ in walk_tb(error.__traceback__)]
+    return next((owner for owner in reversed(owners) if owner in ("applier", "pyiceberg")), "") == "pyiceberg"
 
 
 def open_catalog(where: str, warehouse: str | None) -> Catalog:

@@ -242,6 +242,7 @@ def walk_nothing_of_it(outlined, file, part, checksum):
     outlined.walk(ChangeReader(file, lambda table_map: None, checksum=checksum), part, part.end, part.end)
 
 
+@pytest.mark.by_turns("split_bytes")
 @CHECKSUMS
 @pytest.mark.parametrize("split_bytes", [1, 300, 5000, 1 << 26])
 @pytest.mark.parametrize("compare", [check, walk, walk_nothing_of_it])

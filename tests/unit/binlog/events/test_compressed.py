@@ -50,6 +50,7 @@ def replayed(paths, output, **options):
     replay_with(ThisProcess(), ReplayOptions(tuple(map(str, paths)), str(output), **options))
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("name", [*MYSQL, *MARIADB])
 def test_a_compressed_log_replays_as_it_would_otherwise(name, route, tmp_path):
@@ -70,6 +71,7 @@ def test_payloads_in_parts_and_many_buffers(route, tmp_path, monkeypatch):
     assert differences(tmp_path / "out", case.expected(), ("moves.n",)) == []
 
 
+@pytest.mark.by_turns("ahead")
 @pytest.mark.parametrize("ahead", [1, 100, 9000, 1 << 20])
 @pytest.mark.parametrize("name", [*MYSQL, *MARIADB])
 def test_the_outline_of_a_compressed_log(name, ahead, tmp_path, monkeypatch):
@@ -199,6 +201,7 @@ def test_a_compressed_statement_that_lies(data, tmp_path):
     assert (caught.value.position, caught.value.mysql_errno) == (position, 1610)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_what_is_claimed_takes_no_memory(tmp_path):
     """Payloads and statements that say that they hold gigabytes, and one that holds 600 MB of an event that says 2 GB:
@@ -256,6 +259,7 @@ def test_an_incident_within_a_payload_blocks(tmp_path):
     assert (event.position, event.errno) == (position, 1590)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @settings(max_examples=150)
 @given(st.data())

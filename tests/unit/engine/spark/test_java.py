@@ -8,6 +8,7 @@ import pytest
 
 from applier.engine.spark import java
 from applier.errors import ApplierError, UsageError
+from tests.support.folders import open_folder
 
 
 def runtime(directory, version, script="exit 1"):
@@ -143,11 +144,41 @@ def test_one_process_records_at_a_time(fake):
     assert java.claimed(cache / "x.recording") == claim, "a claim whose process was killed lapses"
 
 
-def test_without_a_cache_directory_it_just_starts(fake, tmp_path, monkeypatch):
+@pytest.fixture
+def open_cache(fake, monkeypatch):
+    """A cache directory in a folder that others can enter."""
+    with open_folder() as folder:
+        monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        yield folder / "cache" / "applier" / "java"
+
+
+@pytest.mark.parametrize("how", ["it cannot be made", "others can write to it", "others can write to a command"])
+def test_a_cache_that_others_can_write_is_not_run(fake, tmp_path, monkeypatch, how, open_cache):
+    """Nothing in it is run or mapped: the launcher is asked, and a private directory is used."""
     executable, home, _ = fake
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert "-XX" not in ended(java.launch(executable, home, {}))
+    cache = open_cache
+    monkeypatch.setattr(java.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setenv("APPLIER_PRIVATE_CACHE", "")
+    java.caches.usable.cache_clear()
+    expected = ended(java.launch(executable, home, {}))
+    [command] = cache.glob("*.command")
+    command.write_text("/bin/echo\0harm")
+    java.caches.usable.cache_clear()
+    assert ended(java.launch(executable, home, {})).endswith("harm")
+    for folder in (*cache.parents[:2], cache):
+        folder.chmod(0o755)
+    if how == "others can write to a command":
+        command.chmod(0o666)
+    elif how == "others can write to it":
+        cache.chmod(0o777)
+    else:
+        (tmp_path / "file").touch()
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    java.caches.usable.cache_clear()
+    assert [word for word in ended(java.launch(executable, home, {})).split() if "-XX" not in word] == [
+        word for word in expected.split() if "-XX" not in word]
+    assert list(tmp_path.glob("applier-cache-*/java/*.command"))
+    java.caches.usable.cache_clear()
 
 
 def test_a_jvm_that_does_not_come_up_says_why(fake):

@@ -17,6 +17,8 @@ from tests.support.folders import CASES
 
 NAMES = [f"binlog.00000{n}" for n in range(1, 5)]
 FOLDERS = {flavour: CASES / f"many-files-{flavour}" for flavour in ("mysql", "mariadb")}
+pytestmark = pytest.mark.by_turns("flavour")
+
 ENDS = {"mysql": ("binlog.000004", 2675), "mariadb": ("binlog.000004", 1921)}
 
 

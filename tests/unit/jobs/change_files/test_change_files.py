@@ -144,6 +144,7 @@ def test_transactions_that_are_not_there_are_noted(tmp_path, capfdbinary):
     assert b"these binlogs have none of the transactions" in capfdbinary.readouterr().err
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("format", ["json", "csv", "arrow", "parquet"])
 def test_who_closes_the_pipe_ends_it_quietly(format):
     program = f"{sys.executable} -m applier changes --binlogs {ARCHIVE} --table shop.orders --format {format}"
@@ -151,6 +152,7 @@ def test_who_closes_the_pipe_ends_it_quietly(format):
     assert (done.returncode, done.stderr, len(done.stdout)) == (0, b"", 9)
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("format", ["json", "debezium", "csv", "parquet", "arrow"])
 def test_the_statement_of_many_rows_is_asked_for_and_written_in_parts(tmp_path, capfdbinary, monkeypatch, format):
     """Lines have it as often as rows do: what they take at once is bounded. Parquet and Arrow have it once."""
@@ -289,3 +291,28 @@ def test_debezium_refuses_parts_of_rows(tmp_path, capfdbinary):
     log.group(RowChanges(table, before={"id": ints(1)}, after={"v": ints(1)}))
     assert cli.main(["changes", "--binlogs", log.close(), "--format", "debezium"]) == 2
     assert b"this image lacks columns of the row" in capfdbinary.readouterr().err
+
+
+def test_cells_that_a_spreadsheet_would_run(tmp_path, capfdbinary):
+    """With --spreadsheet-safe such texts and names of columns begin with a quote; numbers and other texts do not."""
+    log = Log(tmp_path)
+    table = log.create("CREATE TABLE t (id INT PRIMARY KEY, `=n` VARCHAR(40), d DECIMAL(5,2))")
+    texts = ["=1+1", "+cmd", "-2+3", "@SUM(1)", "\t=1", "\r=1", "\n=1", "＝1", "", None, "plain", "-1.50",
+             "+1e3", "a=1", "名"]
+    rows = len(texts)
+    log.group(RowChanges(table, after={"id": ints(*range(rows)), "=n": pa.array(texts),
+                                       "d": pa.array([Decimal("-1.50")] * rows, pa.decimal128(5, 2))}))
+    path = log.close()
+
+    def table_of(*more):
+        out = run(capfdbinary, "--binlogs", path, "--format", "csv", *more).out
+        return csv.read_csv(pa.BufferReader(out), parse_options=csv.ParseOptions(newlines_in_values=True),
+                            convert_options=csv.ConvertOptions(strings_can_be_null=True,
+                                                               quoted_strings_can_be_null=False))
+
+    assert table_of()["=n"].to_pylist() == texts
+    safe = table_of("--spreadsheet-safe")
+    assert safe["'=n"].to_pylist() == [f"'{text}" for text in texts[:8]] + texts[8:]
+    assert safe["d"].to_pylist() == table_of()["d"].to_pylist() and safe["id"].to_pylist() == list(range(rows))
+    assert cli.main(["changes", "--binlogs", path, "--spreadsheet-safe"]) == 2
+    assert b"--format csv" in capfdbinary.readouterr().err

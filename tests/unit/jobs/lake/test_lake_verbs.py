@@ -264,6 +264,7 @@ def test_what_is_no_lake(tmp_path, verb, capsys):
     assert "not a lake" in capsys.readouterr().err
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("seed", range(3))
 def test_files_that_must_be_there(log, tmp_path, seed):
     """Replays and expiries at random, against a model: which versions there are, and which files each of them names.

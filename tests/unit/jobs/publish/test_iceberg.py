@@ -1,6 +1,7 @@
 """`applier publish --iceberg`: what a catalog has after snapshots that follow each other."""
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -192,3 +193,41 @@ def test_what_iceberg_lacks(tmp_path):
     made = applier.import_dump(tmp_path / "s.sql", tmp_path / "out", unsigned_bigint="uint64").snapshot
     with pytest.raises(applier.UsageError, match=r"no unsigned integers, and column id is one"):
         applier.publish(made, iceberg=f"sqlite:///{tmp_path}/catalog.db")
+
+
+DAMAGES = {
+    "cut": lambda data: data[:len(data) // 2],
+    "empty": lambda data: b"",
+    "brackets": lambda data: b"[" * 200_000,
+    "other bytes": lambda data: b"\xff\x00" + data[2:],
+    "an object": lambda data: b"{}",
+    "a header": lambda data: data.replace(b'"type"', b'"9ype"'),
+    "sizes": lambda data: data[:6] + b"\xff" * 90,
+}
+
+
+@pytest.mark.parametrize("kind", ["*.metadata.json", "snap-*.avro", "*-m0.avro"])
+def test_damaged_metadata(tmp_path, log, replayed, kind):
+    """Whatever pyiceberg raises for it is one error, which says that it is damage."""
+    published(tmp_path, replayed())
+    with log.transaction():
+        log.update("d.t", before={"id": [1], "v": ["a"]}, after={"id": [1], "v": ["c"]})
+    number = replayed()
+    whole = {file: file.read_bytes() for file in [tmp_path / "catalog.db", *(tmp_path / "warehouse").rglob("*.*")]}
+    files, ended = [file for file in whole if file.match(kind)], set()
+    for name, damage in DAMAGES.items():
+        for file, data in whole.items():
+            file.write_bytes(damage(data) if file in files else data)
+        try:
+            published(tmp_path, number)
+        except applier.SnapshotError as error:
+            assert error.file.endswith("catalog.db") and error.hint
+            assert re.search(r"are damaged|the catalog fails", error.message)
+            ended.add(name)
+    assert ended >= {"cut", "empty", "brackets", "an object"}, "pyiceberg reads what it can"
+
+
+def test_defects_are_not_taken_for_damage(tmp_path, publish):
+    with mock.patch("applier.jobs.publish.iceberg.publication.tables_of", side_effect=KeyError("a defect")), \
+            pytest.raises(KeyError):
+        publish()

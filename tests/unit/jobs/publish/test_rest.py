@@ -80,6 +80,7 @@ def test_all_tables_change_by_one_request(server, log, publish):
     assert [path for path in server.requests if "tables" in path or "transactions" in path] == []
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("stopped", range(4))
 def test_a_server_that_fails_goes_on(server, log, publish, stopped):
     """At its n-th change: rows of all tables are at one position where the server has transactions, and where they are

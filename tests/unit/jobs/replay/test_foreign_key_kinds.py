@@ -148,6 +148,7 @@ TURNS = {  # tables, rows, what is left of the last table where the first of the
 }
 
 
+@pytest.mark.by_turns("route", "flavour")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize("case", TURNS)

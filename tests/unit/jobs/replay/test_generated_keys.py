@@ -89,6 +89,7 @@ def plain(rows):
     return sorted(tuple(row[name] for name in NAMES) for row in rows)
 
 
+@pytest.mark.by_turns("route", "logged")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("logged", [False, True], ids=["not logged", "logged"])
 @pytest.mark.parametrize("minimal", [False, True], ids=["full", "minimal"])
@@ -105,6 +106,7 @@ def test_idempotent_mode_takes_rows_out_of_the_way(tmp_path, kind, minimal, logg
         assert plain(rows) == sorted(expected), name
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("kind", ["stored", "virtual", "primary"])
 @pytest.mark.parametrize("name", [name for name, (*_, stops) in STEPS.items() if stops])
@@ -129,6 +131,7 @@ PARTLY_TOLD = ["g INT AS (a * 10 + x) STORED", "g INT AS (a * 10 + x) VIRTUAL",
                "y INT DEFAULT 3, g INT AS (a * 10 + x + y) STORED"]
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("column", PARTLY_TOLD)
 def test_what_an_image_does_not_tell_is_the_row_s(tmp_path, column, route):

@@ -42,6 +42,7 @@ def log(unfinished):
     return unfinished[1:]
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("pass_bytes", [1, 700, 2_000, 4_500])
 def test_passes_of_any_size(log, pass_bytes, tmp_path):
     """A group that is larger than a pass is one; also with a time to stop at, a base and a place to start at."""
@@ -153,6 +154,7 @@ def run(ends_at):
 """Of forked_runs: kills itself once it has applied its `ends_at`-th pass."""
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_killed_within_a_pass(log, tmp_path):
     """Nothing is published, and the next run removes what is left, bases of passes among it."""

@@ -36,6 +36,7 @@ def change(definition, before, after, names, keys):
     return RowChanges(definition, image(before, names if "g" in names else keys), image(after, names))
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("what", CHANGES)
 @pytest.mark.parametrize("key", KEYS)
@@ -64,6 +65,7 @@ def test_the_key_of_a_refused_change(key, what, route, tmp_path):
         assert f"--stop-position {path.name}:{begin}" in error.hint
 
 
+@pytest.mark.by_turns("route", "cores")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize("order", list(itertools.permutations(["change", "statement", "statement with changes after"])))
@@ -98,6 +100,7 @@ def of_table(name, number):
     return RowChanges(created.definition, after={"id": pa.array([number], pa.int32()), "n": pa.array([1], pa.int32())})
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("mode", ["strict", "idempotent"])
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("keys", ["PRIMARY KEY (id)", "PRIMARY KEY (k)", "PRIMARY KEY (id), UNIQUE KEY u (k)",

@@ -174,6 +174,7 @@ def test_keys_whose_duplicates_are_told_by_bytes_only_are_warned_of(tmp_path, ca
     assert warning in html_page(load_report(str(output)))
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(data=st.data())

@@ -76,6 +76,7 @@ def test_whole_documents_where_diffs_are_no_less(tmp_path):
     assert done.ratio == 1
 
 
+@pytest.mark.by_turns("compress")
 @pytest.mark.parametrize("compress", [False, True])
 @pytest.mark.parametrize("image_kind", [None, "minimal", "noblob"])
 def test_random_documents(image_kind, compress, tmp_path):

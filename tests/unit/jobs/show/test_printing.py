@@ -53,6 +53,7 @@ def assert_the_same(mapped: MappedFile, room: int = 4096) -> bool:
     return error is not None
 
 
+@pytest.mark.by_turns("room")
 @pytest.mark.parametrize("room", [4096, 1 << 16])
 def test_real_files_read_the_same(room):
     """With room for an event or two a call, too: every file is cut at other places then."""

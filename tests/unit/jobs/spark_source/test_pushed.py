@@ -71,6 +71,7 @@ EXACT = [
 ]
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("filters", EXACT, ids=str)
 def test_what_is_read_is_what_passes(all_rows, filters):
     """In a session, a time has a zone."""

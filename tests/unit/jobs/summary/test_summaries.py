@@ -215,6 +215,7 @@ def test_the_page_needs_nothing_and_shows_names_as_text(archive, tmp_path):
     page = Page(html)
     assert page.tags.count("figure") == 2 and "url(" not in html
     assert page.sources and all(source.startswith("#transaction-") for source in page.sources)
+    assert "These are the first" not in html  # there are all statements of DDL
     assert "script" not in page.tags and "&lt;script&gt;alert(1)" in html and "\x1b" not in html
     for text in ("1 insert into shop.item, 2 updates", "2026-03-14 12:07:00 UTC", "Row changes, 1 minute each"):
         assert text in html

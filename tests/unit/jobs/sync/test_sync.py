@@ -1,5 +1,6 @@
 """`applier sync`: a lake that follows an archive that grows."""
 
+import errno
 import os
 import random
 import re
@@ -213,6 +214,17 @@ def test_health_for_prometheus(folder, log):
 def test_health_that_cannot_be_written_is_an_error(folder):
     with pytest.raises(applier.ArchiveError, match="--health"):
         Health([str(folder / "none/health.json")]).seen(None)
+
+
+def test_health_on_a_full_disk_leaves_nothing(folder, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = sorted(os.listdir(folder))
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(applier.ArchiveError, match="No space left"):
+        Health([str(folder / "health.json")]).seen(None)
+    assert sorted(os.listdir(folder)) == before
 
 
 @pytest.mark.parametrize("wrong", [{"every": 0.0}, {"warehouse": "w"}, {"every": 1e9}])

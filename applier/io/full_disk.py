@@ -1,4 +1,4 @@
-"""What is said where a task cannot write because a disk is full, whichever engine ran it."""
+"""The error for a full disk: which file, and what to do."""
 
 import re
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ def explanation(text: str) -> tuple[str, str] | None:
     """The message and the hint for an error of a file system with this text; None where it is about something else."""
     for full in ("No space left on device", "Disk quota exceeded"):
         if full in text:
-            return f"a task could not write: {full}", _HINT
+            return f"cannot write: {full}", _HINT
     return None
 
 

@@ -1,0 +1,30 @@
+"""The one way to open a Parquet file for its rows: checksums of pages are compared where the file has them.
+
+pyarrow does not compare them by itself, and takes a changed byte of a page for other values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+if TYPE_CHECKING:
+    from pyarrow.dataset import ParquetFileFormat
+
+DAMAGED_PAGE = "could not verify page integrity"
+"""What Arrow's error says where a page has another checksum."""
+
+
+def open_parquet(source: Any, *, pre_buffer: bool = False, is_checked: bool = False) -> pq.ParquetFile:
+    """Return the Parquet file in a path, a buffer or an open file. To read a damaged page raises OSError, unless the
+    bytes of the file are checked already."""
+    return pq.ParquetFile(source, pre_buffer=pre_buffer, page_checksum_verification=not is_checked)
+
+
+def scanned_format() -> ParquetFileFormat:
+    """Return the format of a dataset of Parquet files. To scan a damaged page raises OSError."""
+    from pyarrow.dataset import ParquetFileFormat, ParquetFragmentScanOptions
+
+    options = ParquetFragmentScanOptions(page_checksum_verification=True)
+    return ParquetFileFormat(default_fragment_scan_options=options)

@@ -1,0 +1,38 @@
+"""Which of many tests of one kind `make test` runs: all but those that get the marker `thorough` here or by hand.
+
+`@pytest.mark.by_turns("route", "engine")` says of a test with parameters: each case runs every day in one combination
+of these parameters, the next one for the next case; a case is what the other parameters say. `one_in=3`: only the
+first of three cases that follow each other runs every day. The first case of a module's next
+function runs in the next way, too. All depends on the order of tests alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+
+import pytest
+
+COLLECTED = pytest.StashKey[list[pytest.Item]]()
+"""In a session's config: all tests that were collected, before any was deselected."""
+
+
+def mark_thorough(items: Iterable[pytest.Item]) -> None:
+    """Give the marker `thorough` to the tests that are not of every day by their marker `by_turns`."""
+    functions: dict[str, list[tuple[pytest.Item, pytest.Mark]]] = defaultdict(list)
+    for item in items:
+        if (turns := item.get_closest_marker("by_turns")) is not None:
+            functions[item.nodeid.partition("[")[0]].append((item, turns))
+    modules: Counter[str] = Counter()
+    for function, tests in functions.items():
+        cases: dict[str, list[pytest.Item]] = defaultdict(list)
+        for item, turns in tests:
+            parameters: dict[str, object] = item.callspec.params if hasattr(item, "callspec") else {}
+            case = {name: value for name, value in parameters.items() if name not in turns.args}
+            cases[repr(sorted(case.items()))].append(item)
+        one_in, first = turns.kwargs.get("one_in", 1), modules[module := function.partition("::")[0]]
+        for number, ways in enumerate(cases.values()):
+            for turn, item in enumerate(ways):
+                if number % one_in or turn != (first + number // one_in) % len(ways):
+                    item.add_marker("thorough")
+        modules[module] += 1

@@ -1,0 +1,107 @@
+"""What `make test` runs: all but tests with the marker `thorough`, and still something of everything."""
+
+import difflib
+import re
+from collections import Counter
+
+import pytest
+
+from tests.support import near
+from tests.support.costs import grown
+from tests.support.folders import CASES, ROOT
+from tests.support.mutants import changed_source, changes_in
+from tests.support.turns import COLLECTED, mark_thorough
+
+RULES = re.findall(r"^\| ([A-Z][A-Z0-9]*(?:-[A-Za-z0-9]+)*) \|", (ROOT / "docs" / "RULES.md").read_text(), re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def collected(request):
+    """All tests, also those that this run leaves out by their markers."""
+    if request.config.option.file_or_dir:
+        pytest.skip("only a part of the tests is collected")
+    return request.config.stash[COLLECTED]
+
+
+@pytest.fixture(scope="module")
+def daily(collected):
+    """The tests that `make test` runs."""
+    return [item for item in collected if item.get_closest_marker("thorough") is None]
+
+
+def test_each_module_is_collected(collected):
+    """So `make test-all` runs it, and `make test` what is not marked of it. Files with tests are called test_*."""
+    modules = {item.path for item in collected}
+    files = set((ROOT / "tests").rglob("*.py"))
+    assert {path for path in files if path.name.startswith("test_")} == modules
+    assert [path for path in files - modules if re.search(r"^ *def test_", path.read_text(), re.MULTILINE)] == []
+
+
+def test_each_folder_is_in_the_daily_suite(collected, daily):
+    assert {item.path.parent for item in collected} == {item.path.parent for item in daily}
+
+
+def test_each_rule_is_named_by_a_test_of_every_day(daily):
+    texts = {text for item in daily for text in (item.function.__doc__, item.module.__doc__) if text}
+    named = {rule for text in texts for rule in re.findall(r"[A-Z][A-Z0-9]*(?:-[A-Za-z0-9]+)*", text)}
+    assert len(RULES) > 60
+    assert [rule for rule in RULES if rule not in named] == []
+
+
+def test_each_recorded_case_is_in_the_daily_suite(collected, daily):
+    """As a parameter, or by its name in a module without thorough tests."""
+    known = {value for item in daily if hasattr(item, "callspec") for value in item.callspec.params.values()
+             if isinstance(value, str)}
+    whole = {item.path for item in daily} - {item.path for item in set(collected) - set(daily)}
+    texts = "\n".join(path.read_text() for path in whole)
+    assert [name for name in sorted(folder.name for folder in CASES.iterdir())
+            if name not in known and f'"{name}"' not in texts] == []
+
+
+def test_a_module_that_has_grown_is_named():
+    before, now = {"a": 10.0, "b": 1.0, "same": 10.0}, Counter({"a": 12.1, "b": 2.3, "same": 12.0, "new": 50.0})
+    assert grown(before, now) == ["grown: a costs 12.1 CPU seconds, not 10.0"]
+
+
+def test_tests_near_to_a_package_are_those_of_its_model():
+    """And changed tests themselves, first."""
+    chosen = near.tests_for(["tests/unit/test_words.py", "applier/apply/index"])
+    assert chosen[0] == "tests/unit/test_words.py"
+    assert {"tests/model/test_row_store.py", "tests/model/test_conflicts_in_indexes.py"} <= set(chosen)
+
+
+def test_a_mutant_differs_in_one_thing():
+    source = "# mypy: ignore\ndef f(a):\n    if a < 1 and a in (3, 4):\n        return 2\n    return 'text'\n"
+    mutants = [changed for number in range(changes_in(source)) if (changed := changed_source(source, number))]
+    assert len({after for _, after in mutants}) == len(mutants) > 5
+    for before, after in mutants:
+        assert before.startswith("# mypy: ignore\n") and after.startswith("# mypy: ignore\n")
+        assert sum(line.startswith("+ ") for line in difflib.ndiff(before.splitlines(), after.splitlines())) == 1
+
+
+def test_every_case_takes_its_turn(pytester_items):
+    """Each in one of the ways, and all ways are taken; or each case in its only way, one of so many."""
+    for ways, one_in, cases in ((2, 1, 5), (4, 1, 8), (1, 3, 7), (2, 2, 8)):
+        daily = pytester_items(ways, one_in, cases)
+        assert [case for case, _ in daily] == list(range(0, cases, one_in))
+        assert {way for _, way in daily} == set(range(ways))
+
+
+@pytest.fixture
+def pytester_items():
+    """The (case, way) of the tests that stay for every day, of a test with so many of both."""
+    class Item:
+        def __init__(self, params, mark):
+            self.callspec, self.mark, self.markers = type("CallSpec", (), {"params": params}), mark, set()
+            self.nodeid, self.add_marker = "module.py::test[x]", self.markers.add
+
+        def get_closest_marker(self, name):
+            return self.mark
+
+    def daily(ways, one_in, cases):
+        mark = pytest.mark.by_turns("way", one_in=one_in).mark
+        items = [Item({"case": case, "way": way}, mark) for way in range(ways) for case in range(cases)]
+        mark_thorough(items)
+        return sorted((item.callspec.params["case"], item.callspec.params["way"]) for item in items if not item.markers)
+
+    return daily
