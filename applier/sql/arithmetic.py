@@ -183,6 +183,7 @@ FUNCTIONS: dict[str, Function] = {
     "FLOOR": _arithmetic(lambda values: pc.floor(values).cast(WHOLE), pc.floor),
     "CEILING": _of_no_fraction(_arithmetic(lambda values: pc.ceil(values).cast(WHOLE), pc.ceil)),
     "TRUNCATE": _of_no_fraction(_truncate), "GREATEST": _extreme(pc.max_element_wise),
-    "LEAST": _extreme(pc.min_element_wise), "SIGN": _arithmetic(lambda values: pc.sign(values.cast(pa.float64())), None),
+    "LEAST": _extreme(pc.min_element_wise),
+    "SIGN": _arithmetic(lambda values: pc.sign(values.cast(pa.float64())), None),
     "ROUND": _of_no_fraction(_round),
 }

@@ -46,7 +46,10 @@ def _words(array: pa.Array) -> np.ndarray:
     return np.array([0 if number is None else int(number) & _ALL for number in array.to_pylist()], np.uint64)
 
 
-def _shifted(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+_Shift = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _shifted(function: _Shift) -> _Shift:
     def shifted(words: np.ndarray, counts: np.ndarray) -> np.ndarray:
         made: np.ndarray = np.where(counts < 64, function(words, np.minimum(counts, np.uint64(63))), np.uint64(0))
         return made
@@ -55,7 +58,8 @@ def _shifted(function: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callab
 
 
 def _count(words: np.ndarray) -> np.ndarray:
-    return np.bitwise_count(words).astype(np.uint64)
+    counts: np.ndarray = np.bitwise_count(words).astype(np.uint64)
+    return counts
 
 
 FUNCTIONS: dict[str, Function] = {

@@ -50,8 +50,8 @@ def _clock(compute: Callable[[Values], Values]) -> Callable[[Values], Values]:
 def weeks(values: Values, mode: int) -> tuple[np.ndarray, np.ndarray]:
     """The years and the weeks of WEEK's modes: whether weeks begin on Mondays (1), are counted from 1 on and belong to
     the year before where they began there (2), and whether the first one is that with the year's first such day (4)."""
-    days = np.asarray(values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False).cast(pa.int32()).fill_null(0)).astype(
-        np.int64)
+    dates = values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+    days = np.asarray(dates.cast(pa.int32()).fill_null(0)).astype(np.int64)
     mode = mode ^ 4 if not mode & 1 else mode
     monday, from_one, by_day = bool(mode & 1), bool(mode & 2), bool(mode & 4)
     year = days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970

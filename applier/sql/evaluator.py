@@ -19,7 +19,19 @@ from applier.errors import NotComputable
 from applier.mysql.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql import arithmetic, bits, conditions, documents, geometry, searches, text_forms, texts, times
+from applier.sql import (
+    arithmetic,
+    bits,
+    calendars,
+    conditions,
+    documents,
+    geometry,
+    intervals,
+    searches,
+    text_forms,
+    texts,
+    times,
+)
 from applier.sql.casting.texts import SINGLE_BYTE
 from applier.sql.casts import cast
 from applier.sql.grammar import parse_expression
@@ -31,7 +43,7 @@ Columns: TypeAlias = Callable[[str], Typed]
 """Finds the values of a column, one for all rows or one for each, and its type; KeyError if there is none."""
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
-              | geometry.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS)
+              | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS)
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 _TEXT_CHARSETS = SINGLE_BYTE | {"utf8mb4", "utf8mb3"}
 
@@ -106,7 +118,7 @@ class Evaluator:
         last = call.arguments[-1] if call.name in ("+", "-") else None
         if isinstance(last, Call) and last.name == "INTERVAL":
             instant, count = self.value(call.arguments[0]), self.value(last.arguments[0])
-            return times.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
+            return intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
         if call.name == "CAST":
             return cast(self.value(call.arguments[0]), call, self._session)
         if call.name not in _FUNCTIONS:

@@ -32,13 +32,12 @@ from applier.sql.values import (
     whole_number,
 )
 
-_IGNORING_CASE = re.compile(r"(utf8(mb[34])?|latin1|ascii|ucs2|utf16(le)?|utf32)_(general_ci|unicode_ci|unicode_520_ci)|"
-                            r"utf8mb4_0900_ai_ci|latin1_swedish_ci|(utf8(mb[34])_)?uca1400_(ai|as)_ci")
+_IGNORING_CASE = re.compile(r"(utf8(mb[34])?|latin1|ascii|ucs2|utf16(le)?|utf32)_"
+                            r"(general_ci|unicode_ci|unicode_520_ci)|utf8mb4_0900_ai_ci|latin1_swedish_ci|(utf8(mb[34])_)?uca1400_(ai|as)_ci")
 _PLAIN_PATTERN = re.compile(r"(\[\^?(\w-\w|[\w @.,_/:-])+\]|\\[d.]|[\w @,_/:-]|[.^$()|*+?]|\{\d+(,\d*)?\})*", re.ASCII)
 """Patterns that mean the same in the servers' libraries and here."""
 _WORDS = re.compile(r"[ -~]*")
 _COMMON = re.compile(r"[0-9A-Za-z]*")
-_UNLIKE = re.compile(r"[ -~]*[!-~]|")
 
 
 def ignores_case(values: list[Value]) -> bool:
@@ -107,8 +106,8 @@ def _found(values: pa.Array, pattern: str | None, *, ignore: bool, whole: bool, 
 def _like(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     values, pattern, ignore = _searched(arguments, session)
     parts = re.findall(r"\\(.)|(.)", pattern or "", re.DOTALL)
-    if (pattern or "").endswith("\\"):
-        raise NotComputable("LIKE a text that ends with a backslash")
+    if (pattern or "").endswith("\\") or ("\\" in (pattern or "") and "NO_BACKSLASH_ESCAPES" in session.sql_mode):
+        raise NotComputable("LIKE a text that ends with a backslash, or where that may escape nothing")
     words = {"%": ".*", "_": "."}
     regular = "".join(re.escape(escaped) if escaped else words.get(plain, re.escape(plain)) for escaped, plain in parts)
     return _found(values, None if pattern is None else regular, ignore=ignore, whole=True,

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, ColumnType
+from applier.mysql.types import BINARY
 from applier.sql.casting.texts import by_distinct
 from applier.sql.nodes import Call
 from applier.sql.values import (

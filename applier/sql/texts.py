@@ -56,8 +56,8 @@ def _of_text(function: Compute) -> Function:
     """A function of a text and of constants after it."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         if arguments[0].type.base in BINARY:
-            text = _ascii(arguments[0])
-            return Value(function(text, *arguments[1:], session=session).cast(pa.binary()), BYTES, arguments[0].constant)
+            made = function(_ascii(arguments[0]), *arguments[1:], session=session)
+            return Value(made.cast(pa.binary()), BYTES, arguments[0].constant)
         [text], type_ = _texts(arguments[:1], session)
         made = function(text.values, *arguments[1:], session=session)
         return Value(made, type_, text.constant)

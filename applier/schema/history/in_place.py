@@ -71,7 +71,7 @@ def _copies_in_mariadb(conversion: RowConversion, column: Column, source: int | 
 
 
 def _needs_more_bytes(old: ColumnType, new: ColumnType, flavour: str) -> bool:
-    """True if the lengths of a VARCHAR's values get a second byte; in MariaDB's rows those below 128 have one anyway."""
+    """True if the lengths of a VARCHAR's values get a second byte; in MariaDB those below 128 never do."""
     return (flavour == "mysql" or most_bytes(old) > _SHORTEST) and most_bytes(old) <= _SHORT < most_bytes(new)
 
 

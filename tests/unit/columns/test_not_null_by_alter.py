@@ -87,6 +87,24 @@ def test_a_foreign_key_is_added_in_place_without_foreign_key_checks(checks, expe
     assert altered("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 9", sql=sql, checks=checks) == expected
 
 
+def copied(seconds, time_zone):
+    """A TIMESTAMP in a table that MySQL copies."""
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t (k INT, n {kind}, s TIMESTAMP NULL)")
+                    for kind in ("INT", "BIGINT"))
+    over = RowConversion(old.definition, new.definition, (0, 1, 2), time_zone=time_zone, sql="ALTER TABLE t …")
+    rows = pa.table({"k": pa.array([1, 2], pa.int32()), "n": pa.array([1, 2], pa.int32()),
+                     "s": pa.array([seconds * 1_000_000, None], pa.timestamp("us", "UTC"))})
+    return RowConverter(over).convert(rows).column("s").cast(pa.int64()).to_pylist()[0] // 1_000_000
+
+
+def test_a_copy_needs_the_servers_time_zone_for_hours_that_some_zone_repeats():
+    first, second, other = 1478421000, 1478424600, 1478000000  # 01:30 in Los Angeles, in summer time and after it
+    assert [copied(second, "America/Los_Angeles"), copied(second, "+00:00")] == [first, second]
+    assert copied(other, "SYSTEM") == other
+    with pytest.raises(SchemaError, match="--system-time-zone"):
+        copied(second, "SYSTEM")
+
+
 @pytest.mark.parametrize("kind", ["DATE", "DATETIME(2)"])
 def test_a_null_becomes_the_zero_date(kind):
     """And that is no null in an ALTER that comes after it."""
