@@ -154,8 +154,39 @@ def _as(base: str) -> Function:
     return computed
 
 
+def _name(form: str) -> Function:
+    """The name of a day or a month, in English."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        value = local(arguments[0], session)
+        if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values) or session.lc_time_names:
+            raise NotComputable(f"{call.name} of a value that is not a date, or in another language than English")
+        return Value(pc.strftime(value.values.cast(pa.timestamp("us")), form, locale="C"), TEXT, value.constant)
+
+    return computed
+
+
 _FORMATS = {"Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S", "j": "%j",
             "T": "%H:%M:%S", "%": "%%", "f": "%f"}
+
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+           "December")
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_IN_ENGLISH = frozenset("MbWa")
+
+
+def _ordinal(day: int) -> str:
+    return f"{day}" + ("th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th"))
+
+
+_WRITTEN: dict[str, Callable[[datetime.datetime], str]] = {
+    "Y": lambda instant: f"{instant.year:04}", "M": lambda instant: _MONTHS[instant.month - 1],
+    "b": lambda instant: _MONTHS[instant.month - 1][:3], "W": lambda instant: _DAYS[instant.weekday()],
+    "a": lambda instant: _DAYS[instant.weekday()][:3], "c": lambda instant: str(instant.month),
+    "e": lambda instant: str(instant.day), "D": lambda instant: _ordinal(instant.day),
+    "k": lambda instant: str(instant.hour), "l": lambda instant: str(instant.hour % 12 or 12),
+    "h": lambda instant: f"{instant.hour % 12 or 12:02}", "I": lambda instant: f"{instant.hour % 12 or 12:02}",
+    "p": lambda instant: "PM" if instant.hour > 11 else "AM", "w": lambda instant: str(instant.isoweekday() % 7),
+    "r": lambda instant: f"{instant.hour % 12 or 12:02}:{instant:%M:%S} {'PM' if instant.hour > 11 else 'AM'}"}
 
 
 def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -164,13 +195,15 @@ def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> 
             zero_dates.has_any(value.values):
         raise NotComputable("DATE_FORMAT of a value that is not a date")
     parts = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL)
-    if any(sign and sign not in _FORMATS for sign, _ in parts):
+    if any(sign and sign not in _FORMATS and sign not in _WRITTEN for sign, _ in parts) or (
+            session.lc_time_names and any(sign in _IN_ENGLISH for sign, _ in parts)):
         raise NotComputable(f"DATE_FORMAT {wanted!r}")
     instants = value.values.cast(pa.timestamp("us"))
 
     def shown(instant: datetime.datetime) -> str:
-        return "".join(f"{instant.year:04}" if sign == "Y" else instant.strftime(_FORMATS[sign]) if sign else text
-                       for sign, text in parts)
+        return "".join(
+            _WRITTEN[sign](instant) if sign in _WRITTEN else instant.strftime(_FORMATS[sign]) if sign else text
+            for sign, text in parts)
 
     return Value(by_distinct(instants, shown), TEXT, value.constant)
 
@@ -180,6 +213,7 @@ FUNCTIONS: dict[str, Function] = {
     "CURTIME": _current("time", utc=False), "UTC_TIMESTAMP": _current("datetime", utc=True),
     "UTC_DATE": _current("date", utc=True), "UTC_TIME": _current("time", utc=True),
     "EXTRACT": _extract, "DATEDIFF": _date_difference, "UNIX_TIMESTAMP": _unix_timestamp,
+    "MONTHNAME": _name("%B"), "DAYNAME": _name("%A"),
     "DATE": _as("date"), "TIME": _as("time"), "DATE_FORMAT": _date_format,
     **{name: _part(name) for name in DATE_FUNCTIONS if name != "YEAR_MONTH"},
 }

@@ -25,7 +25,7 @@ class StatementContext:
     `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known.
-    `foreign_key_checks` is what the session says.
+    `foreign_key_checks` and `lc_time_names`, a number, are what the session says.
     """
 
     flavour: str = "mysql"
@@ -40,6 +40,7 @@ class StatementContext:
     inline_references: bool = False
     timestamp_us: int = 0
     foreign_key_checks: bool = True
+    lc_time_names: int = 0
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)

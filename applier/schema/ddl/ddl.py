@@ -59,6 +59,7 @@ def parse_statement(
     inline_references: bool = False,
     timestamp_us: int = 0,
     foreign_key_checks: bool = True,
+    lc_time_names: int = 0,
 ) -> list[SchemaChange]:
     """The changes that one statement makes, in order; an empty list for comments only.
 
@@ -67,7 +68,7 @@ def parse_statement(
     collations of character sets that are named without one, if not the usual ones. `rewrites` has other names for
     databases, the default one and those that the statement names (AP-FILT); `inline_references` depends on the server's
     version (foreign_keys.honours_inline_references); `timestamp_us` is the statement's time in microseconds UTC,
-    `foreign_key_checks` what its session says. A
+    `foreign_key_checks` and `lc_time_names` what its session says. A
     CREATE TABLE that cannot be parsed becomes `Other` with the reason, so that the caller can decide whether it
     matters; text that is not even a statement (an open quote, no table's name) raises SchemaError.
     """
@@ -78,7 +79,7 @@ def parse_statement(
     database = None if default_database is None else rewrites.get(default_database, default_database)
     context = StatementContext(flavour, sql_mode, database, server_charset,
                                databases or {}, time_zone, explicit_timestamps, defaults, rewrites, inline_references,
-                               timestamp_us, foreign_key_checks)
+                               timestamp_us, foreign_key_checks, lc_time_names)
     cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)
     if cursor.at_end:
         return []

@@ -30,7 +30,7 @@ class RowConversion:
     `gtid` are its place in the log, `first_number` is where an AUTO_INCREMENT column starts, `numbering` the
     session's auto_increment_increment and auto_increment_offset, `end_of_time` the row end of current rows of a
     versioned table, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, and
-    `foreign_key_checks` the session's."""
+    `foreign_key_checks` and `lc_time_names` the session's."""
 
     old: TableDefinition
     new: TableDefinition
@@ -50,6 +50,7 @@ class RowConversion:
     ignores: IgnoreConflicts | None = None
     server_version: str = ""
     foreign_key_checks: bool = True
+    lc_time_names: int = 0
 
     @cached_property
     def changes_rows(self) -> bool:
@@ -160,7 +161,8 @@ class RowConversion:
     @property
     def session(self) -> Session:
         """The session that the statement ran in."""
-        return Session(self.new.flavour, self.sql_mode, self.time_zone, self.timestamp_us or None)
+        return Session(self.new.flavour, self.sql_mode, self.time_zone, self.timestamp_us or None,
+                       self.lc_time_names)
 
 
 def _is_stored(column: Column) -> bool:

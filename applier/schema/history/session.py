@@ -71,6 +71,7 @@ def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str |
         "time_zone": zone if zone.upper() != "SYSTEM" or system_time_zone is None else system_time_zone,
         "explicit_timestamps": bool(explicit),
         "default_collations": collations,
+        "lc_time_names": int(context.get("lc_time_names", 0)),
         "foreign_key_checks": bool(context.get("foreign_key_checks", True)),
     }
     try:

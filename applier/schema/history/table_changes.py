@@ -174,7 +174,7 @@ class TableChanges:
             old, new, altered.sources, context.sql_mode, context.time_zone, place.sql, place.timestamp_us, place.file,
             place.position, place.gtid, altered.removed, first_number=altered.first_number, numbering=place.numbering,
             end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version,
-            foreign_key_checks=context.foreign_key_checks)
+            foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
                 and acts_alike(old, new, others) and not (conversion.moves_timestamps or conversion.computes_anew):
             self._tables.redefine(version, new, place.end, place.sql)
