@@ -29,7 +29,7 @@ test: warm  ## the tests of every day, in three processes, in ten minutes (ARGS=
 	$(BIN)/python -m pytest -q $(or $(ARGS),-m "not thorough" -n 3 --dist worksteal)
 
 test-all: warm  ## all tests, how much of the Python side the unit tests run, and which modules cost more than they did
-	$(BIN)/python -m pytest -q $(or $(ARGS),-n 3 --dist worksteal --cost --cov --cov-report=term)
+	$(BIN)/python -m pytest -q $(or $(ARGS),-n 3 --dist worksteal --hypothesis-profile=thorough --cost --cov --cov-report=term)
 
 near: kernels  ## the tests near to what differs from the last commit, or to PATHS="applier/apply/index ..."
 	@$(BIN)/python -m tests.support.near $(PATHS)

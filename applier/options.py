@@ -16,6 +16,8 @@ UNDO_FORMATS = ("sql", "binlog")
 MINIMAL, NOBLOB, FULL = IMAGES = ("minimal", "noblob", "full")
 """The row images that a rewritten archive may have."""
 REFUSE, SKIP, OF_COLUMNS, FORCE = ON_CONFLICT = ("refuse", "skip", "columns", "force")
+WITNESS = ("report", "stop", "off")
+"""What becomes of a before-image that differs from its row."""
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 MOST_LARGEST = 1000
@@ -85,6 +87,7 @@ class ReplayOptions:
     Transactions after a start that the base has executed are passed over, unless `reapply` is set.
     New files have about `file_bytes`. A log of more than `pass_bytes` (None: as memory and disk have room) is replayed
     in passes. `unsigned_bigint` is what files have for such columns, None: what those of the base have, or decimals.
+    `witness` is "report", "stop" or "off": what becomes of a before-image that differs from the row it found.
     `engine` is "auto", "local" or "spark"; `master` is Spark's, None means local[*].
     """
 
@@ -117,6 +120,7 @@ class ReplayOptions:
     ignore_server_ids: tuple[int, ...] = ()
     lake: str | None = None
     reapply: bool = False
+    witness: str = "report"
 
     def __post_init__(self) -> None:
         if not self.binlogs:
@@ -131,6 +135,7 @@ class ReplayOptions:
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
         _check_engine(self.engine, self.master)
         _one_of("--zero-dates", self.zero_dates, ("null", "error"))
+        _one_of("--witness", self.witness, WITNESS)
         _one_of("--on-statement", self.on_statement, ("error", "skip"))
         if self.unsigned_bigint is not None:
             _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
@@ -195,11 +200,12 @@ class DoctorOptions(ReplayOptions):
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if it
-    does not say so itself; `flavour` None is told by the dump; `schema` has the definitions of tables whose rows are
-    Parquet files; `system_time_zone` is what SYSTEM was on the server, for statements that set no zone; files
-    have about `file_bytes`, and `unsigned_bigint` for such columns. `database` is that of statements that name none;
-    the dump "-" is stdin. `lake` in place of `output` is one whose next version is made."""
+    """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if
+    it does not say so itself, and `group_id` the id of the last group in it (GRP-3); `flavour` None is told by the
+    dump; `schema` has the definitions of tables whose rows are Parquet files; `system_time_zone` is what SYSTEM was
+    on the server, for statements that set no zone; files have about `file_bytes`, and `unsigned_bigint` for such
+    columns. `database` is that of statements that name none; the dump "-" is stdin. `lake` in place of `output` is
+    one whose next version is made."""
 
     dump: str
     output: str = ""
@@ -213,9 +219,12 @@ class ImportOptions:
     unsigned_bigint: str = AS_DECIMAL
     database: str | None = None
     lake: str | None = None
+    group_id: int | None = None
 
     def __post_init__(self) -> None:
         check_target(self.output, self.lake)
+        if self.group_id is not None and not 0 < self.group_id < 1 << 64:
+            raise UsageError(f"--group-id {self.group_id} is not the id of a group: they go from 1 to 2^64-1")
         _check_time_zone(self.system_time_zone)
         _one_of("--unsigned-bigint", self.unsigned_bigint, UNSIGNED_BIGINTS)
 

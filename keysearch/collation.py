@@ -26,6 +26,13 @@ from keysearch.thai_kernel import put_in_order
 _UNICODE = ("utf8", "utf8mb3", "utf8mb4", "ucs2", "utf16", "utf16le", "utf32")
 # The first is on MariaDB, too, under this name; the second compares bytes, and ASCII letters in any case.
 _OTHERS_ON_MYSQL = {"croatian_ci": "croatian_mysql561_ci", "korean_ci": "korean_mysql_ci"}
+_0900_ON_MARIADB = {
+    "": "", "cs_": "czech_", "da_": "danish_", "de_pb_": "german2_", "eo_": "esperanto_", "es_": "spanish_",
+    "es_trad_": "spanish2_", "et_": "estonian_", "hr_": "croatian_", "hu_": "hungarian_", "is_": "icelandic_",
+    "la_": "roman_", "lt_": "lithuanian_", "lv_": "latvian_", "pl_": "polish_", "ro_": "romanian_", "sk_": "slovak_",
+    "sl_": "slovenian_", "sv_": "swedish_", "tr_": "turkish_", "vi_": "vietnamese_",
+}
+"""MariaDB has MySQL's names utf8mb4_…0900_… since 11.4, as aliases of collations of UCA 14 for these languages."""
 _UNORDERED = ("latin2_czech_cs", "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis")
 """Prefixes of the tables that only say which characters are equal."""
 _WRAPPING = "ja_"
@@ -52,6 +59,10 @@ def collation_of(collation: str, flavour: str) -> str:
     charset, _, kind = collation.lower().partition("_")
     if flavour == "mysql" and kind in _OTHERS_ON_MYSQL and charset in (*_UNICODE, "euckr"):
         return f"{charset}_{_OTHERS_ON_MYSQL[kind]}"
+    language, is_0900, levels = kind.partition("0900_")
+    if flavour == "mariadb" and is_0900 and language in _0900_ON_MARIADB:
+        return f"{charset}_nopad_bin" if levels == "bin" else \
+            f"{charset}_uca1400_{_0900_ON_MARIADB[language]}nopad_{levels}"
     return collation
 
 

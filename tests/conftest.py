@@ -12,10 +12,13 @@ import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's
 from tests.support.called_functions import CalledFunctions
 from tests.support.costs import Costs
 from tests.support.turns import COLLECTED, mark_thorough
+from tests.support.witnessing import StoppingWitness
 
 # How long an example takes is how busy the machine is.
-settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("tests")
+for profile, examples in (("day", 50), ("thorough", 100)):
+    settings.register_profile(profile, max_examples=examples, deadline=None,
+                              suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("day")
 
 
 def pytest_addoption(parser):
@@ -25,6 +28,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.pluginmanager.register(StoppingWitness())
     if config.getoption("--cost"):
         config.pluginmanager.register(Costs(config.getoption("--cost") == "write"))
     if config.getoption("--calls"):

@@ -37,6 +37,7 @@ def import_dump(
     schema: PathLike | None = None,
     position: Place | None = None,
     gtid_set: str | GtidSet | None = None,
+    group_id: int | None = None,
     flavour: Literal["mysql", "mariadb"] | None = None,
     system_time_zone: str | None = None,
     database: str | None = None,
@@ -59,6 +60,7 @@ def import_dump(
     schema: a file of CREATE TABLEs of tables whose rows are Parquet files; the dump is then a folder of these.
     position: the binlog position of the dump, if it does not name it itself.
     gtid_set: the transactions that the dump contains, if it does not name them itself.
+    group_id: the id of the last event group in the dump, of a server whose events have such ids.
     flavour: the server that the dump is from, if it does not say so itself.
     system_time_zone: the server's, for dumps whose TIMESTAMPs are in it.
     database: the database of a dump of one, where its header does not say it.
@@ -76,7 +78,7 @@ def import_dump(
         path(dump), "" if output is None else path(output), None if position is None else arguments.position(position),
         None if gtid_set is None else str(gtid_set), flavour, table_filter(tables, ignore_tables),
         None if schema is None else path(schema), system_time_zone, size(target_file_size), unsigned_bigint,
-        database, None if lake is None else path(lake))
+        database, None if lake is None else path(lake), group_id)
     watch = watcher(progress)
     compiling.ensure("import", watch)
     return Replayed((job(options, watch),))

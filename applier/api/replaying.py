@@ -79,6 +79,7 @@ def replay(
     exec_mode: Literal["strict", "idempotent"] = "strict",
     type_conversions: Iterable[str] = (),
     zero_dates: Literal["null", "error"] = "null",
+    witness: Literal["report", "stop", "off"] = "report",
     on_statement: Literal["error", "skip"] = "error",
     define_from_log: bool = False,
     system_time_zone: str | None = None,
@@ -127,6 +128,8 @@ def replay(
     exec_mode: strict stops where a row is not there or a key is there twice; idempotent goes on, and lists conflicts.
     type_conversions: which columns may have another type than the table's, as replica_type_conversions says.
     zero_dates: whether an invalid date becomes null, or stops the replay.
+    witness: whether before-images that differ from the rows they found are reported, stop the replay, or are not
+        looked at.
     on_statement: whether changes that are logged as statements stop the replay, or are left out and counted.
     define_from_log: whether the log's metadata define tables that nothing else does.
     system_time_zone: what SYSTEM is in the log, as "+02:00" or "Europe/Rome".
@@ -170,6 +173,7 @@ def replay(
         type_conversions=parse_conversions(list(type_conversions)),
         route=route,
         zero_dates=zero_dates,
+        witness=witness,
         on_statement=on_statement,
         define_from_log=define_from_log,
         system_time_zone=system_time_zone,

@@ -49,8 +49,8 @@ def rewrite(
     key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
-    Packed and encrypted binlogs become plain files. Both archives are replayed, and their rows compared, before the
-    output is there.
+    Packed and encrypted binlogs become plain files. Both archives are replayed, and their rows and all
+    changes compared, before the output is there.
 
     Raises what `replay` raises: what cannot be replayed is not written anew; UsageError if the output exists.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from functools import cached_property
 
+from applier.apply.witnessed import OFF
 from applier.columns.table_key import BytesKey, IntKey, TableKey, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.schema.definition import TableDefinition
@@ -204,7 +205,7 @@ class UnitSpec:
     of its own table. `version` is the version's id. `place` is where the unit's files go, None for a version that is
     not in the snapshot (its table was dropped later), whose changes only have to be possible. `type_conversions`: which
     columns of the log may have other types than the definition has; `same_columns`: both have the same number of them.
-    `idempotent`: the exec mode.
+    `idempotent`: the exec mode; `witness`: what becomes of before-images that differ from their rows (witnessed).
     """
 
     number: int
@@ -217,6 +218,7 @@ class UnitSpec:
     type_conversions: TypeConversions = NONE_ALLOWED
     same_columns: bool = True
     idempotent: bool = False
+    witness: str = OFF
 
     @property
     def sources(self) -> tuple[Altered, ...]:

@@ -9,6 +9,7 @@ from functools import partial
 import pyarrow as pa
 
 from applier.apply.spec import UnitSpec
+from applier.apply.witnessed import Witnessed
 from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.outline.outline import OutlinedBytes
 from applier.errors import ApplierError
@@ -23,7 +24,8 @@ class UnitResult:
     (keysearch.choose.AccessPath.kind); `seconds` how long its rows were applied and written; `history` the files of a
     versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
     or deleted that the log does not have; `next_number` where AUTO_INCREMENT goes on in a column that the log does not
-    have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths."""
+    have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths;
+    `witnessed` what before-images said of rows."""
 
     number: int
     inserted: int
@@ -38,6 +40,7 @@ class UnitResult:
     by_foreign_keys: int = 0
     next_number: int = 0
     zero_dates_in_files: dict[str, int] = dataclasses.field(default_factory=dict)
+    witnessed: Witnessed = dataclasses.field(default_factory=Witnessed)
 
     @property
     def changes(self) -> int:
@@ -52,7 +55,7 @@ SegmentTables = dict[tuple[str, str], int]
 class LogSegment:
     """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
     of the version that rows there are about. `split` is what they are in, as it was outlined, `left_out` ranges of the
-    file that are passed over (left_out.pack_ranges)."""
+    file that are passed over (left_out.pack_ranges). `computes_omitted`: see FormatDescription."""
 
     file: int
     uri: str
@@ -63,6 +66,7 @@ class LogSegment:
     split: OutlinedBytes
     header_length: int = HEADER_LENGTH
     left_out: bytes = b""
+    computes_omitted: bool = True
 
 
 @dataclasses.dataclass(frozen=True)

@@ -36,7 +36,7 @@ def status_document(snapshot: Snapshot, definitions: bool) -> dict[str, object]:
     at = snapshot.position
     return {
         "snapshot": snapshot.uri, "file": at.file, "offset": at.offset, "gtid_set": at.gtid_set.replace("\n", ""),
-        "timestamp": at.timestamp, "flavour": at.flavour, "base": snapshot.source.base,
+        "group_id": at.group_id, "timestamp": at.timestamp, "flavour": at.flavour, "base": snapshot.source.base,
         "binlogs": list(snapshot.source.binlogs), "prepared": [asdict(entry) for entry in snapshot.prepared],
         "left_out": [asdict(entry) for entry in snapshot.left_out], "options": snapshot.source.options,
         "created_by": snapshot.created_by,

@@ -32,6 +32,9 @@ def import_(
         metavar="FILE:POS", help="The binlog position of the dump, if it does not name it itself.")] = None,
     gtid_set: Annotated[str | None, typer.Option(
         metavar="SET", help="The transactions that the dump contains, if it does not name them itself.")] = None,
+    group_id: Annotated[int | None, typer.Option(
+        metavar="ID", help="The id of the last event group in the dump, of a server whose events have such ids.")
+        ] = None,
     flavour: Annotated[Flavour | None, typer.Option(
         help="The server that the dump is from, if it does not say so itself.")] = None,
     system_time_zone: Annotated[str | None, typer.Option(
@@ -65,7 +68,7 @@ def import_(
 
     with progress() as watcher:
         imported = import_dump(
-            dump, output, lake=lake, schema=schema, position=position, gtid_set=gtid_set,
+            dump, output, lake=lake, schema=schema, position=position, gtid_set=gtid_set, group_id=group_id,
             flavour=None if flavour is None else flavour.value, system_time_zone=system_time_zone,
             unsigned_bigint=unsigned_bigint.value, target_file_size=target_file_size, tables=tables,
             ignore_tables=ignore_tables, database=database, progress=watcher)

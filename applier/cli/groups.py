@@ -80,8 +80,8 @@ OPTIONS = (
     OptionGroup("Which transactions", ("--gtids",), ("--exclude-gtids", "--server-ids", "--ignore-server-ids")),
     OptionGroup("Where it runs", ("--every",), ("--engine", "--master", "--route", "--pass-bytes")),
     OptionGroup("Advanced", (), (
-        "--exec-mode", "--on-conflict", "--on-statement", "--type-conversions", "--zero-dates", "--system-time-zone",
-        "--check-foreign-keys", "--ignore-foreign-keys", "--dry-run", "--quick")),
+        "--exec-mode", "--on-conflict", "--on-statement", "--type-conversions", "--zero-dates", "--witness",
+        "--system-time-zone", "--check-foreign-keys", "--ignore-foreign-keys", "--dry-run", "--quick")),
 )
 """The options by what they ask; one that is not here is advanced."""
 

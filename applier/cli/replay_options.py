@@ -20,6 +20,14 @@ class ZeroDates(StrEnum):
     error = "error"
 
 
+class Witness(StrEnum):
+    """What to do where the log contradicts a replayed row."""
+
+    report = "report"
+    stop = "stop"
+    off = "off"
+
+
 class OnStatement(StrEnum):
     """How to treat a change that is logged as a statement, not as rows."""
 
@@ -53,6 +61,10 @@ ReapplyOption = Annotated[bool, typer.Option(
     "--reapply", help="With --start-position: apply transactions again that the base has executed.")]
 ZeroDatesOption = Annotated[ZeroDates, typer.Option(
     help="A zero date becomes null and is counted, or stops the replay.")]
+WitnessOption = Annotated[Witness, typer.Option(
+    help="Compare each before-image of an update or delete with the row that it found. report: count differences by "
+         "table and column, and warn; the snapshot is what a replica would hold. stop: stop at the first difference. "
+         "off: compare nothing.")]
 OnStatementOption = Annotated[OnStatement, typer.Option(
     help="INSERT, UPDATE, LOAD DATA and other changes that are logged as statements, which a row applier cannot "
          "apply: error stops there; skip leaves them out, and the report counts them by table. The snapshot then "

@@ -43,6 +43,10 @@ def print_result(result: ReplayResult) -> None:
     if result.conflicts:
         console.print(words(f"{result.conflicts:,} conflicts were suppressed: {result.snapshot}/_conflicts.parquet "
                             "lists them with key, GTID and position", "yellow"))
+    for difference in result.witness.differences:
+        console.print(words(str(difference), "yellow"))
+    if result.witness.compared:
+        console.print(words(f"witness: {result.witness}"))
     console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
                                 f" ({_when(result.timestamp)})"))
     total = sum(result.seconds.values())
@@ -106,6 +110,7 @@ def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
         ("position", str(position) if position.file or not is_of_dump else "unknown"),
         ("time", "unknown: a dump does not say it" if is_of_dump else _when(position.timestamp)),
         ("GTID set", position.gtid_set.replace("\n", "") or ("unknown" if is_of_dump else "none")),
+        *((("group id", str(position.group_id)),) if position.group_id is not None else ()),
         ("server", position.flavour),
         ("base", snapshot.source.base or "none: replays start at the first binlog"),
         ("binlogs", _first_and_last(snapshot.source.binlogs)),

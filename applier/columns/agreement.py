@@ -130,6 +130,8 @@ def is_compatible(column_type: ColumnType, wire_type: int, metadata: int) -> boo
         return wire_type not in NEW_TEMPORAL or metadata == column_type.fsp
     if base in MEMBERS:
         return metadata == member_bytes(column_type)
+    if base == "vector":  # MariaDB logs it as VARBINARY
+        return wire_type == WireType.VECTOR or metadata == 4 * (column_type.length or 0)
     if base in TEXT | BINARY:
         return logged_bytes(wire_type, metadata) == most_bytes(column_type)
     return True

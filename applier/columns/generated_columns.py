@@ -3,9 +3,12 @@
 A snapshot has no VIRTUAL columns, images may lack generated ones, and the log may not have them at all. A MySQL replica
 computes a generated column of the resulting row if the image has any column that it depends on; it ignores the image's
 own value of it, since the source may store what it likes there (seen on 9.7). For an insert it uses the image and
-defaults; for an update, the image and the row that is found. MariaDB takes what images have (seen on 10.11): if they
-lack it, an insert's value is NULL, and an update keeps the row's. It computes columns that the log does not have at
-all.
+defaults; for an update, the image and the row that is found.
+
+MariaDB takes what images have. What they lack depends on the version (FormatDescription.computes_omitted): 10.11 logs
+generated columns in all images, and a replica takes NULL for what an insert's image lacks and keeps the row's value for
+an update's; 11.8 leaves them out of updates and REPLACE, and a replica computes them as MySQL's does. A replica
+computes columns that the log does not have at all.
 """
 
 from __future__ import annotations
@@ -77,23 +80,27 @@ class Completed:
 
 class AfterImages:
     """The after-images of a batch, as far as they describe the resulting rows. `decoded` has the values of the log's
-    columns and which rows lack them (image_values.Rows), by number; `inserted` marks images of inserts."""
+    columns and which rows lack them (image_values.Rows), by number; `inserted` marks images of inserts,
+    `computes_omitted` those whose missing generated columns a replica of the source's version computes."""
 
-    def __init__(self, definition: TableDefinition, defaults: ReplicaDefaults, inserted: np.ndarray, seconds: Seconds,
-                 decoded: dict[int, tuple[pa.Array, Rows]]):
+    def __init__(self, definition: TableDefinition, defaults: ReplicaDefaults, inserted: np.ndarray,
+                 computes_omitted: np.ndarray, seconds: Seconds, decoded: dict[int, tuple[pa.Array, Rows]]):
         self._definition, self._defaults = definition, defaults
+        self._computes_omitted = computes_omitted
         self._inserted, self._seconds, self._decoded = inserted, seconds, decoded
 
     def completed(self, number: int, placed: Callable[[SchemaError, np.ndarray], SchemaError]) -> Completed:
         """A generated column. Raises SchemaError if it cannot be computed, `placed` at the first image that it
         concerns."""
         values, lacking = self._of_image(number)
-        if self._takes_what_is_there(number):
-            return Completed(values, lacking & ~self._inserted, self._none)
         made = self._inserted | self._any_source(number) | ~lacking
-        if self._definition.flavour == "mariadb" or not self._is_computable(number):
+        if self._takes_what_is_there(number):
+            made &= lacking & self._computes_omitted
+            if not made.any():
+                return Completed(values, lacking & ~self._inserted, self._none)
+        elif self._definition.flavour == "mariadb" or not self._is_computable(number):
             made &= lacking
-        if self._is_chained(number):
+        if self._is_chained(number) and not self._takes_what_is_there(number):
             if (chained := made & lacking if number in self._decoded else lacking).any():
                 raise placed(self._chained(number), chained)
             made &= lacking
@@ -108,7 +115,10 @@ class AfterImages:
                 values = replaced(values, made, _whole(self._computed(number, made)))
             except SchemaError as error:
                 raise placed(error, made) from None
-        return Completed(values, (lacking & ~made) | waiting, waiting)
+        kept = lacking & ~made
+        if self._takes_what_is_there(number):
+            kept &= ~self._inserted
+        return Completed(values, kept | waiting, waiting)
 
     def of_found_rows(self, number: int, images: np.ndarray, rows: pa.Table) -> pa.Array:
         """A generated column in some images (int64[m]) whose values depend on the rows that they find. Raises
@@ -117,11 +127,18 @@ class AfterImages:
 
         def known(name: str) -> pa.Array | pa.ChunkedArray:
             other = definition.column_index(name)
-            if definition.columns[other].generated and not self._takes_what_is_there(other):
+            generated = definition.columns[other].generated is not None
+            if generated and not self._takes_what_is_there(other):
                 return self.of_found_rows(other, images, rows)
             values, lacking = self._of_image(other)
             values, lacking = values.take(pa.array(images)), lacking[images]
-            return pc.if_else(pa.array(lacking), rows.column(name), values) if lacking.any() else values
+            if not lacking.any():
+                return values
+            if generated:
+                made = self.of_found_rows(other, images, rows)
+                return pc.if_else(pa.array(lacking), pc.if_else(pa.array(self._computes_omitted[images]), made,
+                                                                rows.column(name)), values)
+            return pc.if_else(pa.array(lacking), rows.column(name), values)
 
         return _whole(generated_column(definition.columns[number], definition, known, len(images)))
 
@@ -157,7 +174,10 @@ class AfterImages:
 
     def _is_there(self, number: int) -> np.ndarray:
         if number in self._decoded:
-            return ~self._of_image(number)[1]
+            there = ~self._of_image(number)[1]
+            if self._definition.columns[number].generated and self._takes_what_is_there(number):
+                there |= self._computes_omitted & self._any_source(number)
+            return there
         return self._any_source(number) if self._definition.columns[number].generated else self._none
 
     def _all_sources(self, number: int) -> np.ndarray:
@@ -171,7 +191,10 @@ class AfterImages:
             if column.generated:
                 return self._all_sources(number)
             return self._none if column.auto_increment else self._inserted
-        given = self._inserted & self._all_sources(number) if column.generated else self._inserted
+        given = self._inserted
+        if column.generated:
+            made = self._computes_omitted if self._takes_what_is_there(number) else self._inserted
+            given = made & self._all_sources(number)
         known: np.ndarray = (~self._of_image(number)[1] | given) & ~self._is_unknown(number)
         return known
 
@@ -198,10 +221,11 @@ class AfterImages:
         if not (rows & lacking).any():
             return values
         if column.generated:
+            made = rows & lacking
             if self._takes_what_is_there(number):
-                return values
-            given = _whole(self._computed(number, rows & lacking))
-            return replaced(values, lacking[rows], given)
+                made &= self._computes_omitted
+            given = _whole(self._computed(number, made))
+            return replaced(values, made[rows], given)
         default = self._defaults.left_out(column, self._seconds)
         if isinstance(default, pa.Array):
             default = default.filter(pa.array(rows))
@@ -237,10 +261,8 @@ def source_numbers(column: Column, definition: TableDefinition) -> list[int]:
 
 
 def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]:
-    """The STORED columns, by number, that a replica computes if an image has any of these columns, whatever it has of
-    the generated one: MySQL's does; MariaDB's takes what images have (seen on MySQL 9.7 and MariaDB 10.11)."""
-    if definition.flavour == "mariadb":
-        return {}
+    """The STORED columns, by number, that a replica computes if an image has any of these columns: MySQL's does so
+    whatever the image has of the generated one, MariaDB's if it lacks it (FormatDescription.computes_omitted)."""
     return {number: _made_of(column, definition) for number, column in enumerate(definition.columns)
             if column.generated == "stored"}
 

@@ -109,10 +109,11 @@ TableKey = IntKey | BytesKey
 def table_key(definition: TableDefinition) -> TableKey | None:
     """The key to search by (rules PKE and FIND); None if the table has none that identifies a row.
 
-    A key over a VIRTUAL column does not count: a snapshot does not hold the column.
+    A key over a VIRTUAL column does not count: a snapshot does not hold the column. Nor does one over a VECTOR of
+    MariaDB: rows are found by it, but no files are sorted by lists.
     """
     choice = choose_access_path(column_infos(definition), key_infos(definition), None, definition.flavour)
-    if not choice.is_exact:
+    if not choice.is_exact or any(definition.columns[c].type.base == "vector" for c in choice.columns):
         return None
     return key_over(definition, choice)
 

@@ -1,15 +1,17 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Kernels that put the events of relay logs to where they are in the source's log.
 
-An event of the source's says where it ends there, which its checksum vouches for. What is made for the connection
-(GTID_LIST) is not of the source's log, and passed over. So is what was received twice: a connection that broke within
-a group begins with the group, or the file, again.
+An event of the source's says where it ends there, which its checksum vouches for. Within a group of MariaDB 11.8 only
+the first event and the last one do (binlog_legacy_event_pos=OFF); the others follow one another. What is made for the
+connection (GTID_LIST) is not of the source's log, and passed over. So is what was received twice: a connection that
+broke within a group begins with the group, or the file, again.
 
 Where the source's log has something that the relay log has not, there is a gap. It is filled, so that positions stay
 those of the source:
 
     before a TABLE_MAP    ANNOTATE_ROWS, which MariaDB sends to who asks for it: filled with IGNORABLE, if the source's
-                          event that came before ends where the gap begins
+                          event that came before ends where the gap begins; before the last event of a group where
+                          the others do not say where they end
     else                  events that the replica did not get: filled likewise, and the end is an INCIDENT, of no server
 """
 
@@ -26,7 +28,9 @@ STATE, state_at, _ = struct("relayed", **dict.fromkeys((
     # in the source's log: where the next event comes to, where its head ends, up to where a gap has no group, and where
     # what was received last ends (or the connection begins)
     "position", "head_end", "nothing_before", "before",
-    "checksum_bytes", "lacks_annotations"), np.int64))
+    "checksum_bytes", "lacks_annotations",
+    # 1 if the event before does not say where it ends
+    "after_unplaced"), np.int64))
 
 HEADER = 19
 _TYPE_AT, _SIZE_AT, _NEXT_AT, _FLAGS_AT = 4, 9, 13, 17
@@ -107,9 +111,13 @@ def assemble(state_address):
         event_type = np.int64(load_u8(state.at + _TYPE_AT))
         next_position = np.int64(load_u32(state.at + _NEXT_AT))
         flags = np.int64(load_u16(state.at + _FLAGS_AT))
-        if flags & _ARTIFICIAL or next_position == 0:
+        is_unplaced = (next_position == 0 and state.lacks_annotations != 0 and event_type != _FORMAT
+                       and event_type != _ROTATE)
+        if flags & _ARTIFICIAL or (next_position == 0 and not is_unplaced):
             state.at += size
             continue
+        if is_unplaced:
+            next_position = (state.before + size) & 0xFFFFFFFF
         # positions past 4 GB are cut to 32 bits: the distance to what is expected tells
         gap = (next_position - size - state.position) & 0xFFFFFFFF
         if gap >= 0x80000000:
@@ -117,7 +125,7 @@ def assemble(state_address):
             state.before = next_position
             continue
         if gap:
-            is_annotation = (state.lacks_annotations and event_type == _TABLE_MAP
+            is_annotation = (state.lacks_annotations and (event_type == _TABLE_MAP or state.after_unplaced)
                              and (state.before - state.position) & 0xFFFFFFFF == 0)
             is_lost = not is_annotation and state.position + gap > state.nothing_before
             if state.position == state.head_end and state.position + gap > state.nothing_before \
@@ -136,4 +144,5 @@ def assemble(state_address):
         state.to += size
         state.position += size
         state.before = state.position
+        state.after_unplaced = np.int64(is_unplaced)
         state.at += size

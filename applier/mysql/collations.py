@@ -22,6 +22,10 @@ class Charset(NamedTuple):
     collation: str
 
 
+DEFAULT = "default"
+"""MariaDB's word in the place of a character set's or collation's name."""
+
+
 def charset_name(name: str) -> str:
     """A character set's canonical name: lower case, and utf8 (an alias on both servers) as utf8mb3."""
     name = name.lower()
@@ -51,6 +55,12 @@ def default_collation(charset: str, defaults: Mapping[str, str]) -> str:
     `defaults` has those of some character sets, of utf8mb4 at least: see DEFAULT_COLLATIONS.
     """
     return defaults[charset] if charset in defaults else _charsets()[charset][1]
+
+
+def named_default(above: Charset) -> Charset:
+    """What MariaDB's CHARACTER SET DEFAULT means in a database or server with this character set: not the collation of
+    that, nor what character_set_collations says, but the one that it is compiled with (seen on 10.11 and 11.8)."""
+    return with_default(above.charset, DEFAULT_COLLATIONS["mariadb"])
 
 
 def with_default(charset: str, defaults: Mapping[str, str]) -> Charset:

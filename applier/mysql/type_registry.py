@@ -175,7 +175,8 @@ TYPES = {entry.name: entry for entry in (
     _network("inet4", 4, "0.0.0.0"),
     _network("inet6", 16, "::"),
     _network("uuid", 16, "00000000-0000-0000-0000-000000000000"),
-    TypeEntry(name="vector", family=Family.VECTOR, wire=(WireType.VECTOR,), arrow=pa.list_(pa.float32())),
+    TypeEntry(name="vector", family=Family.VECTOR, wire=(WireType.VECTOR, WireType.VARCHAR),
+              arrow=pa.list_(pa.float32())),
 )}
 """Every type that a column may have, by `ColumnType.base`."""
 

@@ -2,4 +2,5 @@
 
 __all__ = [
     "cascades", "conflicts", "log", "notes", "passes", "planned", "prepared", "stops", "tasks", "units", "used_tables",
+    "witness", "witness_results",
 ]

@@ -36,17 +36,22 @@ def conflict_listing(results: Sequence[UnitResult], outlines: Sequence[Outline])
     found = [result.conflicts for result in results if result.conflicts is not None]
     if not found:
         return LISTING.empty_table()
-    conflicts = pa.concat_tables(found)
+    return placed(pa.concat_tables(found), outlines).select(LISTING.names).cast(LISTING)
+
+
+def placed(found: pa.Table, outlines: Sequence[Outline]) -> pa.Table:
+    """Rows with a `file` (uri), `position` and `row` (from 0) in the order of the log, with their transactions (`gtid`,
+    null without GTIDs), base names in place of uris, and rows counted from 1."""
     files = {outline.uri: outline.name for outline in outlines}
-    number = pc.index_in(conflicts.column("file"), pa.array(list(files)))
-    conflicts = conflicts.append_column("number", number).sort_by(
+    number = pc.index_in(found.column("file"), pa.array(list(files)))
+    found = found.append_column("number", number).sort_by(
         [("number", "ascending"), ("position", "ascending"), ("row", "ascending")])
-    by_file = _by_file(conflicts)
-    conflicts = conflicts.append_column("gtid", pa.concat_arrays([_gtids(part, outlines) for part in by_file]))
-    for name, values in (("file", pc.take(pa.array(list(files.values())), conflicts.column("number"))),
-                         ("row", pc.add(conflicts.column("row"), pa.scalar(1, pa.int32())))):
-        conflicts = conflicts.set_column(conflicts.schema.get_field_index(name), name, values)
-    return conflicts.select(LISTING.names).cast(LISTING)
+    by_file = _by_file(found)
+    found = found.append_column("gtid", pa.concat_arrays([_gtids(part, outlines) for part in by_file]))
+    for name, values in (("file", pc.take(pa.array(list(files.values())), found.column("number"))),
+                         ("row", pc.add(found.column("row"), pa.scalar(1, pa.int32())))):
+        found = found.set_column(found.schema.get_field_index(name), name, values)
+    return found
 
 
 def to_parquet(listing: pa.Table) -> pa.Buffer:

@@ -30,7 +30,7 @@ def exchanged_versions(versions: Sequence[TableVersion], uses: Mapping[int, list
 
 def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[int, RowSearch], first_number: int,
               begins: Callable[[PlannedVersion], RowOrigin], staging: Staging | None, allowed: TypeConversions,
-              idempotent: bool) -> int:
+              idempotent: bool, witness: str) -> int:
     """Make a unit for each version of the group `number`; returns the next free number of a unit. `begins` returns the
     source of a version's rows if no other version has them."""
     made: dict[int, UnitSpec] = {}
@@ -43,7 +43,7 @@ def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[in
             origin=_origin([Altered(unit=made[source.version], conversion=source.conversion)
                             for source in version.sources]) or begins(item),
             needs=ExchangeGroup(group=number), place=place, type_conversions=allowed,
-            same_columns=not version.given, idempotent=idempotent)
+            same_columns=not version.given, idempotent=idempotent, witness=witness)
         made[version.id] = unit
         item.units.append(unit)
         item.single_unit_reason = SINGLE_UNIT_REASON

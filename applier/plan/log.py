@@ -6,6 +6,7 @@ Positions are (index of the file among the outlines, byte offset in it).
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Literal
@@ -165,8 +166,7 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
         for event in events:
             if isinstance(event, _FirstUse):
                 _define(history, (number, event.position), outline, event.use, wanted)
-            elif event.position in rolled_back and not (
-                    isinstance(event, UnreplayableEvent) and event.stops_always):
+            elif event.position in rolled_back and not _stays_in_effect(event):
                 _check_void(outline, event, history, wanted)
             elif isinstance(event, Statement):
                 history.apply(event, (number, event.position), (number, event.end))
@@ -199,6 +199,9 @@ def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
         history.load_definition(definition)
 
 
+_DROP_TABLE = re.compile(r"\s*DROP\s+TABLE\b", re.IGNORECASE)
+
+
 @dataclasses.dataclass(frozen=True)
 class _FirstUse:
     """The position of a file's first rows of a table map."""
@@ -216,6 +219,15 @@ def _define(history: SchemaHistory, at: Position, outline: Outline, use: TableUs
             history.define(definition_from_log(table_map, name, history.flavour), at)
         except ApplierError as error:
             raise error.at(file=outline.uri, position=at[1]) from None
+
+
+def _stays_in_effect(event: Statement | UnreplayableEvent) -> bool:
+    """True if an event of a transaction that was rolled back counts. DROP TABLE commits by itself: MariaDB logs one so
+    after a CREATE OR REPLACE TABLE … SELECT that failed and has dropped the table."""
+    if isinstance(event, UnreplayableEvent):
+        return event.stops_always
+    sql = event.sql if isinstance(event.sql, str) else event.sql.decode("utf-8", "replace")
+    return _DROP_TABLE.match(sql) is not None
 
 
 def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history: SchemaHistory, wanted: Wanted) -> None:

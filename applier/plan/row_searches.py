@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from applier.apply.search.row_access import RowAccess
 from applier.apply.spec import ImageMultiset, RowPart, Stored
+from applier.columns.table_key import table_key
 from applier.mysql.wire_types import WireType
 from applier.plan.used_tables import UsedTable
 from applier.schema.definition import TableDefinition
@@ -29,7 +30,7 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, groupe
         whole = not grouped and not traced and not parts.unique and always.issuperset(parts.stored) and not any(
             has_diffs(used) or _nulls_become_values(used, definition) for used in uses)
         return ImageMultiset() if whole else Stored(by_content=True, also=also)
-    if grouped or len(parts.unique) > 1 or numbers_rows or parts.generated:
+    if grouped or len(parts.unique) > 1 or numbers_rows or parts.generated or table_key(definition) is None:
         return Stored(by_content=False, also=also)
     return None
 

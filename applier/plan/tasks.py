@@ -70,7 +70,8 @@ def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegme
                         and not (is_rolled_back and is_transactional(version.definition))}
                 if tables := shared[alike]:
                     segments.append(LogSegment(number, outline.uri, outline.format.checksum, start, end, tables,
-                                          split.outlined, outline.format.header_length, left_out))
+                                          split.outlined, outline.format.header_length, left_out,
+                                          outline.format.computes_omitted))
     return segments
 
 

@@ -19,6 +19,7 @@ from applier.apply.spec import (
     UnitSpec,
     key_range,
 )
+from applier.apply.witnessed import OFF
 from applier.columns.table_key import BytesKey, IntKey, TableKey, alters_rows, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.plan.base_ranges import BaseFiles, lows
@@ -86,11 +87,12 @@ def changed_versions(used: list[UsedTable], history: SchemaHistory, cascades: Ca
 
 def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Staging | None, cores: int | None, *,
            idempotent: bool, moving: Collection[str] = (), allowed: TypeConversions = NONE_ALLOWED,
-           cascades: Cascades = NO_CASCADES, chosen: ChosenOf = NOT_CHOSEN) -> None:
+           cascades: Cascades = NO_CASCADES, chosen: ChosenOf = NOT_CHOSEN, witness: str = OFF) -> None:
     """Give each version its units. Numbers of units that may be applied by the shuffle route come before the others.
     `moving` are tables (db.table) whose rows moved between units in idempotent mode. Without `staging` rows have no
     place, but their steps are traced. Without `cores` units are as few as the base's files allow. Of tables with
-    `chosen` keys, units have the rows with these, if ranges of it can be applied by themselves."""
+    `chosen` keys, units have the rows with these, if ranges of it can be applied by themselves. `witness` is as in
+    UnitSpec."""
     total, number = sum(version.bytes for version in planned), 0
     unit_bytes = total + 1 if cores is None else min(UNIT_BYTES, max(LEAST_UNIT_BYTES, total // (2 * cores)))
     grouped, searches = cascades.grouped, _Searches()
@@ -119,11 +121,12 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
             bounds = [*zip(begins, [*begins[1:], None], strict=True)]
         number = _add_units(chain, searches, number, [(low, high, _begins(base, files.within(low, high)))
                                                       for low, high in bounds],
-                            staging, allowed, cascades, idempotent)
+                            staging, allowed, cascades, idempotent, witness)
     for group_number, group in by_group.items():
         needed = {item.version.id: searches[item.version.id] or Stored(by_content=False) for item in group}
         number = add_units(group_number, group, needed, number,
-                           lambda item: _begins(base, _base_files(item, base).all), staging, allowed, idempotent)
+                           lambda item: _begins(base, _base_files(item, base).all), staging, allowed, idempotent,
+                           witness)
 
 
 def _with_keys(keys: Collection[KeyValue]) -> list[tuple[KeyValue | None, KeyValue | None]]:
@@ -159,7 +162,8 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
 
 
 def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ranges: Sequence[_Range],
-               staging: Staging | None, allowed: TypeConversions, cascades: Cascades, idempotent: bool) -> int:
+               staging: Staging | None, allowed: TypeConversions, cascades: Cascades, idempotent: bool,
+               witness: str) -> int:
     """A unit for each range, numbered from this number on, as a link for each version of the chain; the number after
     them."""
     for link, item in enumerate(chain):
@@ -175,7 +179,7 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 number=number + nth, version=version.id, definition=version.definition,
                 search=search or (NotSearched() if key is None else key_range(key, low, high)), origin=origin,
                 needs=needs, place=place, type_conversions=allowed, same_columns=not chain[0].version.given,
-                idempotent=idempotent))
+                idempotent=idempotent, witness=witness))
     return number + len(ranges)
 
 

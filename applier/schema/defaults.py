@@ -36,6 +36,11 @@ def _bytes(column_type: ColumnType, flavour: str) -> bytes:
     return bytes(column_type.length or 0) if column_type.base == "binary" else b""
 
 
+def _vector(column_type: ColumnType, flavour: str) -> list[float]:
+    """MariaDB's has all its numbers."""
+    return [0.0] * (column_type.length or 0) if flavour == "mariadb" else []
+
+
 def _member(column_type: ColumnType, flavour: str) -> str:
     return column_type.members[0] if column_type.base == "enum" else ""
 
@@ -44,6 +49,6 @@ IMPLICIT: dict[Family, Callable[[ColumnType, str], Any]] = {
     Family.INTEGER: _zero, Family.DECIMAL: _zero, Family.FLOATING: _zero, Family.BIT: _zero, Family.YEAR: _zero,
     Family.DATE: lambda *_: ZERO_DAY, Family.DATETIME: _zero_datetime, Family.TIME: _zero, Family.TEXT: _nothing,
     Family.BYTES: _bytes, Family.MEMBERS: _member, Family.DOCUMENT: _nothing, Family.GEOMETRY: _bytes,
-    Family.NETWORK: _nothing, Family.VECTOR: lambda *_: [],
+    Family.NETWORK: _nothing, Family.VECTOR: _vector,
 }
 """What a NOT NULL column without a DEFAULT takes where strict mode does not forbid it, of a type and a flavour."""

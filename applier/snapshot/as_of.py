@@ -31,8 +31,7 @@ def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
     if place.gtid_set is not None:
         for flavour in {state.flavour for state in states}:
             place.gtid_set.check_flavour(flavour)
-        found = [number for number, state in enumerate(states)
-                 if state.gtid_set and place.gtid_set.contains(GtidSet.parse(state.gtid_set))]
+        found = _executed_by(states, place.gtid_set)
         known, lacking = [state for state in states if state.gtid_set], "is known by GTIDs"
     elif place.position is not None:
         known = [state for state in states if _stem(state.file) == _stem(place.position[0])]
@@ -55,6 +54,23 @@ def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
                             hint="give a place of another kind: a GTID set, FILE:POS, or a time")
     raise SnapshotError(f"{place.text} comes before the oldest version there is, which stands at {told(known[0])}",
                         file=where, hint="give a later place, or replay the archive up to this one")
+
+
+def _executed_by(states: Sequence[BinlogPosition], place: GtidSet) -> list[int]:
+    """The numbers of the states whose transactions a set has. Numbers of two servers in a MariaDB domain may go down:
+    none counts that comes after a state which has the place's group, or a later one of its server."""
+    found: list[int] = []
+    reached = set[int]()
+    for number, state in enumerate(states):
+        stands = GtidSet.parse(state.gtid_set)
+        if any(domain in reached and stands.domains.get(domain) != entry for domain, entry in place.domains.items()):
+            break
+        reached |= {domain for domain, (server, last) in place.domains.items()
+                    if domain in stands.domains and stands.domains[domain][0] == server
+                    and stands.domains[domain][1] >= last}
+        if stands and place.contains(stands):
+            found.append(number)
+    return found
 
 
 def version_as_of(uri: str, place: Place) -> str:

@@ -40,6 +40,7 @@ from applier.sql.values import (
     together,
     truth,
 )
+from keysearch.collation import collation_of as collation_on
 from keysearch.collation import equality_column
 
 _EXACT_IN_DOUBLE = 2**53
@@ -135,7 +136,7 @@ def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int)
                                                    for value in arguments)
     if len(collations) != 1 or SEVERAL in collations or unknown:
         return searches.equal_in_all(arguments, session, n)
-    [collation] = collations
+    [collation] = [collation_on(collation, session.flavour) for collation in collations]
     if any(value.constant and not is_ascii(value.values) for value in arguments):
         raise NotComputable("text that is not ASCII compared")
     return [equality_column(array, collation) for array in together(arguments, n)]

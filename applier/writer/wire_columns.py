@@ -44,7 +44,7 @@ def wire_columns(table: TableDefinition) -> tuple[WireColumn, ...]:
     """All columns of the table in the order of its row images; KeyError for a type that no server logs."""
     columns = []
     for column in table.columns:
-        wire_type, metadata = _wire_type(column)
+        wire_type, metadata = _wire_type(column, table.flavour)
         collation = None
         if "mysql" in FORMS[wire_type].collation:
             collation = default_id(column.type.charset or "binary")
@@ -52,7 +52,7 @@ def wire_columns(table: TableDefinition) -> tuple[WireColumn, ...]:
     return tuple(columns)
 
 
-def _wire_type(column: Column) -> tuple[WireType, int]:
+def _wire_type(column: Column, flavour: str) -> tuple[WireType, int]:
     kind, entry = column.type, column.type.entry
     wire_type = entry.wire[0]
     match entry.family:
@@ -71,6 +71,8 @@ def _wire_type(column: Column) -> tuple[WireType, int]:
             return wire_type, member_bytes(kind)
         case Family.NETWORK:
             return wire_type, entry.packed
+        case Family.VECTOR if flavour == "mariadb":
+            return WireType.VARCHAR, 4 * (kind.length or 0)
         case Family.DOCUMENT | Family.GEOMETRY | Family.VECTOR:
             return wire_type, 4
     if entry.prefix:
@@ -137,7 +139,8 @@ def _optional_metadata(table: TableDefinition) -> bytes:
     geometries = bytes(column.type.entry.shape for column in table.columns if column.type.base in GEOMETRY)
     if geometries:
         fields.append((GEOMETRY_TYPE, geometries))
-    vectors = [column.type.length or _MAX_VECTOR_DIMENSIONS for column in table.columns if column.type.base == "vector"]
+    vectors = [column.type.length or _MAX_VECTOR_DIMENSIONS for column, wire in zip(table.columns, columns, strict=True)
+               if wire.type == WireType.VECTOR]
     if vectors:
         fields.append((VECTOR_DIMENSIONS, b"".join(map(packed_integer, vectors))))
     return b"".join(bytes((kind,)) + packed_integer(len(value)) + value for kind, value in fields)

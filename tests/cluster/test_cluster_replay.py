@@ -70,6 +70,7 @@ def test_what_stops_a_replay_stops_it_there_too(replay_on_cluster, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_a_connect_server_gives_what_one_machine_gives(tmp_path, tmp_path_factory):
     """AP-SNAP: with the DataFrame API alone, by both stages of a shuffle; progress comes from the server."""
     case, output = Case("checksum-changes"), tmp_path / "out"

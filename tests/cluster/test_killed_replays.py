@@ -27,7 +27,7 @@ def base(archive, tmp_path_factory):
     return base
 
 
-@pytest.mark.by_turns(one_in=2)
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize(("threads", "pass_bytes"), [(1, 0), (2, 0), (2, killing.PASS_BYTES)])
 def test_killed_before_it_touches_a_file(threads, pass_bytes, archive, tmp_path):
     """--engine local, with as many threads for its tasks, in one pass (0) and in several: many short runs, each killed

@@ -97,7 +97,7 @@ def draw_change(draw, replica):
         old = draw(st.sampled_from(trial.rows)) if trial.rows and draw(st.integers(0, 9)) else row
         if kind == "update" and draw(st.booleans()):
             row = old | {name: row[name] for name in draw(subsets)}
-        rows.append((None if kind == "insert" else {name: old[name] for name in before},
+        rows.append((None if kind == "insert" else trial.truly({name: old[name] for name in before}),
                      None if kind == "delete" else {name: row[name] for name in after}))
         try:
             trial.apply(*rows[-1])

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ from tests.support.replica_model import (
     encoded_rows,
     keys_of,
     model,
+    truly,
 )
 
 REST = "a int DEFAULT 7, v int AS (a) VIRTUAL, b varchar(255) CHARACTER SET latin1 NOT NULL DEFAULT 'x', c text"
@@ -68,14 +70,16 @@ def histories(draw, name):
             # an update that assigns nothing is none that a server writes
             after = draw(any_columns.filter(any) if operation == UPDATE else any_columns)
         event = Event(operation, before, after, [])
+        events.append(event)
         for _ in range(draw(st.integers(1, 3)) if before or any(after) else 1):
             old = values_of(draw, table, before) if before else None
             known = sorted(rows)
             if old is not None and known and draw(st.integers(0, 9)):  # mostly a row that is there
                 key = dict(zip(table.key, draw(st.sampled_from(known)), strict=True))
                 old = tuple(key.get(c, value) for c, value in enumerate(old))
+            with suppress(Stop):  # by a row before it
+                old = truly(table, base, events, old) if old is not None else None
             event.rows.append((old, values_of(draw, table, after) if after else None))
-        events.append(event)
         try:
             rows = model(table, base, events)
         except Stop:

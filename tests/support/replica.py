@@ -121,6 +121,11 @@ class Table:
 
     # ---- FIND
 
+    def truly(self, before: Row) -> Row:
+        """What a source would log in place of a before-image: the values of the row that it finds, if it finds one."""
+        row = self._find(self._known(before)) if before else None
+        return before if row is None else {name: row.get(name, value) for name, value in before.items()}
+
     def _find(self, before: Row) -> Row | None:
         """PK, UK, K, scan: a key counts only if the before-image has its columns. By PK or UK the row found is the row;
         else the first that is equal in the whole before-image."""

@@ -14,6 +14,7 @@ from applier.apply.routes.task import outcome
 from applier.apply.spec import BeginsEmpty, FromBase, UnitSpec, key_range
 from applier.apply.tables.table_walk import TableWalk
 from applier.apply.tasks import Refused
+from applier.apply.witnessed import STOP
 from applier.binlog.rows.changes import ChangeReader
 from applier.columns.table_key import table_key
 from applier.plan.base_ranges import BaseFiles
@@ -72,6 +73,17 @@ class Event:
 
 def model(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
     """The rows by key after the events. Raises Stop."""
+    rows = [tuple(row[str(c)] for c in range(len(table.kinds))) for row in _reference(table, base, events).rows]
+    return {table.key_of(row): row for row in rows}
+
+
+def truly(table: Table, base: list[tuple[Any, ...]], events: list[Event], before: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What a source would log after these events in place of a before-image. Raises Stop."""
+    row = _reference(table, base, events).truly(_named(before))
+    return tuple(row.get(str(c), ABSENT) for c in range(len(before)))
+
+
+def _reference(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -> replica.Table:
     columns = [replica.Column(str(c), "", c not in table.key, value) for c, value in enumerate(table.defaults)]
     reference = replica.Table("t", columns, [replica.Key("PRIMARY KEY", tuple(map(str, table.key)))],
                               rows=list(map(_named, base)))
@@ -81,8 +93,7 @@ def model(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -> dic
                 reference.apply(None if before is None else _named(before), None if after is None else _named(after))
             except replica.Refused as refused:
                 raise Stop(refused.errno, tuple(refused.row[str(c)] for c in table.key), number, place) from None
-    rows = [tuple(row[column.name] for column in columns) for row in reference.rows]
-    return {table.key_of(row): row for row in rows}
+    return reference
 
 
 def _named(row: tuple[Any, ...]) -> replica.Row:
@@ -162,7 +173,7 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
         origin = FromBase(uri=snapshot.uri, files=own) if own else BeginsEmpty()
         specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
                               search=key_range(key, low, high),
-                              place=TableTarget(str(folder / "new"), "t")))
+                              place=TableTarget(str(folder / "new"), "t"), witness=STOP))
     return tuple(specs)
 
 
@@ -181,4 +192,4 @@ def keys_of(table: Table, rows: pa.Table) -> list[Any]:
 
 
 __all__ = ["ABSENT", "DELETE", "INSERT", "UPDATE", "Event", "Outcome", "Stop", "Table", "apply", "encoded_rows",
-           "keys_of", "model"]
+           "keys_of", "model", "truly"]

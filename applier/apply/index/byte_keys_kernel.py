@@ -2,7 +2,8 @@
 """Keys that are byte strings, as an encoding of `key_index_kernel`.
 
     entry     hash, slot (FREE: none): an open-addressed table
-    slot      where the key's bytes are in the buffer, their number, pointer (DEAD: deleted), the number of the row
+    slot      where the key's bytes are in the buffer, their number, pointer (DEAD: deleted), the number of the row,
+              and the hash of the image that it is, for a witness
 
 Here a key is (address, length, hash).
 """
@@ -33,7 +34,7 @@ unit's keys (address 0: none). Of the batch at hand: key r of an image is data[o
 of changes: the hashes of both keys of each, and the slots that those of the before-images likely lead to. `next_row` is
 the number of the next slot that is made: slots move when those of the dead are given back, their numbers stay."""
 ENTRY, entry_at, _ = struct("entry", hash=np.uint64, slot=np.int64)
-SLOT, slot_view, slot_at = struct("slot", start=np.int64, length=np.int64, pointer=np.int64, row=np.int64)
+SLOT, slot_view, slot_at = struct("slot", **dict.fromkeys(("start", "length", "pointer", "row", "hash"), np.int64))
 FREE = -1
 
 _ENTRY_BYTES, _SLOT_BYTES = ENTRY.itemsize, SLOT.itemsize
@@ -166,6 +167,17 @@ def pointer_place(index, entry):
 def row_at(index, place):
     """What steps have as the number of the row whose pointer is at an address."""
     return slot_view(place - _POINTER).row
+
+
+@inline
+def hash_at(index, place):
+    """The hash of the image that the row is whose pointer is at an address."""
+    return slot_view(place - _POINTER).hash
+
+
+@inline
+def set_hash(index, place, word):
+    slot_view(place - _POINTER).hash = word
 
 
 @inline

@@ -31,7 +31,7 @@ class ColumnPointers:
             row[0, [1 + column for column in layout.diffs if column < self.columns]] = k.DIFF
             has = (*layout.present, *layout.diffs)
             row[0, [1 + column for column, made_of in self.made_of.items() if column < len(layouts.plans)
-                    and column not in has and not made_of.isdisjoint(has)]] = k.MADE
+                    and layout.computes_omitted and column not in has and not made_of.isdisjoint(has)]] = k.MADE
             row[0, 0] = (row[0, 1:] == k.VALUE).all()
             rows.append(row)
         self.present = np.concatenate(rows)

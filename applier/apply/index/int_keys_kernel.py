@@ -6,14 +6,25 @@
 
 import numpy as np
 
-from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, prefetch, store_i64
+from keysearch.memory import (
+    always_inline,
+    inline,
+    kernel,
+    load_i32,
+    load_i64,
+    load_u8,
+    load_u32,
+    prefetch,
+    store_i64,
+    store_u32,
+)
 from keysearch.records import offset, struct
 
 INDEX, index_at, _ = struct("integer keys", table=np.int64, mask=np.uint64, **dict.fromkeys((
-    "key_room", "low", "last", "before_keys", "after_keys", "after_absent"), np.int64))
+    "key_room", "low", "last", "before_keys", "after_keys", "after_absent", "hashes"), np.int64))
 """The table and its last entry's number, for how many keys there is room, the first and the last key of the unit. Of
 the batch at hand: addresses of the keys of its images, and of a bitmap of after-images without the key (0: all have
-it)."""
+it). `hashes` is the address of uint32[entries]: the hashes of the rows' images, 0 without a witness."""
 ENTRY, entry_at, _ = struct("entry", key=np.int64, pointer=np.int64)
 EMPTY = -1
 
@@ -41,7 +52,10 @@ def look_ahead(index, state, first, n):
             key = load_i64(index.before_keys + 8 * before)
         else:
             key = load_i64(index.after_keys + 8 * np.int64(load_i32(state.after_rows + 4 * j)))
-        prefetch(home(index, key))
+        entry = home(index, key)
+        prefetch(entry)
+        if index.hashes:
+            prefetch(_hash_place(index, entry))
 
 
 @inline
@@ -99,6 +113,22 @@ def row_at(index, place):
 
 
 @inline
+def _hash_place(index, entry):
+    return index.hashes + ((entry - index.table) >> 2)
+
+
+@inline
+def hash_at(index, place):
+    """The hash of the image that the row is whose pointer is at an address."""
+    return np.int64(load_u32(_hash_place(index, place - _POINTER)))
+
+
+@inline
+def set_hash(index, place, word):
+    store_u32(_hash_place(index, place - _POINTER), np.uint32(word))
+
+
+@inline
 def put(index, entry, key, pointer, state):
     """Make a key live that was not."""
     if entry_at(entry).pointer == EMPTY:
@@ -125,8 +155,9 @@ def seed_ints(n, keys, pointers, index_address):
 
 
 @kernel
-def copy_live_ints(table, entries, index_address):
-    """Copy the live keys of a table of so many entries into an index, which is empty; how many there are."""
+def copy_live_ints(table, hashes, entries, index_address):
+    """Copy the live keys of a table of so many entries, and what `hashes` has of them, into an index, which is empty;
+    how many there are."""
     index = index_at(index_address)
     live = 0
     for i in range(entries):
@@ -135,6 +166,8 @@ def copy_live_ints(table, entries, index_address):
             entry = find(index, old.key)
             entry_at(entry).key = old.key
             entry_at(entry).pointer = old.pointer
+            if index.hashes:
+                store_u32(_hash_place(index, entry), load_u32(hashes + 4 * i))
             live += 1
     return live
 

@@ -14,9 +14,11 @@ from abc import abstractmethod
 import numpy as np
 
 from applier.apply.index import byte_keys_kernel, int_keys_kernel
+from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.key_index_kernel import apply_bytes, apply_ints
 from applier.apply.index.status import Status
 from applier.apply.index.unit_index import Conflict, UnitIndex, growth
+from applier.apply.index.witness_kernel import NO_HASH
 from applier.binlog.rows.changes import Changes, ImageLayouts
 from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
@@ -76,9 +78,18 @@ class IntIndex(KeyIndex):
             self._new_table(entries_for(keys))
 
     def _grow(self, status: int) -> None:
-        old = self._table
+        old, hashes = self._table, self._hashes
         self._new_table(len(old) * (growth(len(old)) if 4 * self.live > len(old) else 1))
-        self._set(keys=int_keys_kernel.copy_live_ints(address_of(old), len(old), self.address))
+        self._set(keys=int_keys_kernel.copy_live_ints(address_of(old), address_of(hashes), len(old), self.address))
+
+    def _new_table(self, entries: int) -> None:
+        super()._new_table(entries)
+        self._hashes = np.empty(entries if self.witness is not None else 0, np.uint32)
+        self._describe(hashes=address_of(self._hashes) if self.witness is not None else 0)
+
+    def compare_images(self, witness: ImageWitness) -> None:
+        super().compare_images(witness)
+        self._new_table(len(self._table))
 
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
@@ -110,7 +121,7 @@ class ByteIndex(KeyIndex):
         n = len(keys)
         self._slots = np.empty(max(FIRST_KEYS, 2 * n), byte_keys_kernel.SLOT)
         self._slots["start"][:n], self._slots["length"][:n] = keys.offsets[:-1], np.diff(keys.offsets)
-        self._slots["pointer"][:n], self._slots["row"][:n] = pointers, np.arange(n)
+        self._slots["pointer"][:n], self._slots["row"][:n], self._slots["hash"][:n] = pointers, np.arange(n), NO_HASH
         self._describe(next_row=n)
         self._buffer = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
         self._set(keys=n, live=n, buffer_used=len(keys.data))

@@ -31,6 +31,7 @@ from applier.apply.index.pointer_kernel import (
 )
 from applier.apply.index.status import Status
 from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
+from applier.apply.index.witness_kernel import after_hash, testify
 from applier.binlog.rows.change_records import DELETE, INSERT
 from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, store_i64
 
@@ -53,6 +54,7 @@ def changes_by(encoding: ModuleType) -> Any:
                 return status
             pointer = pointer_after_update(there, image, j, after, state)
             store_i64(place, pointer)
+            keep_hash(index, place, image, j, state)
             row = encoding.row_at(index, place)
             trace(state, j, there, pointer, row, row)
         else:
@@ -64,7 +66,9 @@ def changes_by(encoding: ModuleType) -> Any:
     def put(index, entry, key, j, after, image, state):
         pointer = pointer_after_insert(image, after, state)
         encoding.put(index, entry, key, pointer, state)
-        trace(state, j, NO_ROW, pointer, NO_ROW, encoding.row_at(index, encoding.pointer_place(index, entry)))
+        place = encoding.pointer_place(index, entry)
+        keep_hash(index, place, image, j, state)
+        trace(state, j, NO_ROW, pointer, NO_ROW, encoding.row_at(index, place))
         state.live += 1
 
     @always_inline
@@ -77,8 +81,21 @@ def changes_by(encoding: ModuleType) -> Any:
         state.deleted += 1
         return Status.DONE
 
+    @always_inline
+    def keep_hash(index, place, image, j, state):
+        """Keep the hash of the image that a row is now, for the witness."""
+        if state.witness:
+            encoding.set_hash(index, place, after_hash(image, j, state))
+
+    @always_inline
+    def ask_witness(index, place, pointer, j, state):
+        """Compare the row that is found with its before-image, where a witness does."""
+        if state.witness:
+            testify(encoding.hash_at(index, place), pointer, j, state)
+
     @inline
     def remove(index, place, pointer, j, state):
+        ask_witness(index, place, pointer, j, state)
         release_row(pointer, state)
         trace(state, j, pointer, NO_ROW, encoding.row_at(index, place), NO_ROW)
         store_i64(place, DEAD)
@@ -100,8 +117,10 @@ def changes_by(encoding: ModuleType) -> Any:
         if not comes:
             remove(index, place, pointer, j, state)
         elif encoding.is_same(key, new_key):
+            ask_witness(index, place, pointer, j, state)
             updated = pointer_after_update(pointer, image, j, after, state)
             store_i64(place, updated)
+            keep_hash(index, place, image, j, state)
             row = encoding.row_at(index, place)
             trace(state, j, pointer, updated, row, row)
         else:
@@ -116,13 +135,15 @@ def changes_by(encoding: ModuleType) -> Any:
         is_taken = live_pointer(encoding.pointer_place(index, entry), j, state) >= 0
         if is_taken and state.noted:
             return on_conflict(state, j, 0, Status.DUPLICATE)
+        ask_witness(index, place, pointer, j, state)
         updated = pointer_after_update(pointer, image, j, after, state)
         if is_taken:
             return Status.DUPLICATE
         encoding.put(index, entry, new_key, updated, state)
         store_i64(place, DEAD)
-        trace(state, j, pointer, updated, encoding.row_at(index, place),
-              encoding.row_at(index, encoding.pointer_place(index, entry)))
+        new_place = encoding.pointer_place(index, entry)
+        keep_hash(index, new_place, image, j, state)
+        trace(state, j, pointer, updated, encoding.row_at(index, place), encoding.row_at(index, new_place))
         state.updated += 1
         return Status.DONE
 

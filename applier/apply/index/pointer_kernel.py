@@ -28,13 +28,14 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "next", "kinds", "before_rows", "after_rows", "images", "present", "columns", "column_pointers",
     "column_pointers_used", "free_column_pointers", "column_pointers_room", "keys", "live", "inserted", "updated",
     "deleted", "buffer_used", "diffs", "diff_nodes", "noted", "n_noted", "noted_room", "watch", "traced", "n_traced",
-    "traced_room"), np.int64))
+    "traced_room", "witness"), np.int64))
 """What an index's kernels share. `next` is the change to go on with, `kinds` … `images` are the addresses of the arrays
 of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the layout
 has a VALUE of all columns, then what it has of each; `column_pointers` that of int64[records, columns].
 `diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the conflicts
 of a batch in idempotent mode, 0 in strict mode. `watch`: see watched_kernel; 0 where no foreign key changes rows.
-`traced` is that of the steps that rows take, 0 where nobody asks for them."""
+`traced` is that of the steps that rows take, 0 where nobody asks for them; `witness`: see witness_kernel, 0 where
+before-images are not compared with their rows."""
 _, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
 ROW_GONE = -1
 """A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
@@ -131,11 +132,7 @@ def free_column_pointers(pointer, state):
 @inline
 def own_column_pointers(pointer, state):
     """A pointer to column pointers that may be changed: those that a row has, or a copy where a step leads to them."""
-    if state.traced == 0:
-        return pointer
-    copy = new_column_pointers(state)
-    copy_bytes(column_pointers_of(copy, state), column_pointers_of(pointer, state), 8 * state.columns)
-    return copy
+    return pointer if state.traced == 0 else copied_column_pointers(pointer, state)
 
 
 @inline
@@ -205,7 +202,18 @@ def add_diff(previous, image, column, state):
 
 @inline
 def no_column_pointers_left(state):
+    """Whether a change may need more column pointers than there is room for: one, and one for what a witness keeps."""
+    if state.witness:
+        return state.column_pointers_used + 1 >= state.column_pointers_room
     return state.free_column_pointers < 0 and state.column_pointers_used >= state.column_pointers_room
+
+
+@inline
+def copied_column_pointers(pointer, state):
+    """A pointer to column pointers of its own that are as those that a row has."""
+    copy = new_column_pointers(state)
+    copy_bytes(column_pointers_of(copy, state), column_pointers_of(pointer, state), 8 * state.columns)
+    return copy
 
 
 @kernel

@@ -37,6 +37,7 @@ from applier.apply.index.store_slots import (
     remove_slot,
     taken_key,
 )
+from applier.apply.index.witness_kernel import after_hash, testify
 from applier.binlog.rows.change_records import DELETE, INSERT
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8
 
@@ -58,6 +59,7 @@ def insert_row(store, change, row, image, state):
                 replaced = store.replaced_row_pointer
                 pointer = updated_pointer(replaced, image, state)
             number = add_slot(store, pointer, size, n)
+            slot_at(store, number).hash = after_hash(image, change, state)
             trace(state, change, replaced, pointer, store.replaced_row_order, slot_at(store, number).order)
             state.live += 1
             break
@@ -86,6 +88,7 @@ def update_in_place(store, number, change, row, image, state):
         return False
     old = slot.pointer
     slot.pointer = updated_pointer(old, image, state)
+    slot.hash = after_hash(image, change, state)
     trace(state, change, old, slot.pointer, slot.order, slot.order)
     change_record(store, number, size, n)
     drop_replaced(store, change, state)
@@ -116,6 +119,8 @@ def take_place(store, number, change, state):
 def delete_row(store, number, change, state):
     slot = slot_at(store, number)
     pointer = slot.pointer
+    if state.witness:
+        testify(slot.hash, pointer, change, state)
     trace(state, change, pointer, NO_ROW, slot.order, NO_ROW)
     free_column_pointers(pointer, state)
     remove_slot(store, number)
@@ -146,12 +151,15 @@ def update_row(store, number, change, row, image, state):
     if taken >= 0 and state.noted:
         note(state, change, taken)
         return Status.DONE
+    if state.witness:
+        testify(slot.hash, slot.pointer, change, state)
     pointer = updated_pointer(slot.pointer, image, state)
     if taken >= 0:
         store.detail = taken
         return Status.DUPLICATE
     trace(state, change, slot.pointer, pointer, slot.order, slot.order)
     slot.pointer = pointer
+    slot.hash = after_hash(image, change, state)
     change_record(store, number, size, n)
     state.updated += 1
     return Status.DONE

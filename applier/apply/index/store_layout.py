@@ -34,8 +34,8 @@ WAITS, TOLD = 1, 2
 """In `awaited` (uint8 by row of the after-images; 0 where no image awaits anything): a part has to be computed of the
 row that is found; it was, of the row's record at `awaited_of` (int64 by row of the after-images)."""
 
-SLOT, _, _slot = struct("slot", pointer=np.int64, record=np.int64, order=np.int64, size=np.int64)
-"""A free one has the next free one as its pointer and -1 as its record."""
+SLOT, _, _slot = struct("slot", **dict.fromkeys(("pointer", "record", "order", "size", "hash"), np.int64))
+"""A free one has the next free one as its pointer and -1 as its record. `hash` is for a witness."""
 INDEX, index_view, _index = struct("index", **dict.fromkeys(("n", "parts", "heads", "mask", "links", "ranked"),
                                                             np.int64))
 LINK, _, link_at = struct("link", next=np.int64, previous=np.int64, hash=np.uint64)

@@ -20,6 +20,7 @@ from applier.apply.index.store_layout import (
     same_key,
     slot_at,
 )
+from applier.apply.index.witness_kernel import NO_HASH
 from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, load_u8
 
@@ -99,6 +100,7 @@ def add_slot(store, pointer, size, n):
     slot.record = store.buffer_used
     slot.order = store.next_order
     slot.size = size
+    slot.hash = NO_HASH
     store.next_order += 1
     store.buffer_used += size
     link_all(store, number, record_of(store, slot), n)

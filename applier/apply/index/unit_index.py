@@ -15,6 +15,7 @@ import numpy as np
 from applier.apply.index import pointer_kernel as k
 from applier.apply.index.column_pointers import ColumnPointers
 from applier.apply.index.diff_nodes import DiffNodes
+from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.status import Status
 from applier.apply.index.watched_rows import WatchedRows
 from applier.binlog.rows.changes import Changes, ImageLayouts
@@ -52,6 +53,7 @@ class UnitIndex(ABC, Generic[Batch]):
         self._state = np.zeros((), k.STATE)
         self.column_pointers, self.diffs = ColumnPointers(columns), DiffNodes()
         self.watched: WatchedRows | None = None
+        self.witness: ImageWitness | None = None
         self._traced: np.ndarray | None = None
         self._set(columns=columns, free_column_pointers=-1)
         self._describe_column_pointers()
@@ -115,6 +117,10 @@ class UnitIndex(ABC, Generic[Batch]):
         """Keep the steps that rows take from here on, for `take_steps`."""
         self._make_trace_room(FIRST_TRACED)
 
+    def compare_images(self, witness: ImageWitness) -> None:
+        """Have `witness` compare before-images with the rows that they find; to be asked for before any row comes."""
+        self.witness = witness
+
     def _make_trace_room(self, more: int) -> None:
         """Have room for so many more steps."""
         traced, used = self._traced, self._get("n_traced")
@@ -167,6 +173,8 @@ class UnitIndex(ABC, Generic[Batch]):
             self._make_trace_room(batch.n)
         if self.watched is not None:
             self._set(watch=self.watched.receive())
+        if self.witness is not None:
+            self._set(witness=self.witness.receive(batch, layouts))
         self._set(next=0, n_noted=0)
 
     def finish_batch(self, batch: Batch) -> None:

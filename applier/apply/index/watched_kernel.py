@@ -17,7 +17,17 @@ nothing.
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import DEAD, VALUE, free_column_pointers, present_in, updated_pointer
+from applier.apply.index.pointer_kernel import (
+    DEAD,
+    VALUE,
+    column_pointers_of,
+    copied_column_pointers,
+    free_column_pointers,
+    has_column_pointers,
+    new_column_pointers,
+    present_in,
+    updated_pointer,
+)
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, store_i64
 from keysearch.records import struct
@@ -26,10 +36,10 @@ WATCHED_ID = MAX_IMAGE_ID + 3
 """The layout number that marks a pointer to a record."""
 
 WATCH, watch_at, _ = struct("watch", **dict.fromkeys((
-    "records", "used", "free", "n_links", "links", "turns", "values", "nexts", "made"), np.int64))
+    "records", "used", "free", "n_links", "links", "turns", "values", "nexts", "made", "first_given"), np.int64))
 """`turns` has a turn for each change of the batch (events before it have passed), `values` for each after-image the
 value of each link, `nexts` for each after-image when the first event about it comes; `made` counts changes by
-events."""
+events; given rows are rows of the base from `first_given` on."""
 LINK, _, link_at = struct("link", column=np.int64, starts=np.int64, events=np.int64)
 EVENT, event_at, _ = struct("event", turn=np.int64, gives=np.int64, given_row=np.int64)
 DELETES = -2
@@ -218,6 +228,35 @@ def release_row(pointer, state):
         free_record(watch, pointer)
     else:
         free_column_pointers(pointer, state)
+
+
+@inline
+def held_pointer(pointer, state):
+    """A pointer to what a row is now that stays when the row changes."""
+    if state.watch and is_watched(pointer):
+        return _held_watched_pointer(pointer, state)
+    return copied_column_pointers(pointer, state) if has_column_pointers(pointer) else pointer
+
+
+@inline
+def _held_watched_pointer(pointer, state):
+    watch = watch_at(state.watch)
+    record = record_of(watch, pointer)
+    proper, is_given = _record(record).pointer, False
+    for i in range(watch.n_links):
+        is_given |= _value(record + _VALUES_AT, i).given_row != NOT_GIVEN
+    if has_column_pointers(proper):
+        proper = copied_column_pointers(proper, state)
+    elif is_given:
+        whole, proper = proper, new_column_pointers(state)
+        for c in range(state.columns):
+            store_i64(column_pointers_of(proper, state) + 8 * c, whole)
+    for i in range(watch.n_links):
+        given = _value(record + _VALUES_AT, i).given_row
+        if given != NOT_GIVEN:
+            column = link_at(watch.links, i).column
+            store_i64(column_pointers_of(proper, state) + 8 * column, watch.first_given + given)
+    return proper
 
 
 # ---- all at once

@@ -38,6 +38,10 @@ class WatchedRows:
         """How many rows events have changed or deleted so far, each as often as that happened."""
         return int(self._watch["made"])
 
+    def give_after(self, rows: int) -> None:
+        """The rows with values that events give are numbered from `rows` on."""
+        self._watch["first_given"] = rows
+
     def receive(self) -> int:
         """Get ready for the rows that `events` has looked at; the address of the kernels' record, 0 if no row is
         watched."""

@@ -32,6 +32,10 @@ class BatchPart:
     before_rows: np.ndarray
     after_rows: np.ndarray
     images: np.ndarray
+    before_images: np.ndarray
+    before_lengths: np.ndarray
+    before_hashes: np.ndarray
+    after_hashes: np.ndarray
     before: ImageBuffers
     after: ImageBuffers
     n_before: int
@@ -89,4 +93,6 @@ class ImageDecoder:
         return BatchPart(
             first=int(part[0]), n=len(part), file=batch.file, kinds=batch.kinds[part], places=batch.places[part],
             rows=batch.rows[part], times=batch.times[part], before_rows=before_rows, after_rows=after_rows,
-            images=pointers[1], before=before, after=after, n_before=n_before, n_after=n_after)
+            images=pointers[1], before_images=pointers[0], before_lengths=batch.before_lengths[part],
+            before_hashes=batch.before_hashes[part], after_hashes=batch.after_hashes[part], before=before, after=after,
+            n_before=n_before, n_after=n_after)

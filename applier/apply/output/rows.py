@@ -77,7 +77,7 @@ class RowGatherer:
         self._reader = ImageReader(memory, layouts, wanted, self._rows)
         self._documents = Documents(definition, diffs, layouts, memory)
         self._computed = {
-            logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of)
+            logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of, definition.flavour)
                                                         for layout in layouts.known[1:])], np.uint8)
             for number, made_of in computed_of_images(definition).items() if number < len(logged.types)}
         """By number in the schema, what `ExtraColumns.computed` takes for images of each layout."""
@@ -103,9 +103,21 @@ class RowGatherer:
         schema = pa.schema([self.schema.field(number) for number in numbers])
 
         def picked(some: np.ndarray) -> pa.Table:
+            if not self._computed.keys().isdisjoint(numbers):
+                return self._chunk_by_column(some).select(schema.names)
             return pa.Table.from_arrays(self._columns(self._places(some)[:, numbers], numbers), schema=schema)
 
         return pa.concat_tables([without_rows(schema), *self._in_chunks(pointers, picked)])
+
+    def images_at(self, images: np.ndarray, columns: Sequence[int]) -> pa.Table:
+        """Some columns (by number in the definition) of row images (int64[n] pointers) that have them."""
+        numbers = [self._logged.stored.index(column) for column in columns]
+        schema = pa.schema([self.schema.field(number) for number in numbers])
+
+        def decoded(some: np.ndarray) -> pa.Table:
+            return pa.Table.from_arrays(self._decode(some, numbers), schema=schema)
+
+        return pa.concat_tables([without_rows(schema), *self._in_chunks(images, decoded)])
 
     def failed_diff(self) -> ApplierError | None:
         """The error of the first JSON diff in the log that does not fit, of rows that came and of values that are not
@@ -278,10 +290,12 @@ class RowGatherer:
         return pa.repeat(values, rows) if isinstance(values, pa.Scalar) else values
 
 
-def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int]) -> int:
+def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int], flavour: str) -> int:
     """How a replica comes by a generated column whose values images of a layout have or lack."""
     if number not in layout.present:
-        return UNKNOWN
+        return UNKNOWN if layout.computes_omitted else 0
+    if flavour == "mariadb":
+        return 0
     return GIVEN if made_of.isdisjoint((*layout.present, *layout.diffs)) else KNOWN
 
 

@@ -11,8 +11,14 @@
     image   binary    the after-image as the log has it, decoded only if its row is left at the end; NULL in deletes.
                       One without any byte takes one, so that each has a place of its own
 
+Where before-images are compared with rows, `image` has both images as they follow each other in the log, and there is
+
+    before_layout, before_length    int32     the layout of the before-image, and its bytes; 0 in inserts
+    after_at                        int32     where in `image` the after-image begins
+    before_hash, after_hash         uint32    the hashes of both images
+
 Metadata of the schema (JSON under b"changes"): id of the table's version, uri of the file, table map body (hex),
-layouts (present columns, and those of them that are diffs).
+layouts (present columns, those of them that are diffs, and whether computes_omitted).
 """
 
 from __future__ import annotations
@@ -33,11 +39,14 @@ from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 
 _METADATA = b"changes"
+_WITNESS_NAMES = ("before_layout", "before_length", "after_at", "before_hash", "after_hash")
+_NAMES = ("kind", "place", "row", "time", "before", "after", "layout", "image")
 
 
-def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
-                  after: list[pa.Array]) -> pa.RecordBatch:
-    """The changes `picks` (int64: numbers in the batch), given the columns of their keys by image row."""
+def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array], after: list[pa.Array], *,
+                  before_images: bool = False) -> pa.RecordBatch:
+    """The changes `picks` (int64: numbers in the batch), given the columns of their keys by image row; with
+    `before_images`, these are sent, too."""
     kinds = batch.kinds[picks]
     inserts, deletes = kinds == INSERT, kinds == DELETE
     pointers, lengths = batch.images[picks], batch.image_lengths[picks]
@@ -45,8 +54,17 @@ def payload_batch(batch: ChangeBatch, picks: np.ndarray, before: list[pa.Array],
         pa.array(kinds), pa.array(batch.places[picks]), pa.array(batch.rows[picks]),
         pa.array(batch.times[picks]),
         _struct(before, batch.before_rows[picks], inserts), _struct(after, batch.after_rows[picks], deletes),
-        pa.array(layouts_of(pointers).astype(np.int32)), _images(pointers, lengths, deletes)]
-    return pa.record_batch(columns, names=["kind", "place", "row", "time", "before", "after", "layout", "image"])
+        pa.array(layouts_of(pointers).astype(np.int32))]
+    if not before_images:
+        return pa.record_batch([*columns, _images(pointers, lengths, deletes)], names=_NAMES)
+    befores, before_lengths = batch.before_images[picks], batch.before_lengths[picks]
+    first = np.where(inserts, pointers, befores)
+    after_at = np.where(deletes, before_lengths, addresses_of(pointers) - addresses_of(first)).astype(np.int32)
+    columns += [_images(first, after_at + lengths, np.zeros(len(picks), np.bool_)),
+                pa.array(np.where(inserts, 0, layouts_of(befores)).astype(np.int32)),
+                pa.array(np.where(inserts, 0, before_lengths).astype(np.int32)), pa.array(after_at),
+                pa.array(batch.before_hashes[picks]), pa.array(batch.after_hashes[picks])]
+    return pa.record_batch(columns, names=[*_NAMES, *_WITNESS_NAMES])
 
 
 def _struct(columns: list[pa.Array], rows: np.ndarray, without: np.ndarray) -> pa.StructArray:
@@ -113,7 +131,7 @@ class Payload:
             batches = list(stream)
         data = np.frombuffer(buffer, np.uint8)
         memory = _PayloadMemory(known["uri"], buffer.size, data, address_of(data), batches)
-        layouts = [ImageLayout(tuple(present), tuple(diffs)) for present, diffs in known["layouts"]]
+        layouts = [ImageLayout(tuple(present), tuple(diffs), computed) for present, diffs, computed in known["layouts"]]
         return cls(known["version"], known["uri"], bytes.fromhex(known["table_map"]), layouts, batches, memory)
 
 
@@ -135,7 +153,12 @@ class ArrivedBatch:
         offsets = np.frombuffer(image.buffers()[1], np.int64)[:self.n]
         data = image.buffers()[2]
         address = data.address if data is not None else 0  # of deletes alone
-        pointers = pointers_to(numbering[np.maximum(local, 0)], address + offsets)
+        starts = address + offsets
+        layout, self.before_lengths, after_at, self.before_hashes, self.after_hashes = (
+            np.asarray(batch.column(name)) if name in batch.schema.names else np.zeros(self.n, np.int32)
+            for name in _WITNESS_NAMES)
+        self.before_images = np.where(self.kinds == INSERT, np.int64(-1), pointers_to(numbering[layout], starts))
+        pointers = pointers_to(numbering[np.maximum(local, 0)], starts + after_at)
         self.images = np.where(self.kinds == DELETE, np.int64(-1), pointers)
 
     @property

@@ -22,6 +22,7 @@ from applier.apply.tables.table_maps import BATCH_ROWS, segment_reader
 from applier.apply.tables.unit import UnitApplier
 from applier.apply.tables.unit_kinds import unit_applier
 from applier.apply.tasks import Applied, SplitTask, TaskOutcome, outcome_of
+from applier.apply.witnessed import OFF
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
 from applier.binlog.rows.same_bytes import SameBytes
@@ -58,6 +59,7 @@ class _SplitTable:
     def __init__(self, units: tuple[UnitSpec, ...], keyed: Keyed, uri: str):
         self._units, self._uri, self._key = units, uri, keyed.key
         self._logged = LoggedTable(units[0].definition, units[0].type_conversions, units[0].same_columns)
+        self._sends_before_images = units[0].witness != OFF
         self._range_of = _ranges_of(keyed, [unit.search for unit in units[1:]])
         self._pending: dict[int, list[pa.RecordBatch]] = {}
         self._reading: TableReading | None = None
@@ -70,7 +72,8 @@ class _SplitTable:
             return bound
         keys = change_keys(self._key, reading.definition, table_map)
         wanted = keys.wanted(reading.plans)
-        binding = TableBinding(reading.plans, wanted, wanted, partial(self._take, reading, keys), BATCH_ROWS)
+        binding = TableBinding(reading.plans, wanted, wanted, partial(self._take, reading, keys), BATCH_ROWS,
+                               before_images=self._sends_before_images, hashes=self._sends_before_images)
         binding.layouts = reading.layouts
         return binding
 
@@ -80,7 +83,7 @@ class _SplitTable:
             return
         before, after = keys.columns(batch)
         places, changes = self._dealt(batch, before, after)
-        sent = payload_batch(batch, changes, before, after)
+        sent = payload_batch(batch, changes, before, after, before_images=self._sends_before_images)
         self.pending_bytes += sent.nbytes
         edges = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
         for start, end in pairwise(edges):

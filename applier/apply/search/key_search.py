@@ -67,6 +67,8 @@ class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
 
     def seed(self, rows: pa.Table) -> None:
         watched, self._first_given = self.index.watched, rows.num_rows
+        if watched is not None:
+            watched.give_after(rows.num_rows)
         self._seed(rows, np.arange(rows.num_rows) if watched is None else watched.base_pointers(rows))
 
     def pointers(self) -> np.ndarray:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.multiset import RowMultiset
 from applier.apply.index.row_store import RowStore
 from applier.apply.index.unit_index import Conflict, UnitIndex
@@ -131,6 +132,13 @@ class MultisetSearch(UnitSearch[ImageChanges]):
 
     def trace(self) -> None:
         raise ValueError("rows of the base become images here, which is no step: a row store traces them")
+
+    def compare_images(self, witness: ImageWitness) -> None:
+        """Nothing: all that an image has is compared when its row is searched."""
+
+    @property
+    def agreed_by_search(self) -> int:
+        return self.found.total()
 
     @property
     def found(self) -> Counter[str]:

@@ -53,11 +53,18 @@ class RowKeys:
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
         after, awaited = self._parts.of_after_images(
             batch.after, batch.n_after, self._table_map, lambda: times_of(batch, batch.after_rows, batch.n_after),
-            rows_before(batch) < 0, self._documents(batch),
+            rows_before(batch) < 0, self._computes_omitted(batch), self._documents(batch),
             lambda error, images: at_change(error, batch, batch.after_rows, images))
         access_paths, searches = self._parts.searches(batch, len(self._table_map.types))
         return StoredChanges(batch=batch, before=before, after=after, access_paths=access_paths, searches=searches,
                              awaited=awaited, texts=RowTexts(self._parts, self._table_map, batch))
+
+    def _computes_omitted(self, batch: DecodedChanges) -> np.ndarray:
+        """Which after-images (bool[n_after]) have a layout with computes_omitted."""
+        flags, there = np.array([layout.computes_omitted for layout in self._layouts.known]), batch.after_rows >= 0
+        found = np.zeros(batch.n_after, np.bool_)
+        found[batch.after_rows[there]] = flags[layouts_of(batch.images)[there]]
+        return found
 
     def of_whole_images(self, images: ImageBuffers, rows: int) -> list[EncodedRowPart]:
         """The parts of the first `rows` of images that lack no column."""

@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.unit_index import Conflict, UnitIndex
 from applier.binlog.rows.changes import Changes, ImageLayouts
 
@@ -51,6 +52,15 @@ class UnitSearch(ABC, Generic[Taken]):
     def trace(self) -> None:
         """Keep the steps that rows take from here on."""
         self.index.trace()
+
+    def compare_images(self, witness: ImageWitness) -> None:
+        """Have `witness` compare before-images with the rows that they find; to be asked for before any row comes."""
+        self.index.compare_images(witness)
+
+    @property
+    def agreed_by_search(self) -> int:
+        """How many before-images found rows that agree with them, since that is how they are searched."""
+        return 0
 
     @property
     @abstractmethod

@@ -43,4 +43,5 @@ def segment_reader(segment: LogSegment, file: MappedFile, tables: Mapping[int, L
                    keep: Callable[[MappedFile], None] | None = None) -> ChangeReader:
     """A reader of a range of a file for these versions of tables, by id."""
     return ChangeReader(file, TableMaps(segment.tables, tables), checksum=segment.checksum,
-                        header_length=segment.header_length, keep=keep, left_out=segment.left_out)
+                        header_length=segment.header_length, keep=keep, left_out=segment.left_out,
+                        computes_omitted=segment.computes_omitted)

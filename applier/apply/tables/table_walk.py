@@ -28,6 +28,7 @@ from applier.apply.tables.table_maps import BATCH_ROWS
 from applier.apply.tables.unit import UnitApplier
 from applier.apply.tables.unit_kinds import unit_applier
 from applier.apply.tables.unit_ranges import UnitRanges
+from applier.apply.witnessed import OFF
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
 from applier.binlog.rows.layout import ColumnPlan
@@ -122,8 +123,9 @@ class TableWalk:
         reader = batch_reader(self._spec.search, reading) if self.bound is None else self.bound.reader
         wanted = reader.wanted(reading.plans)
         after = wanted if self._events is None else self._events.wanted(reading.plans, wanted)
+        has_witness = self._spec.witness != OFF
         binding = TableBinding(reading.plans, wanted, after, self.taker or partial(self._take, reading, reader),
-                               BATCH_ROWS, reader.raw_diffs, reader.before_images)
+                               BATCH_ROWS, reader.raw_diffs, reader.before_images or has_witness, hashes=has_witness)
         binding.layouts = reading.layouts
         self.bound = BoundTable(reading, reader, binding)
         return binding

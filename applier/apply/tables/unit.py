@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Generic
 
 import numpy as np
@@ -25,7 +26,9 @@ from applier.apply.tables.logged_table import TableReading
 from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.traced_rows import TracedRows
 from applier.apply.tables.unit_memory import UnitMemory
+from applier.apply.tables.unit_witness import UnitWitness
 from applier.apply.tasks import PlanAgain, Refused, UnitResult
+from applier.apply.witnessed import OFF, STOP, Witnessed, together
 from applier.binlog.rows.changes import Changes
 from applier.columns.alter.scan_order import Arrivals
 from applier.columns.table_key import alters_rows
@@ -49,7 +52,7 @@ class UnitApplier(ABC, Generic[Taken]):
         self.spec, self.sources = spec, tuple(sources)
         self._memory = UnitMemory(spec.definition)
         self._search: UnitSearch[Taken] | None = None  # while no change has come
-        self._is_traced = self._keeps_rows = False
+        self._is_traced = self._keeps_rows = self._has_testified = False
         self._left: np.ndarray | None = None  # pointers, where rows are kept
         self._stop: Refused | PlanAgain | None = None
         self._failed_diff: ApplierError | None = None
@@ -57,6 +60,7 @@ class UnitApplier(ABC, Generic[Taken]):
         self._passed: pa.Table | None = None  # the rows before the first change, where they were asked for
         self._was_changed: bool | None = None  # once the rows were given away
         self._conflicts: list[pa.Table] = []
+        self._witness = UnitWitness(spec.definition) if spec.witness != OFF else None
         self._seconds = 0.0
         self._zero_dates = self._next_number = 0
         self.by_foreign_keys = 0
@@ -76,8 +80,14 @@ class UnitApplier(ABC, Generic[Taken]):
     def stops(self) -> tuple[Refused | PlanAgain, ...]:
         """What stopped the unit, in this version or those before, in no order."""
         before = tuple(stop for source in self.sources for stop in source.stops)
-        own = (self._stop, None if self._failed_diff is None else Refused(errors=(self._failed_diff,)))
+        own = (self._stop, None if self._failed_diff is None else Refused(errors=(self._failed_diff,)),
+               *self._contradicted())
         return before + tuple(stop for stop in own if stop is not None)
+
+    def _contradicted(self) -> Iterator[Refused]:
+        """What the log says of the rows, where that stops a replay."""
+        if self.spec.witness == STOP and (differences := self._witnessed.differences):
+            yield Refused(errors=tuple(difference.error() for difference in differences))
 
     def _stopped_by(self, batch: Changes, refused: RefusedChange | LeavesUnit) -> Refused | PlanAgain:
         table = self.spec.definition.full_name
@@ -99,6 +109,8 @@ class UnitApplier(ABC, Generic[Taken]):
         """Get the rows that are there before the first change, unless they are here already."""
         if self._search is None:
             search = self._search = self._new_search()
+            if self._witness is not None:
+                search.compare_images(self._witness.images)
             if not self.is_stopped:
                 with self._timed(), self._refusing():
                     self._memory.base = self._rows_before()
@@ -126,10 +138,36 @@ class UnitApplier(ABC, Generic[Taken]):
         if self.is_stopped:  # a statement before it was refused, so the rows were not known
             return
         self._memory.remember_times(changes.batch)
+        if self._witness is not None:
+            self._witness.take(changes.batch)
+            if self._witness.is_full:
+                self._compare_images()
         if refused is not None:
             self._stop = self._stopped_by(changes.batch, refused)
         else:
             self._conflicts += search.suppressed_conflicts(self.spec.definition.full_name, changes)
+
+    # ---- what before-images say of rows
+
+    def _compare_images(self) -> None:
+        """Compare the before-images that wait with their rows, before these are lost."""
+        if self._witness is None or self._search is None:
+            return
+        index = self._search.index
+        self._witness.compare(index, self._memory.layouts, partial(self._memory.gatherer, index))
+
+    @property
+    def _witnessed(self) -> Witnessed:
+        if self._witness is None or self._search is None:
+            return Witnessed()
+        found, by_search = self._witness.result, self._search.agreed_by_search
+        return Witnessed(found.compared + by_search, found.agreed + by_search, found.differences)
+
+    def _testimony(self) -> Witnessed:
+        """What was witnessed here, once: rows of a version may come down to several units."""
+        found = Witnessed() if self._has_testified else self._witnessed
+        self._has_testified = True
+        return found
 
     # ---- what changes do to rows
 
@@ -202,6 +240,7 @@ class UnitApplier(ABC, Generic[Taken]):
             self._next_number = self.sources[0]._next_number if self.sources else 0
             yield from _chunks(self.rows_at_first if self._keeps_rows else self._rows_before())
             return
+        self._compare_images()
         gatherer = self._memory.gatherer(self._search.index)
         yield from self._numbered(gatherer.batches(self.pointers_left if self._keeps_rows else self._search.pointers()))
         self._zero_dates, self._failed_diff = gatherer.zero_dates, gatherer.failed_diff()
@@ -224,6 +263,8 @@ class UnitApplier(ABC, Generic[Taken]):
     def _check_diffs(self) -> None:
         for source in self.sources:
             source._check_diffs()
+        if self._was_changed is None:
+            self._compare_images()
         if self._was_changed is None and self._search is not None and self._search.index.diffs.n:
             self._failed_diff = self._memory.gatherer(self._search.index).failed_diff()
 
@@ -232,6 +273,7 @@ class UnitApplier(ABC, Generic[Taken]):
         change came into the unit's range. It does not count where there are `stops` afterwards."""
         written = Written(None)
         with self._timed(), self._refusing():
+            self._compare_images()
             if (place := self.spec.place) is None or self.is_stopped:
                 self.check()
             elif self.is_changed:
@@ -242,7 +284,8 @@ class UnitApplier(ABC, Generic[Taken]):
         return UnitResult(self.spec.number, *self._counts(), written.files,
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
-                          sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates)
+                          sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
+                          together(link._testimony() for link in chain))
 
     # ---- the outcome
 

@@ -25,6 +25,7 @@ from applier.io.relayed import is_relay_log, relayed_in
 from applier.io.resolver import absolute, check_regular, divided, folder_of, is_uri, join, resolve
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
+_WITH_GROUP_ID = re.compile(r"(?P<path>.+)\|\d{1,20}\|")
 _OF_ARIA = re.compile(r"aria_log\.\d{8}\Z")
 """Beside binlogs, in a data directory of MariaDB."""
 _GLOB = re.compile(r"[*?\[]")
@@ -223,7 +224,7 @@ def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
     with filesystem.open_input_stream(inner) as stream:
         lines = [line.strip() for line in stream.read().decode("utf-8", "surrogateescape").splitlines()]
     files: list[ArchiveFile | MissingFile] = []
-    for line in filter(None, lines):
+    for line in filter(None, map(_without_group_id, lines)):
         beside = join(folder_of(path), os.path.basename(line))
         places = [line, beside] if os.path.isabs(line) and not is_uri(path) else [beside]
         for place in [place + suffix for suffix in ("", *SUFFIXES.values()) for place in places]:
@@ -235,6 +236,11 @@ def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
             files.append(MissingFile(f"{path} names {line}, which does not exist", file=os.path.basename(line),
                                      errno=LOG_GAP))
     return files
+
+
+def _without_group_id(line: str) -> str:
+    """The path of an index line, which servers with group ids write as "path|id|" (GRP-3)."""
+    return match["path"] if (match := _WITH_GROUP_ID.fullmatch(line)) else line
 
 
 def _in_order(files: list[ArchiveFile]) -> list[ArchiveFile]:
@@ -325,7 +331,7 @@ def _has_no_end(outline: Outline) -> bool:
 
 
 def _check_gtids(before: Outline, after: Outline) -> None:
-    logged = before.previous_gtids.union(before.gtids)
+    logged = before.previous_gtids.followed_by(before.gtids)
     if missing := after.previous_gtids.subtract(logged):
         raise ArchiveError(
             f"transactions {missing} are in no file: {after.name} says that they came before it, and up to the "

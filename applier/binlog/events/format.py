@@ -134,6 +134,14 @@ class FormatDescription:
     created: int  # epoch seconds; 0 unless the server started with this file
 
     @property
+    def computes_omitted(self) -> bool:
+        """True if a replica of this server's version computes generated columns that an after-image lacks. MariaDB
+        10.11 logs them in all images, and its replica takes NULL, or keeps the row's value; MariaDB 11.8 logs none of
+        them in updates and REPLACE, whatever the row image, and its replica computes them. MySQL's replicas always
+        do."""
+        return self.flavour == "mysql" or _version(self.server_version) >= (11, 0, 0)
+
+    @property
     def checksum_length(self) -> int:
         """Bytes of the checksum at an event's end."""
         return CHECKSUM_LENGTH if self.checksum else 0
@@ -215,8 +223,13 @@ def _other_file(start: bytes) -> str:
 
 def _has_checksum_algorithm(server_version: str, flavour: str) -> bool:
     """Since MySQL 5.6.1 and MariaDB 5.3 the description ends with the algorithm, and has a checksum of its own."""
+    return _version(server_version) >= ((5, 3, 0) if flavour == "mariadb" else (5, 6, 1))
+
+
+def _version(server_version: str) -> tuple[int, ...]:
+    """The numbers of a server's version, without the prefix that MariaDB puts before them for old replicas."""
     numbers: list[int] = []
-    for part in server_version.split("-")[0].split(".")[:3]:
+    for part in server_version.removeprefix("5.5.5-").split("-")[0].split(".")[:3]:
         digits = "".join(c for c in part if c.isdigit())
         numbers.append(int(digits) if digits else 0)
-    return tuple(numbers) >= ((5, 3, 0) if flavour == "mariadb" else (5, 6, 1))
+    return tuple(numbers)

@@ -2,7 +2,9 @@
 
 MySQL: for each source (a UUID, or UUID:tag) the intervals of transaction numbers that were executed.
 MariaDB: for each domain the last group, as (server id, sequence number). All groups of that domain before it count as
-executed, so a MariaDB set is a position. An empty set has no flavour. Sets are values: no operation changes one.
+executed, so a MariaDB set is a position. A set that comes from a log also has the state of each domain there, which
+tells exactly what came before the position (applier.binlog.events.domains). An empty set has no flavour. Sets are
+values: no operation changes one.
 """
 
 import re
@@ -13,6 +15,7 @@ from uuid import UUID
 
 from sortedcontainers import SortedDict
 
+from applier.binlog.events.domains import State, is_executed
 from applier.errors import ArchiveError, UsageError
 
 Interval = tuple[int, int]
@@ -31,33 +34,55 @@ class GtidSet:
 
     intervals: Mapping[str, tuple[Interval, ...]] = field(default_factory=dict)  # "uuid" or "uuid:tag"
     domains: Mapping[int, Interval] = field(default_factory=dict)  # domain -> (server id, sequence number)
+    states: Mapping[int, State] = field(default_factory=dict, compare=False)  # of the domains whose log is known
 
     @classmethod
     def parse(cls, text: str) -> "GtidSet":
-        """Read "uuid:1-5:7:tag:1-3,uuid:…" (MySQL) or "0-1-5,1-1-7" (MariaDB). Raises UsageError."""
+        """Read "uuid:1-5:7:tag:1-3,uuid:…" (MySQL) or "0-1-5,1-1-7" (MariaDB). Raises UsageError.
+
+        Of several GTIDs of a MariaDB domain the last one is the position, and all are its state, as MariaDB writes
+        @@gtid_binlog_state; of several of one server the highest number counts.
+        """
         if not isinstance(text, str):
             raise UsageError(f"a GTID set is given as text, not as {type(text).__name__}")
         intervals: dict[str, list[Interval]] = {}
         domains: dict[int, Interval] = {}
+        states: dict[int, dict[int, int]] = {}
         for part in (entry.strip().lower() for entry in text.split(",")):
             if match := _MARIADB.match(part):
                 domain, server, number = map(int, match.groups())
-                domains[domain] = max(domains.get(domain, (0, 0)), (server, number), key=lambda entry: entry[1])
+                state = states.setdefault(domain, {})
+                state[server] = max(state.get(server, 0), number)
+                domains[domain] = server, state[server]
             elif part:
                 _parse_source(part, intervals)
         if intervals and domains:
             raise UsageError(f"a GTID set is of MySQL or of MariaDB, not both: {text!r}")
-        return cls.from_intervals(intervals, domains)
+        return cls.from_intervals(intervals, domains, {domain: state for domain, state in states.items()
+                                                       if len(state) > 1})
 
     @classmethod
     def from_intervals(
-        cls, intervals: Mapping[str, Iterable[Interval]], domains: Mapping[int, Interval] | None = None
+        cls, intervals: Mapping[str, Iterable[Interval]], domains: Mapping[int, Interval] | None = None,
+        states: Mapping[int, State] | None = None,
     ) -> "GtidSet":
-        """Build a set from intervals in any order, overlapping or not."""
+        """Build a set from intervals in any order, overlapping or not; from MariaDB's positions, and the states that
+        are known."""
         merged = {source: _merge(numbers) for source, numbers in sorted(intervals.items())}
         return cls(
-            {source: numbers for source, numbers in merged.items() if numbers}, dict(sorted((domains or {}).items()))
+            {source: numbers for source, numbers in merged.items() if numbers}, dict(sorted((domains or {}).items())),
+            dict(states or {}),
         )
+
+    @classmethod
+    def from_groups(cls, groups: Iterable[tuple[int, int, int]]) -> "GtidSet":
+        """The set after (domain, server id, number) groups of a MariaDB log in its order, with their states."""
+        domains: dict[int, Interval] = {}
+        states: dict[int, dict[int, int]] = {}
+        for domain, server, number in groups:
+            domains[domain] = server, number
+            states.setdefault(domain, {})[server] = number
+        return cls.from_intervals({}, domains, states)
 
     def __str__(self) -> str:
         if self.domains:
@@ -85,32 +110,44 @@ class GtidSet:
             source: self.intervals.get(source, ()) + other.intervals.get(source, ())
             for source in {**self.intervals, **other.intervals}
         }
-        domains = dict(self.domains)
+        domains, states = dict(self.domains), dict(self.states)
         for domain, entry in other.domains.items():
-            if domain not in domains or entry[1] >= domains[domain][1]:
+            if other._reaches(domain, self):
                 domains[domain] = entry
-        return GtidSet.from_intervals(intervals, domains)
+                if domain in other.states or self.domains.get(domain) != entry:
+                    states.pop(domain, None)
+                    states |= {domain: other.states[domain]} if domain in other.states else {}
+        return GtidSet.from_intervals(intervals, domains, states)
 
     def followed_by(self, later: "GtidSet") -> "GtidSet":
         """The set after the transactions of `later`, all of which came after those here. For MariaDB, where `later` has
-        a domain it says where that stands, even with a lower number (gtid_strict_mode=OFF)."""
-        return GtidSet.from_intervals(self.union(later).intervals, {**self.domains, **later.domains})
+        a domain it says where that stands, even with a lower number (gtid_strict_mode=OFF). Its state is known if it
+        was known here, or the domain begins there."""
+        states = {domain: state for domain, state in self.states.items() if domain not in later.domains}
+        states |= {domain: {**self.states.get(domain, {}), **state} for domain, state in later.states.items()
+                   if domain in self.states or domain not in self.domains}
+        return GtidSet.from_intervals(self.union(later).intervals, {**self.domains, **later.domains}, states)
 
     def contains(self, other: "GtidSet") -> bool:
         """Have all transactions of `other` been executed where this set has?"""
         return not other.subtract(self)
 
     def subtract(self, other: "GtidSet") -> "GtidSet":
-        """The transactions here that `other` lacks. For MariaDB, the domains in which this position is later."""
+        """The transactions here that `other` lacks. For MariaDB, the domains whose last group `other` does not have."""
         intervals = {
             source: _without(numbers, other.intervals.get(source, ())) for source, numbers in self.intervals.items()
         }
         domains = {
             domain: entry
             for domain, entry in self.domains.items()
-            if domain not in other.domains or entry[1] > other.domains[domain][1]
+            if domain not in other.domains or not other._reaches(domain, self)
         }
         return GtidSet.from_intervals(intervals, domains)
+
+    def _reaches(self, domain: int, other: "GtidSet") -> bool:
+        """Return True if this set, which has a MariaDB domain, has the other's last group there, if it has one."""
+        return domain not in other.domains or is_executed(other.domains[domain], other.states.get(domain),
+                                                          self.domains[domain], self.states.get(domain))
 
     def check_flavour(self, flavour: str) -> None:
         """Raise UsageError if this is a set of the other flavour than a log's, which never reaches it."""
@@ -122,11 +159,11 @@ class GtidSet:
     def of_sources(self, sources: Set[str]) -> "GtidSet":
         """The transactions here of some sources, and all of MariaDB's domains."""
         return GtidSet.from_intervals({source: numbers for source, numbers in self.intervals.items()
-                                       if source in sources}, self.domains)
+                                       if source in sources}, self.domains, self.states)
 
     def since(self, earlier: "GtidSet") -> "GtidSet":
         """What came after `earlier` to get here: `earlier.followed_by` it is this set, if this one contains it."""
-        return GtidSet.from_intervals(self.subtract(earlier).intervals, self.domains)
+        return GtidSet.from_intervals(self.subtract(earlier).intervals, self.domains, self.states)
 
     @classmethod
     def from_previous_gtids_event(cls, body: bytes) -> "GtidSet":
@@ -165,7 +202,7 @@ class GtidSet:
 
         A domain has an entry for each server id that it has seen; its last entry is the most recent group.
         """
-        return cls.from_intervals({}, {domain: (server, number) for domain, server, number in read_gtid_list(body)})
+        return cls.from_groups(read_gtid_list(body))
 
 
 def read_gtid_list(body: bytes) -> list[tuple[int, int, int]]:

@@ -48,8 +48,7 @@ class FileHead:
     @property
     def executed(self) -> GtidSet:
         """Everything executed before the file. A MariaDB list's last entry of a domain is the domain's position."""
-        domains = {domain: (server, number) for (domain, server), number in self.last_numbers.items()}
-        return self.before if self.before else GtidSet.from_intervals({}, domains)
+        return self.before or GtidSet.from_groups((*source, number) for source, number in self.last_numbers.items())
 
 
 def read_head(file: ArchiveFile) -> FileHead:

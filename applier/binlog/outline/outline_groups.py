@@ -30,6 +30,7 @@ from keysearch.memory import inline, store_u8
 
 COMMITTED, ROLLED_BACK, PREPARED = range(3)  # how a group ends
 NO_NUMBER = NO_XID = -1
+_RUNS_SEARCHED = 64
 
 
 @inline
@@ -129,19 +130,50 @@ def _count_gtid(state):
     number, server = state.group_number, state.group_server
     address = source_address(state, state.group_source)
     source = source_view(address)
-    if source.run == 0 or (server == NO_SERVER and run_at(state.runs.start, source.run - 1).last + 1 != number):
+    if server != NO_SERVER:
+        source.run = _run_of_server(state, source.run, server)
+    elif source.run != 0 and run_at(state.runs.start, source.run - 1).last + 1 != number:
+        source.run = 0
+    if source.run == 0:
         if append(state.runs, RUN_BYTES) == 0:
             return Status.NEED_ROOM
         source.run = state.runs.used
         run_at(state.runs.start, source.run - 1).source = state.group_source
-        run_at(state.runs.start, source.run - 1).first = number
-    run = run_at(state.runs.start, source.run - 1)
-    if server != NO_SERVER:
-        run.first = server
-    run.last = number
+        run_at(state.runs.start, source.run - 1).first = number if server == NO_SERVER else server
+    run_at(state.runs.start, source.run - 1).last = number
     if state.gtids_to_stop > 0:
         return _count_towards_stop(state, address, number, server)
     return Status.DONE
+
+
+@inline
+def _run_of_server(state, run, server):
+    """The run of the group's domain and a server, given the run that is the domain's latest; 0 for a new one. Only the
+    latest runs are searched: a server that is found in none of them gets one more."""
+    if run == 0 or run_at(state.runs.start, run - 1).first == server:
+        return run
+    for number in range(state.runs.used, max(state.runs.used - _RUNS_SEARCHED, 0), -1):
+        known = run_at(state.runs.start, number - 1)
+        if known.source == state.group_source and known.first == server:
+            return np.int64(number)
+    return np.int64(0)
+
+
+@inline
+def is_past_stop(state, source, number, server):
+    """Return True if the group that opens is behind what the stop set wants, which the log does not have: a later one
+    of the same server in the domain, as MariaDB's START SLAVE UNTIL decides."""
+    if state.gtids_to_stop == 0 or server == NO_SERVER:
+        return False
+    for i in range(state.stop_gtids.used):
+        address = state.stop_gtids.start + STOP_BYTES * i
+        wanted = stop_view(address)
+        if wanted.reached == 0 and wanted.first == server and number > wanted.last and same_bytes(
+                source, address, SOURCE_BYTES):
+            wanted.reached = 1
+            state.gtids_to_stop -= 1
+            return state.gtids_to_stop == 0
+    return False
 
 
 @inline
@@ -154,7 +186,7 @@ def _count_towards_stop(state, source, number, server):
         if server == NO_SERVER:
             if wanted.first <= number <= wanted.last:
                 state.gtids_to_stop -= 1
-        elif wanted.reached == 0 and number >= wanted.last:
+        elif wanted.reached == 0 and server == wanted.first and number == wanted.last:
             wanted.reached = 1
             state.gtids_to_stop -= 1
     return Status.STOPPED if state.gtids_to_stop == 0 else Status.DONE

@@ -22,8 +22,8 @@ from applier.binlog.events.compressed_kernel import CONTENT_BYTES, content_view
 from applier.binlog.events.digest_kernel import with_event
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import IGNORABLE_FLAG, MARIADB_STANDALONE, STATEMENT_END_FLAG, EventType
-from applier.binlog.outline.outline_groups import ROLLED_BACK, end_group, open_group
-from applier.binlog.outline.outline_gtids import read_gtid
+from applier.binlog.outline.outline_groups import ROLLED_BACK, end_group, is_past_stop, open_group
+from applier.binlog.outline.outline_gtids import read_gtid, source_address
 from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
     BLOCKED,
@@ -149,6 +149,9 @@ def _gtid(state, header, position, event_type, body, end):
     result, flags = read_gtid(state, event_type, position, body, end, server_id)
     if event_type == EventType.MARIADB_GTID:
         state.group_state = STANDALONE if flags & MARIADB_STANDALONE else TRANSACTION
+        if result == Status.DONE and is_past_stop(state, source_address(state, state.group_source), state.group_number,
+                                                  server_id):
+            return Status.STOPPED
     return result
 
 

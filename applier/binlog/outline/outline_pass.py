@@ -163,7 +163,7 @@ class OutlinePass(OutlinedFile):
     def _before(self, start: int, known: KnownStart | None) -> GtidSet:
         """The file's transactions before `start`, which must be a position between two groups: without reading them if
         the file is the known one. If it is another one, its transactions decide; without GTIDs it is refused."""
-        if known is None or known.tail is None or relayed_in(self.uri) is not None:
+        if known is None or known.tail is None or relayed_in(self.uri) is not None or self._needs_states(known):
             return self._skip_to(start)
         if self.tail(start) == known.tail:
             return known.executed.since(self.previous_gtids)
@@ -174,6 +174,13 @@ class OutlinePass(OutlinedFile):
                                hint="are these logs of the base's own server? To go on all the same: "
                                     f"--start-position {self.name}:{start}")
         return before
+
+    def _needs_states(self, known: KnownStart) -> bool:
+        """Return True if the transactions to stop after are of other servers than those that MariaDB's domains stand
+        at: whether these came before the start, only the log tells."""
+        wanted = self.stop.gtid_set.domains if self.stop.gtid_set is not None else {}
+        return any(server != known.executed.domains.get(domain, (server, 0))[0]
+                   for domain, (server, _) in wanted.items())
 
     def _skip_to(self, start: int) -> GtidSet:
         """The transactions before `start`, by reading them."""

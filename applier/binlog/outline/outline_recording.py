@@ -90,7 +90,7 @@ TABLE_ID, _, table_id_entry = struct("table id", plus_one=np.int64, use=np.int64
 SOURCE, source_view, _ = struct("source", bytes=(np.uint8, (SOURCE_BYTES,)), run=np.int64)
 """A source of GTIDs (outline_sources), and its latest run, plus one."""
 RUN, _, run_at = struct("run", source=np.int64, first=np.int64, last=np.int64)
-"""Transactions of a source, without gaps. MariaDB: a domain's last server id and number."""
+"""Transactions of a source, without gaps. MariaDB: a server id, and its last number in the domain."""
 GROUP, group_view, _ = struct("group", **dict.fromkeys((
     "start", "end", "time", "source", "number", "server", "xid"), np.int64))
 """A group, where a pass keeps a record of each: its source and number (-1 without a GTID), its server (MariaDB), and
@@ -100,7 +100,8 @@ ROW_STATEMENT, row_statement_view, _ = struct("statement of rows", **dict.fromke
 """The statement behind the rows events in [position, end), where a pass keeps a record of each; `end` is NEVER where no
 rows event says that it is the last. The text is at an address relative to the file's."""
 STOP, stop_view, _ = struct("stop", bytes=(np.uint8, (SOURCE_BYTES,)), first=np.int64, last=np.int64, reached=np.int64)
-"""What the stop set wants of a source (its bytes): the numbers; MariaDB: is the domain there yet?"""
+"""What the stop set wants of a source (its bytes): the numbers; MariaDB: the server id and the number, and whether the
+domain has reached them."""
 
 N_SAMPLES_KEPT, SAMPLE_BYTES = 64, 4096
 _BITMAP = (np.uint8, (MOST_COLUMNS // 8,))
@@ -186,13 +187,14 @@ class Recording:
     def _set_stop_gtids(self, stop_gtids: GtidSet) -> None:
         wanted: list[tuple[str | int, int, int]] = [
             (source, first, last) for source, pairs in stop_gtids.intervals.items() for first, last in pairs]
-        wanted += [(domain, number, number) for domain, (_, number) in stop_gtids.domains.items()]
+        wanted += [(domain, server, number) for domain, (server, number) in stop_gtids.domains.items()]
         self._stop_gtids = self._array("stop_gtids", len(wanted), STOP)
         for entry, (source, first, last) in zip(self._stop_gtids, wanted, strict=True):
             entry["bytes"] = np.frombuffer(source_bytes(source), np.uint8)
             entry["first"], entry["last"] = first, last
         self.state["stop_gtids"]["used"] = len(wanted)
-        self.state["gtids_to_stop"] = sum(last - first + 1 for _, first, last in wanted)
+        self.state["gtids_to_stop"] = len(stop_gtids.domains) + sum(
+            last - first + 1 for pairs in stop_gtids.intervals.values() for first, last in pairs)
 
     def set_limits(
         self,
@@ -254,10 +256,9 @@ class Recording:
         runs = self.used("runs").tolist()
         sources = self.source_bytes()
         if mariadb:
-            domains = {
-                domain_of(sources[source]): (server, number) for source, server, number in runs
-            }
-            return GtidSet.from_intervals({}, domains)
+            newest = [runs[run - 1] for run in self.used("sources")["run"].tolist() if run]
+            return GtidSet.from_groups((domain_of(sources[source]), server, number)
+                                       for source, server, number in [*runs, *newest])
         texts = [source_text(source) for source in sources]
         intervals: dict[str, list[tuple[int, int]]] = {text: [] for text in texts}
         for source, first, last in runs:

@@ -14,10 +14,12 @@ from keysearch.addresses import address_of
 
 @dataclasses.dataclass(frozen=True)
 class ImageLayout:
-    """The layout of an after-image: the columns that are `present`, and those of them whose value is a JSON diff."""
+    """The layout of an after-image: the columns that are `present`, and those of them whose value is a JSON diff.
+    `computes_omitted`: see FormatDescription."""
 
     present: tuple[int, ...]
     diffs: tuple[int, ...] = ()
+    computes_omitted: bool = True
 
 
 class ImageLayouts:
@@ -60,6 +62,14 @@ class Changes(Protocol):
     def after_rows(self) -> np.ndarray: ...
     @property
     def images(self) -> np.ndarray: ...
+    @property
+    def before_images(self) -> np.ndarray: ...
+    @property
+    def before_lengths(self) -> np.ndarray: ...
+    @property
+    def before_hashes(self) -> np.ndarray: ...
+    @property
+    def after_hashes(self) -> np.ndarray: ...
 
 
 class DecodedChanges(Changes, Protocol):
@@ -78,7 +88,7 @@ class DecodedChanges(Changes, Protocol):
 _ARRAYS: dict[str, type[np.number]] = {
     "kinds": np.uint8, "places": np.int64, "rows": np.int32, "before_rows": np.int32, "after_rows": np.int32,
     "images": np.int64, "image_lengths": np.int32, "times": np.uint32, "events": np.int64, "before_images": np.int64,
-    "before_lengths": np.int32, "seqs": np.int64,
+    "before_lengths": np.int32, "seqs": np.int64, "before_hashes": np.uint32, "after_hashes": np.uint32,
 }
 """A batch's arrays, as its record names them."""
 
@@ -91,7 +101,8 @@ class ChangeBatch:
     1970), `events` (int64: the rows event's number in the walk and, in EVENT_FLAG_BITS below it, its flags),
     `before_images` and `before_lengths` (the same of the before-image as of the after-image; of a compressed event it
     is good only where the binding asks for it), `seqs` (int64: what orders and identifies the change in its event
-    group, see change_records.SEQ_BITS)."""
+    group, see change_records.SEQ_BITS), `before_hashes` and `after_hashes` (uint32: of the bytes of both images, where
+    the binding asks for them; 0 for none)."""
 
     def __init__(self, before: ImageBuffers, after: ImageBuffers, rows: int):
         self.before, self.after, self.file = before, after, NO_FILE
@@ -165,6 +176,14 @@ class ChangeBatch:
     @property
     def seqs(self) -> np.ndarray:
         return self._arrays[11][:self.n]
+
+    @property
+    def before_hashes(self) -> np.ndarray:
+        return self._arrays[12][:self.n]
+
+    @property
+    def after_hashes(self) -> np.ndarray:
+        return self._arrays[13][:self.n]
 
     def keep(self, wanted: np.ndarray) -> None:
         """Drop all changes except the `wanted` ones (bool[n]); the images stay where they are."""

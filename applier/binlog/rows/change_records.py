@@ -20,9 +20,11 @@ LAYOUT_BYTES = LAYOUT.itemsize
 
 BATCH, batch_at, _ = struct("change batch", **dict.fromkeys((
     "n", "n_before", "n_after", "in_one", "capacity", "kinds", "places", "rows", "before_rows", "after_rows", "images",
-    "image_lengths", "times", "events", "before_images", "before_lengths", "seqs", "zero_dates"), np.int64))
+    "image_lengths", "times", "events", "before_images", "before_lengths", "seqs", "before_hashes", "after_hashes",
+    "hashes", "zero_dates"), np.int64))
 """How many changes, before-images and after-images it has, and where its arrays are. `in_one` is 1 where both images go
-into the same buffers, one after the other: then all images are counted by both numbers."""
+into the same buffers, one after the other: then all images are counted by both numbers; `hashes` is 1 where the hashes
+of images are taken."""
 
 IMAGES, images_at, _ = struct("images of an event", **dict.fromkeys((
     "body", "first", "stop", "safe_end", "kind", "before", "after", "json_columns"), np.int64))

@@ -52,7 +52,8 @@ class TableBinding:
     `plans` says how each column of the log's images is read, `before` and `after` what comes out for each (None: not
     wanted; a plan of `plans`, or a variant of it). `take` is called with each batch when it is full or the walk ends.
     A JSON diff stands for no value and is absent, but with `raw_diffs`, where its bytes come out. With `before_images`
-    the memory that they lie in is kept as that of after-images is. `in_one`: both images go to the same buffers, in
+    the memory that they lie in is kept as that of after-images is. `hashes`: the hashes of both images are wanted.
+    `in_one`: both images go to the same buffers, in
     the order of the log; `before` is then what `after` is.
     """
 
@@ -64,11 +65,13 @@ class TableBinding:
     raw_diffs: bool = False
     before_images: bool = False
     in_one: bool = False
+    hashes: bool = False
 
     def __post_init__(self) -> None:
         after = ImageBuffers(self.after, 2 * self.rows if self.in_one else self.rows)
         before = after if self.in_one else ImageBuffers(self.before, self.rows)
         self.batch = ChangeBatch(before, after, self.rows)
+        self.batch.record["hashes"] = self.hashes
         self.layouts = ImageLayouts(self.plans)
 
     def flush(self, file: MappedFile) -> None:
@@ -82,8 +85,8 @@ class TableBinding:
 class _BoundTable:
     """One distinct table map: its binding, and the layouts seen so far with their variants."""
 
-    def __init__(self, table_map: TableMap, binding: TableBinding):
-        self.table_map, self.binding = table_map, binding
+    def __init__(self, table_map: TableMap, binding: TableBinding, computes_omitted: bool):
+        self.table_map, self.binding, self._computes_omitted = table_map, binding, computes_omitted
         self.json_columns = [column for column, kind in enumerate(table_map.types) if kind == WireType.JSON]
         self._kept: list[object] = []
         self._layouts: list[ImageLayout] = []
@@ -99,7 +102,7 @@ class _BoundTable:
         programs = [ImageProgram(binding.plans, present, buffers)
                     for buffers in (binding.batch.before, binding.batch.after)]
         self._kept += [stored, *programs]
-        layout = ImageLayout(tuple(present))
+        layout = ImageLayout(tuple(present), computes_omitted=self._computes_omitted)
         before, after = (program.address for program in programs)
         record = address_of(stored), binding.layouts.number(layout), before, after, 0, 0, 0
         self._records = np.append(self._records, np.array([record], k.LAYOUT))
@@ -113,7 +116,8 @@ class _BoundTable:
         present = self._layouts[number].present
         diffs = tuple(column for bit, column in enumerate(self.json_columns) if bits >> bit & 1 and column in present)
         program = ImageProgram(binding.plans, present, binding.batch.after, () if binding.raw_diffs else diffs)
-        record = address_of(stored), binding.layouts.number(ImageLayout(present, diffs)), 0, program.address, 0, 0, 0
+        layout_of_diffs = ImageLayout(present, diffs, self._computes_omitted)
+        record = address_of(stored), binding.layouts.number(layout_of_diffs), 0, program.address, 0, 0, 0
         known = self._variants.get(number, np.empty(0, k.LAYOUT))
         variants = self._variants[number] = np.append(known, np.array([record], k.LAYOUT))
         self._kept += [stored, program]
@@ -132,13 +136,13 @@ class ChangeReader:
     `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
     None. `checksum` says that events end with a CRC32. Images of compressed events lie in memory that `keep` is told
     of; without it they are good for one batch only. Events in the ranges `left_out` (left_out.pack_ranges), which are
-    whole groups, are passed over.
+    whole groups, are passed over. `computes_omitted`: see FormatDescription.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,
                  header_length: int = HEADER_LENGTH, keep: Callable[[MappedFile], None] | None = None,
-                 left_out: bytes = b""):
-        self.file, self._bind = file, bind
+                 left_out: bytes = b"", computes_omitted: bool = True):
+        self.file, self._bind, self._computes_omitted = file, bind, computes_omitted
         self._left_out = unpack_ranges(left_out)
         self._header_bytes = header_length
         self._checksum_bytes = 4 if checksum else 0
@@ -250,7 +254,7 @@ class ChangeReader:
             binding = self._bind(table_map)
         except ApplierError as error:
             raise error.at(file=self.file.uri, position=position) from None
-        table = None if binding is None else _BoundTable(table_map, binding)
+        table = None if binding is None else _BoundTable(table_map, binding, self._computes_omitted)
         self._tables.append(table)
         number = len(self._tables) - 1
         if number == len(self._records):

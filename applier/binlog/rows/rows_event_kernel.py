@@ -32,12 +32,15 @@ from applier.binlog.rows.change_records import (
     layout_at,
     table_at,
 )
+from applier.binlog.rows.image_hash import image_hash
 from applier.binlog.rows.image_kernel import CORRUPT, FULL, program_view, read_image
 from applier.binlog.rows.table_ids_kernel import id_entry
 from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import (
     copy_bytes,
     inline,
+    load_i32,
+    load_i64,
     load_u8,
     load_u16,
     store_i32,
@@ -51,6 +54,7 @@ _PARTIAL_UPDATE, _PAYLOAD = 39, 40
 _ZERO_DATES = offset(BATCH, "zero_dates")
 _PLAIN, _PARTIAL_JSON = 0, 1
 """Value options."""
+_ADDRESS = (np.int64(1) << IMAGE_ID_SHIFT) - 1
 DUMMY_TABLE_ID, ALL_ONES = 0xFFFFFF, 0xFFFFFFFFFFFF
 """Ids of rows events without rows, which only end a statement."""
 
@@ -204,6 +208,19 @@ def _add_after(batch, pointer, length):
 
 
 @inline
+def _add_hashes(batch, first):
+    """The hashes of both images of all changes from number `first` on, whose bytes are in cache yet; 0 for no image."""
+    for change in range(first, batch.n):
+        before, after = load_i64(batch.before_images + 8 * change), load_i64(batch.images + 8 * change)
+        for image, lengths, hashes in ((before, batch.before_lengths, batch.before_hashes),
+                                       (after, batch.image_lengths, batch.after_hashes)):
+            word = np.int64(0)
+            if image != -1:
+                word = image_hash(image & _ADDRESS, np.int64(load_i32(lengths + 4 * change)))
+            store_u32(hashes + 4 * change, np.uint32(word))
+
+
+@inline
 def _add_change(batch, kind, row, offset, state):
     """The next change, whose images have been added: a row of the event that is being read, at this offset in its body.
     """
@@ -220,6 +237,7 @@ def _add_change(batch, kind, row, offset, state):
 def rows_of_event(images, batch_address, state):
     """The images of one rows event into its table's batch; where a row is bad, those before it are there."""
     batch, resume = batch_at(batch_address), state.row_at
+    first = batch.n
     at = images.body + resume if resume else images.first
     row = state.detail if resume else np.int64(0)
     kind, before, after, json_columns = images.kind, images.before, images.after, images.json_columns
@@ -263,6 +281,8 @@ def rows_of_event(images, batch_address, state):
         _add_change(batch, kind, row, at - images.body, state)
         row += 1
         at = next_at
+    if batch.hashes:
+        _add_hashes(batch, first)
     if status != Status.DONE:
         state.row_at = at - images.body
         state.detail = row

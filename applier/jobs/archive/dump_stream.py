@@ -3,6 +3,9 @@
     packet  = length 3 bytes, number 1 byte, then 0 and the event, or 255 and an error, or 254 at the end of the log
     event   = larger than 16 MB: as many packets as it needs, all but the last one of 2^24 - 1 bytes
 
+Of MariaDB 11.8 the events within a group do not say where they end, but for the first and the last one
+(binlog_legacy_event_pos=OFF).
+
 An ordinary event costs a call to read its header, one to check its checksum and one to keep where it is; all bytes of a
 run are copied once. Source: MySQL Source Documentation, "COM_BINLOG_DUMP" and "MySQL Packets".
 """
@@ -37,6 +40,7 @@ _CRC_OF_ALL = 0x2144DF1C
 """The CRC32 of anything with its own CRC32 behind it."""
 _RECEIVED_AT_ONCE = 1 << 20
 _FIRST_POSITION = 4
+_NONE = -1
 MOST_BYTES = 1 << 30
 """The largest event: what a replica takes at most (replica_max_allowed_packet). A server's max_allowed_packet may be
 smaller than its events, which have a row twice, or a whole transaction."""
@@ -88,7 +92,7 @@ class DumpStream:
         self._socket, self._number = socket, number
         self._room = memoryview(bytearray(_RECEIVED_AT_ONCE))
         self._pending, self._at = bytearray(), 0
-        self._checksums = True
+        self._checksums, self._unknown_end = True, _NONE
         self.heartbeats = 0
         self._found: deque[Run | FileBegins | EndOfLog] = deque()
 
@@ -123,6 +127,7 @@ class DumpStream:
     def _run(self) -> Run | None:
         """The ordinary events from here on, up to one that is not, or that is not whole."""
         at, number, position, checksums = self._at, self._number, self.position, self._checksums
+        unknown_end = self._unknown_end
         events, unpack, crc32 = [], _PACKET.unpack_from, zlib.crc32
         with memoryview(self._pending) as pending:
             last = len(pending) - _PACKET.size
@@ -134,7 +139,7 @@ class DumpStream:
                         or at_end > len(pending)):
                     break
                 event = pending[start:at_end]
-                if packet != number or size != length or end != (position + size) & 0xFFFFFFFF:
+                if packet != number or size != length or end not in ((position + size) & 0xFFFFFFFF, unknown_end):
                     break
                 if checksums and crc32(event) != _CRC_OF_ALL:
                     break
@@ -220,9 +225,10 @@ class DumpStream:
         """A format description, which a server sends without the mark of a file that is open. One that is sent before
         events from within a file is not the file's own."""
         try:
-            self._checksums = parse_format_description(event).checksum
+            description = parse_format_description(event)
         except ArchiveError as error:
             raise error.at(file=self.name, position=self.position) from None
+        self._checksums, self._unknown_end = description.checksum, 0 if description.flavour == "mariadb" else _NONE
         if self._checksums and zlib.crc32(event) != _CRC_OF_ALL:
             raise self._damaged("the checksum of a format description does not match")
         if is_real:
@@ -252,7 +258,7 @@ class DumpStream:
         self._found.append(FileBegins(name))
 
     def _keep(self, event: bytes, end: int, has_checksum: bool) -> None:
-        if end != (self.position + len(event)) & 0xFFFFFFFF:
+        if end not in ((self.position + len(event)) & 0xFFFFFFFF, self._unknown_end):
             raise self._damaged(f"a {event_name(event[4])} event does not follow the one before it")
         if self._checksums and not has_checksum:
             raise self._damaged(f"the checksum of a {event_name(event[4])} event does not match")

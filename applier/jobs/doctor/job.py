@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from applier.engine.choice import Choice, choose
+from applier.errors import SnapshotError
 from applier.io.progress import Progress, Silent
 from applier.jobs.doctor.contents import look_at_compression, look_at_images, look_at_searches
 from applier.jobs.doctor.log import Heads, look_at_files, look_at_log, look_at_places
@@ -22,6 +23,7 @@ from applier.jobs.doctor.machine import (
 )
 from applier.jobs.doctor.plan import Cost, look_at_columns, look_at_cost, look_at_definitions, look_at_history
 from applier.jobs.doctor.result import Diagnosis, Findings
+from applier.jobs.report.loading import load_report
 from applier.options import DoctorOptions
 from applier.snapshot import manifest
 from applier.snapshot.checks import check_listed
@@ -93,4 +95,17 @@ def _look_at_base(findings: Findings, options: DoctorOptions) -> Snapshot | None
     base = findings.attempt("base", load)
     if base is not None:
         findings.ok("base", f"{len(base.tables):,} tables at {base.position}; its files are there")
+        _look_at_witness(findings, place)
     return base
+
+
+def _look_at_witness(findings: Findings, base: str) -> None:
+    """Note what the log said of the base's rows when the base was made."""
+    try:
+        witness = load_report(base).result.witness
+    except SnapshotError:  # of a dump, or of a version before the witness
+        return
+    for difference in witness.differences:
+        findings.note("witness", str(difference), "look at the base's own base, its definitions and this table's DDL")
+    if witness.compared and not witness.differences:
+        findings.ok("witness", f"{witness} with the base's rows")

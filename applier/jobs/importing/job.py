@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 from applier import __version__
 from applier.io import full_disk
@@ -120,7 +121,7 @@ class _Import:
         if self.flavour is None:
             yield "the dump does not say whether it is of MySQL or of MariaDB: it was read as MySQL's, and the log " \
                   "of a replay on top of it decides; --flavour says it"
-        if not position.file and not position.gtid_set:
+        if not position.file and not position.gtid_set and position.group_id is None:
             yield "the dump does not say at which binlog position it was made: a replay on top of it begins with the " \
                   "first binlog that it is given; --position or --gtid-set names it"
         elif not position.gtid_set and self.flavour == "mariadb":  # whose logs always have GTIDs
@@ -134,7 +135,7 @@ class _Import:
             said = DumpPosition(*given.position, given.gtid_set or said.gtid_set)
         elif given.gtid_set is not None:
             said = DumpPosition(said.file, said.offset, given.gtid_set)
-        return said
+        return said if given.group_id is None else replace(said, group_id=given.group_id)
 
 
 def _flavour_of(dump: Dump) -> str | None:

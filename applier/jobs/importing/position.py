@@ -25,12 +25,13 @@ _GTID = re.compile(r"^[# \t]*(?:GTID:|executed_gtid_set\s*=)[ \t]*[\"']?([\w:-]+
 
 @dataclass(frozen=True)
 class DumpPosition:
-    """What is known of the position: a binlog's name and an offset, a GTID set; "" and 0 if not known. Raises
-    UsageError for a name that no binlog has."""
+    """What is known of the position: a binlog's name and an offset, a GTID set; "" and 0 if not known; and the id of
+    the last group, None if not known. Raises UsageError for a name that no binlog has."""
 
     file: str = ""
     offset: int = 0
     gtid_set: str = ""
+    group_id: int | None = None
 
     def __post_init__(self) -> None:
         check_log_name(self.file)
@@ -50,7 +51,7 @@ class DumpPosition:
 
     def in_manifest(self, flavour: str) -> BinlogPosition:
         """The position for a manifest; the time of the last event group is not known."""
-        return BinlogPosition(self.file, self.offset, self.gtid_set, None, flavour)
+        return BinlogPosition(self.file, self.offset, self.gtid_set, None, flavour, self.group_id)
 
 
 def of_metadata(text: str) -> DumpPosition:

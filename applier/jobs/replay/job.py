@@ -226,7 +226,7 @@ class _Replay:
             self.shown.output or staging.output, str(position), position.gtid_set, position.timestamp,
             tables, dict(self.seconds), tuple(self.notes), options.exec_mode,
             ", ".join(sorted(done.routes)), done.conflicts.num_rows, done.units, zero_dates,
-            {table: dict(kinds) for table, kinds in sorted(history.skipped.items())}, done.left_out)
+            {table: dict(kinds) for table, kinds in sorted(history.skipped.items())}, done.left_out, done.witness)
         return staging.commit(snapshot, schema_file(map(_definition, entries)), self.result.report(),
                               to_parquet(done.conflicts) if options.exec_mode == "idempotent" else None)
 

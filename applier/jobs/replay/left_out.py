@@ -111,14 +111,18 @@ def _check_gtids(wanted: GtidSet, found: GtidSet, base: Snapshot | None) -> Iter
 
 
 def _executed(wanted: GtidSet, position: BinlogPosition) -> GtidSet:
-    """Those of the transactions that are executed at a position; of MariaDB's, whose number is not after it."""
+    """Those of the transactions that are executed at a position; of MariaDB's other servers, those with lower numbers.
+    """
     executed = GtidSet.parse(position.gtid_set)
     if not executed.domains:
         return wanted.subtract(wanted.subtract(executed))
-    return GtidSet.from_intervals({
-        source: [(first, min(last, executed.domains[int(domain)][1])) for first, last in numbers]
-        for source, numbers in wanted.intervals.items()
-        if source.count("-") == 1 and int(domain := source.partition("-")[0]) in executed.domains})
+    held = {}
+    for source, numbers in wanted.intervals.items():
+        domain, server = map(int, source.split("-")) if source.count("-") == 1 else (-1, -1)
+        if domain in executed.domains:
+            own, number = executed.domains[domain]
+            held[source] = [(first, min(last, number - (server != own))) for first, last in numbers]
+    return GtidSet.from_intervals(held)
 
 
 @contextmanager

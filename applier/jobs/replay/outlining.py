@@ -24,9 +24,12 @@ from applier.plan.passes import bytes_left, end_of_pass
 from applier.plan.prepared import resolve_prepared_transactions, with_prepared_transactions
 from applier.plan.stops.base_position import (
     could_be_another_servers,
+    have_all_domains,
     lacks_file_position,
+    position_by_group_id,
     position_by_gtid,
     tasks_by_gtid,
+    tasks_of_served_domains,
 )
 from applier.plan.stops.executed import executed_after, nothing_left
 from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
@@ -37,7 +40,7 @@ from applier.plan.stops.stop_position import (
     outlines_up_to_stop,
 )
 from applier.schema.history.relevance import Relevance
-from applier.snapshot.manifest import PreparedTransaction, Snapshot
+from applier.snapshot.manifest import BinlogPosition, PreparedTransaction, Snapshot
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,8 @@ class Outlining:
         self._reapply, self._n_groups, self._n_executed, self._executed_until = reapply, 0, 0, ("", 0)
         self._progress, self._note = progress, note
         self.n_passes, self._told = 0, -1
+        self._start_position = options.start_position
+        self._group_id: int | None = None  # the last one before the start
 
     def stop_condition(self) -> StopCondition:
         """Where people want the replay to stop."""
@@ -85,7 +90,7 @@ class Outlining:
     def _first(self, archive: Archive, base: Snapshot | None, n_bytes: int) -> Pass:
         """The first pass, after a base that is found by its transactions if the archive does not have the position that
         it names, or they do not end there."""
-        if base is None or self._options.start_position is not None:
+        if base is None or self._start_position is not None:
             return self._outline(archive, base, n_bytes)
         if not lacks_file_position(base.position):
             try:
@@ -93,15 +98,38 @@ class Outlining:
             except ArchiveError as error:
                 if not could_be_another_servers(error, base.position):
                     raise
+        if not base.position.gtid_set:
+            return self._after(archive, base, position_by_group_id(archive, base.position), "group id", n_bytes)
         outlines = self._executor.outline(tasks_by_gtid(archive, base.position), lambda *_: None)
-        placed = replace(base, position=position_by_gtid(base.position, outlines))
-        if base.position.file:
-            self._note(f"the base stands at {base.position}, which is not in these logs: by its GTIDs they continue "
-                       f"from {placed.position}")
-        return self._outline(archive, placed, n_bytes)
+        if served := tasks_of_served_domains(base.position, outlines):
+            outlines = self._executor.outline(served, lambda *_: None)
+        try:
+            place = position_by_gtid(base.position, outlines)
+        except ArchiveError:
+            if not have_all_domains(base.position, outlines):
+                raise
+            return self._by_domains(archive, base, n_bytes)
+        return self._after(archive, base, place, "GTIDs", n_bytes)
 
-    def _outline(self, archive: Archive, base: Snapshot | None, n_bytes: int) -> Pass:
-        """Outline the files that count, and check that nothing is missing between them."""
+    def _after(self, archive: Archive, base: Snapshot, place: BinlogPosition, by: str, n_bytes: int) -> Pass:
+        """The first pass after a place that was found in other logs than those that the base names, if it names any."""
+        if base.position.file:
+            self._note(f"the base stands at {base.position}, which is not in these logs: by its {by} they continue "
+                       f"from {place}")
+        return self._outline(archive, replace(base, position=place), n_bytes, is_placed=True)
+
+    def _by_domains(self, archive: Archive, base: Snapshot, n_bytes: int) -> Pass:
+        """The first pass where no place in the log has just what the base has of MariaDB's domains: it begins with the
+        log, and passes over what the base has of each domain, as a source does."""
+        first = archive.files[0].name
+        self._note(f"the base stands at {base.position.gtid_set}, whose domains are at different places in these logs: "
+                   f"each is applied from there on, from {first} on")
+        self._start_position = (first, 4)
+        return self._outline(archive, base, n_bytes)
+
+    def _outline(self, archive: Archive, base: Snapshot | None, n_bytes: int, *, is_placed: bool = False) -> Pass:
+        """Outline the files that count, and check that nothing is missing between them, or between them and the base,
+        unless it `is_placed` by its transactions."""
         stop = self.stop_condition()
         if stop.gtid_set is not None:
             stop.gtid_set.check_flavour(read_head(archive.files[0]).format.flavour)
@@ -116,7 +144,7 @@ class Outlining:
             self._note(f"relay logs ({archive.relay_logs}) are read as the logs of the source that they have events "
                        f"of: positions are the source's, from {archive.files[0].name} on")
         self._progress.phase("outline", len(files), f"files of {shown_size(sum(file.size for file in files))}")
-        known = known_start(base) if self._options.start_position is None else None
+        known = known_start(base) if self._start_position is None else None
         tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance,
                              leaving_out=self._leaving_out) for file in files]
         tasks[0] = replace(tasks[0], start=start, known=known)
@@ -126,12 +154,13 @@ class Outlining:
             raise archive.gap
         check_continuity(outlines)
         goes_on = base is not None and self._start is None
-        if goes_on and base is not None and base.position.file and self._options.start_position is None:
+        if goes_on and base is not None and base.position.file and not (is_placed or self._start_position):
             check_base(base, outlines[0])
         if base is None and self._start is None and (earlier := outlines[0].previous_gtids):
             self._note(f"the binlogs begin with {outlines[0].name}: transactions {earlier} came before it, and their "
                        "changes are not here")
-        check_group_ids(outlines, base.position.group_id if goes_on and base is not None else None)
+        check_group_ids(outlines, self._group_id if self._start is not None else
+                        base.position.group_id if base is not None else None)
         if self.n_passes == 0:
             check_not_past(stop, outlines[0], GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet())
         is_empty = until is None and outlines[-1].stopped and not any(outline.n_groups for outline in outlines)
@@ -161,7 +190,7 @@ class Outlining:
     @property
     def _start(self) -> tuple[str, int] | None:
         """Where people want it to start, for the first pass."""
-        return self._options.start_position if self.n_passes == 0 else None
+        return self._start_position if self.n_passes == 0 else None
 
     def _files(self, archive: Archive, base: Snapshot | None,
                stop: StopCondition) -> tuple[tuple[ArchiveFile, ...], int | None]:
@@ -174,6 +203,10 @@ class Outlining:
             files, start = files_from(archive, self._start)
             [before] = self._executor.outline([task_before(files[0], start)], lambda *_: None)
             check_start(before, start)
+            self._group_id = before.last_group_id
+            if base is not None and not self._reapply:
+                self._group_id = max(
+                    filter(None, (self._group_id, base.position.group_id)), default=None)
             for note in continuity(before, start, base, reapply=self._reapply):
                 self._note(note)
             if base is not None and not self._reapply:
@@ -191,13 +224,13 @@ class Outlining:
         nothing else, and where it stops before the base's place in a MariaDB domain."""
         self._n_groups += sum(outline.n_groups for outline in span.files)
         self._n_executed += sum(outline.left_out.executed for outline in span.files if outline.left_out is not None)
-        if not is_last or not self._n_executed or self._options.start_position is None:
+        if not is_last or not self._n_executed or self._start_position is None:
             return
         name, offset = self._executed_until
         last = span.files[-1]
         if self._n_executed == self._n_groups or (name and (archive.index_of(last.name), last.end) < (
                 archive.index_of(name), offset)):
-            raise nothing_left(self._options.start_position)
+            raise nothing_left(self._start_position)
         self._note(f"the base has {self._n_executed:,} of the transactions after --start-position: they are passed "
                    "over")
 

@@ -11,6 +11,8 @@ from applier.jobs.replay.applying import AppliedPlan
 from applier.jobs.replay.result import TableResult
 from applier.plan.conflicts import LISTING, conflict_listing
 from applier.plan.log import LogSpan
+from applier.plan.witness import WitnessResult
+from applier.plan.witness_results import witness_result
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
 from applier.snapshot.manifest import LeftOutEntry
@@ -22,7 +24,8 @@ class PassesDone:
     """`history` is the last pass's; `names` are all that tables had, `files` the base names of all files written,
     `tables` the results of tables by the names that they have now; `left_out` is what was left out of `groups` groups;
     `zero_dates` are the invalid dates of the log that
-    rows have had, `zero_dates_in_files` those that files have, by base name."""
+    rows have had, `zero_dates_in_files` those that files have, by base name; `witness` is what before-images said of
+    rows."""
 
     history: SchemaHistory | None = None
     names: set[TableName] = field(default_factory=set)
@@ -36,6 +39,7 @@ class PassesDone:
     left_out: tuple[LeftOutEntry, ...] = ()
     zero_dates: int = 0
     zero_dates_in_files: dict[str, int] = field(default_factory=dict)
+    witness: WitnessResult = field(default_factory=WitnessResult)
 
     def add_names(self, history: SchemaHistory) -> None:
         """Add the names that tables had in a pass."""
@@ -47,6 +51,7 @@ class PassesDone:
         self.files |= {_base_name(file.path) for result in plan.results
                        for file in (*(result.files or ()), *result.history)}
         self.conflicts = pa.concat_tables([self.conflicts, conflict_listing(plan.results, span.outlines)])
+        self.witness = self.witness.and_then(witness_result(plan.results, span.outlines))
         self.binlogs |= dict.fromkeys(outline.name for outline in span.files)
         self.routes |= {plan.route: None}
         self.units += len(plan.results)

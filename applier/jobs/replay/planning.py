@@ -54,7 +54,7 @@ def units_of(options: ReplayOptions, base: Snapshot | None, history: SchemaHisto
     """The versions that a pass changes, with their units; `staging` and `moving` are as in `divide`."""
     versions = changed_versions(used, history, cascades)
     divide(versions, base, staging, cores, idempotent=options.exec_mode == "idempotent", moving=moving,
-           allowed=TypeConversions.of(options.type_conversions), cascades=cascades)
+           allowed=TypeConversions.of(options.type_conversions), cascades=cascades, witness=options.witness)
     return versions
 
 

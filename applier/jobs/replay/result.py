@@ -12,6 +12,9 @@ A snapshot's `_report.json` has the same, without the snapshot's own location:
     seconds         {stage: wall time, …} in the order in which they ran
     notes           [line for people, …]
     left_out        [{groups, row_events, gtids, server_ids, ignore_server_ids}]: what this run was to leave out; or []
+    witness         {compared, agreed, differences: [{table, column, count, file, position, row, gtid, key, logged,
+                      held}, …]}: how many before-images were compared with the rows that they found, and how many
+                      agree; for each column with differences how many, and the first one: its row (from 1), both values
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
                       by_foreign_keys: n, units, ranges, tied, seconds, files_written, files_carried,
                       warnings: [line for people, …]}, …]
@@ -23,6 +26,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build
+from applier.plan.witness import WitnessResult
 from applier.snapshot.manifest import LeftOutEntry
 from keysearch.choose import PathKind
 
@@ -85,7 +89,8 @@ class ReplayResult:
     """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
     `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are lines for people.
     `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind,
-    `left_out` the transactions that the options left out. The other parts are as in the report."""
+    `left_out` the transactions that the options left out; `witness` is what
+    before-images said of rows. The other parts are as in the report."""
 
     snapshot: str
     position: str
@@ -101,6 +106,7 @@ class ReplayResult:
     zero_dates: Count = 0
     skipped_statements: dict[str, dict[str, Count]] = field(default_factory=dict)
     left_out: tuple[LeftOutEntry, ...] = ()
+    witness: WitnessResult = field(default_factory=WitnessResult)
 
     @property
     def changes(self) -> int:

@@ -30,7 +30,7 @@ def html_page(report: Report) -> str:
     lead = f"All tables at {result.position}, {_when(result.timestamp)}"
     return document("Report of a replay", result.snapshot, lead, [
         _tiles(report), _warnings(report), _way(report), _tables(report), _found_by(report), _stages(report),
-        _conflicts(report), _facts(report),
+        _conflicts(report), _witness(report), _facts(report),
     ], f"Made by {report.snapshot.created_by}. Times are UTC.")
 
 
@@ -147,6 +147,21 @@ def _conflicts(report: Report) -> str:
         grid("Conflicts", ["rows event", "row", "table", "change", "conflict", "key or row", "GTID"], shown))
 
 
+def _witness(report: Report) -> str:
+    witness = report.result.witness
+    if not witness.differences:
+        return ""
+    rows: list[Sequence[Cell]] = [
+        [found.table, found.column, found.count, f"{found.file}:{found.position}", found.row, found.key, found.logged,
+         found.held, found.gtid or ""] for found in witness.differences]
+    names = ["table", "column", "differences", "first at", "row", "key", "in the log", "replayed", "GTID"]
+    return card(
+        "Differences from before-images",
+        "<p>Some before-images differ from the rows that they found. The snapshot has the rows that a replica would "
+        "have. A line for each column, with its first difference.</p>",
+        grid("Differences from before-images", names, rows))
+
+
 def _facts(report: Report) -> str:
     result, snapshot = report.result, report.snapshot
     suppressed = f"{result.conflicts:,}" if result.exec_mode == "idempotent" else \
@@ -156,6 +171,7 @@ def _facts(report: Report) -> str:
         ("row changes", f"{result.changes:,} in {sum(result.seconds.values()):,.1f} s"),
         ("binlogs", _span(snapshot.source.binlogs)), ("server", snapshot.position.flavour),
         ("options", ", ".join(options) or "defaults"), ("exec mode", result.exec_mode), ("conflicts", suppressed),
+        ("witness", str(result.witness) if result.witness.compared else "no before-image was compared"),
         ("zero dates", f"{result.zero_dates:,} became null"), ("GTID set", result.gtid_set or "none")]))
 
 

@@ -66,7 +66,7 @@ def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewrit
         finally:
             if lock is not None:
                 os.close(lock)
-    notes = tuple(dict.fromkeys((*replayed.notes, *writing.notes)))
+    notes = tuple(dict.fromkeys((*replayed.notes, *writing.notes, *replays.notes)))
     return Rewritten(options.output, tuple(files), writing.groups, proof, notes)
 
 

@@ -1,4 +1,4 @@
-"""The proof: both archives are replayed, from the same base, and the snapshots compared."""
+"""The proof: both archives are replayed, from the same base, and the snapshots and all changes compared."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from applier.io.temporary import temporary_directory
 from applier.jobs.diff.job import diff
 from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.result import ReplayResult
+from applier.jobs.rewrite.changes_proof import compare_changes
 from applier.jobs.rewrite.result import Proof
 from applier.options import DiffOptions, ReplayOptions
 from applier.snapshot import manifest
@@ -27,6 +28,8 @@ class Replays:
         self._base, self._progress = base, progress
         self._folder = TemporaryDirectory(prefix="applier-rewrite-", dir=temporary_directory())
         self._made: list[ReplayResult] = []
+        self._binlogs: list[tuple[str, ...]] = []
+        self.notes: list[str] = []  # of the proof, for people
 
     def __enter__(self) -> Replays:
         return self
@@ -38,6 +41,7 @@ class Replays:
         """Replay an archive. Raises ApplierError where a replica would stop."""
         output = os.path.join(self._folder.name, str(len(self._made)))
         options = ReplayOptions(binlogs, output, self._base)
+        self._binlogs.append(binlogs)
         self._made.append(replay_with(ThisProcess(os.cpu_count() or 1), options, self._progress))
         return self._made[-1]
 
@@ -53,6 +57,8 @@ class Replays:
         for table in compared.tables.values():
             if not table.same or table.definitions[0] != table.definitions[1]:
                 raise ApplierError("the rewritten archive leaves other rows", table=table.full_name, hint=_HINT)
+        first, second = self._binlogs
+        self.notes += compare_changes(first, second, self._base, self._progress)
         return Proof(len(compared.tables), sum(table.rows_after for table in compared.tables.values()), after.changes,
                      after.gtid_set, after.position)
 

@@ -74,6 +74,9 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
         n_statements=statements.n_found,
         logged_as_statements=statements.changes(),
         notes=tuple(notes),
+        first_group_id=next((outline.first_group_id for outline in span.files if outline.first_group_id is not None),
+                            None),
+        last_group_id=span.end_position(None).group_id,
     )
 
 
@@ -97,4 +100,4 @@ def _described(counted: Counted) -> LargeTransaction:
     statement = None if session.statement is None else session.statement[:MOST_CHARACTERS]
     tables = by_rows(TableRows(*kinds(rows), table=name) for name, rows in counted.tables.items())
     return LargeTransaction(group.file, group.start, group.end, group.timestamp, group.gtid, counted.server_id, tables,
-                            counted.rolled_back, session.thread_id, statement)
+                            counted.rolled_back, session.thread_id, statement, group.group_id)

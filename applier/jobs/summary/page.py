@@ -153,4 +153,6 @@ def _facts(summary: Summary) -> str:
         ("binlogs", span(summary.files)), ("read", f"{summary.bytes:,} bytes, up to {summary.position}"),
         ("transactions", f"{summary.transactions:,}, of {counted(summary.groups, 'event group')}"),
         ("server", ", ".join([summary.server, *(f"id {one.server_id}" for one in summary.servers[:8])])),
-        ("GTID set", summary.gtids or "none")]))
+        ("GTID set", summary.gtids or "none"),
+        *((("group ids", f"{summary.first_group_id} to {summary.last_group_id}"),)
+          if summary.first_group_id is not None else ())]))

@@ -69,8 +69,8 @@ class ThreadCounts(ServerCounts):
 class LargeTransaction:
     """A transaction, [start, end) in a file, by the number of rows that it changed in each table.
 
-    `thread_id` and `statement`, the first of its statements, are None if the log does not have them. `rolled_back`:
-    some of it was rolled back, and changed only tables without transactions.
+    `thread_id` and `statement`, the first of its statements, and `group_id` are None if the log does not have them.
+    `rolled_back`: some of it was rolled back, and changed only tables without transactions.
     """
 
     file: str
@@ -83,6 +83,7 @@ class LargeTransaction:
     rolled_back: bool = False
     thread_id: int | None = None
     statement: str | None = None
+    group_id: int | None = None
 
     @property
     def rows(self) -> int:
@@ -136,7 +137,8 @@ class Summary:
     to each, `words` that in words, `file`, `start` and `end` where it is, and `gtid`, `server_id`, `thread_id` and
     `statement` who and why, as far as the log says.
     `by_time` counts by table and time, in steps of `seconds_each`: a minute, or longer, so that there are at most
-    1,440. `statements` is DDL: the first 200 of `n_statements`. `notes` are lines for people.
+    1,440. `first_group_id` and `last_group_id` are None where event headers have no group ids. `statements` is DDL:
+    the first 200 of `n_statements`. `notes` are lines for people.
     """
 
     files: tuple[str, ...]
@@ -159,6 +161,8 @@ class Summary:
     n_statements: int
     logged_as_statements: tuple[LoggedAsStatements, ...]
     notes: tuple[str, ...]
+    first_group_id: int | None = None
+    last_group_id: int | None = None
 
     def to_json(self) -> dict[str, object]:
         """The summary as values of JSON; times as "2026-03-14T10:30:00+00:00"."""

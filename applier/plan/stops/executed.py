@@ -84,8 +84,7 @@ def _check_without_gtids(start: StartPosition, base: BinlogPosition, files: Sequ
 
 def _of_domains(start: StartPosition, before: GtidSet, held: GtidSet, files: Sequence[ArchiveFile]) -> Executed:
     """The groups of each MariaDB domain up to the one where the base stands, unless that came before the start."""
-    left = {domain: place for domain, place in held.domains.items()
-            if domain not in before.domains or before.domains[domain][1] < place[1]}
+    left = dict(held.subtract(before).domains)
     found: dict[str, list[Interval]] = {}
     until: StartPosition | None = None
     for file in files:

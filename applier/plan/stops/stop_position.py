@@ -73,9 +73,8 @@ def check_not_past(stop: StopCondition, first: Outline, base: GtidSet) -> None:
     executed = base.union(first.previous_gtids.followed_by(first.gtids_before))
     ends = [(numbers[-1][1], executed.intervals.get(source, ((0, 0),))[-1][1])
             for source, numbers in stop.gtid_set.intervals.items()]
-    ends += [(number, executed.domains.get(domain, (0, 0))[1])
-             for domain, (_, number) in stop.gtid_set.domains.items()]
-    if executed.contains(stop.gtid_set) and all(last < known for last, known in ends):
+    is_end = any(executed.domains.get(domain) == entry for domain, entry in stop.gtid_set.domains.items())
+    if executed.contains(stop.gtid_set) and not is_end and all(last < known for last, known in ends):
         raise UsageError(f"transactions {stop.gtid_set}, at which the replay is to stop, come before "
                          f"{first.name}:{first.start}, where it starts",
                          hint="an earlier state needs an earlier --base, or none, and an --output of its own")

@@ -5,7 +5,15 @@ passed) leaves no action. Source: MySQL manual, "ALTER TABLE Statement" of 5.6
 to 9.7; MariaDB's "ALTER TABLE".
 """
 
-from applier.mysql.collations import Charset, charset_name, charset_of, collation_in, collation_name, with_default
+from applier.mysql.collations import (
+    DEFAULT,
+    Charset,
+    charset_name,
+    charset_of,
+    collation_in,
+    collation_name,
+    with_default,
+)
 from applier.schema.ddl.alter_actions import (
     AddColumn,
     AddForeignKey,
@@ -229,7 +237,7 @@ def _convert(cursor: Cursor) -> list[AlterAction]:
         found = with_default(charset, cursor.context.default_collations)
     except KeyError:
         raise cursor.error(f"the character set {charset} is not known") from None
-    own = found.collation if collation is None else collation_in(found.charset, collation)
+    own = found.collation if collation in (None, DEFAULT) else collation_in(found.charset, collation)
     return [ConvertCharset(Charset(found.charset, own))]
 
 

@@ -8,7 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from applier.errors import SchemaError
-from applier.mysql.collations import Charset, charset_name, charset_of, collation_in, collation_name, with_default
+from applier.mysql.collations import (
+    DEFAULT,
+    Charset,
+    charset_name,
+    charset_of,
+    collation_in,
+    collation_name,
+    named_default,
+    with_default,
+)
 from applier.schema.ddl.column_grammar import (
     ColumnWords,
     old_timestamps,
@@ -137,17 +146,24 @@ def parse_option(cursor: Cursor, table: TableWords) -> None:
         cursor.next()
 
 
-def charset_of_words(words: TableWords, inherited: Charset, defaults: Mapping[str, str]) -> Charset:
-    """The default character set that the words name, else the inherited one; KeyError if it is unknown."""
-    charset = words.charset or (words.collation and charset_of(words.collation))
-    found = with_default(charset, defaults) if charset else inherited
+def charset_of_words(words: TableWords, inherited: Charset, above: Charset, defaults: Mapping[str, str]) -> Charset:
+    """The default character set that the words name, else the inherited one; KeyError if it is unknown. `above` is that
+    of the table's database, or the server's, which MariaDB's CHARACTER SET DEFAULT means."""
+    if words.charset == DEFAULT:
+        found = named_default(above)
+    else:
+        charset = words.charset or (words.collation and charset_of(words.collation))
+        found = with_default(charset, defaults) if charset else inherited
+    if words.collation == DEFAULT:
+        return with_default(found.charset, defaults) if words.charset != DEFAULT else found
     return Charset(found.charset, collation_in(found.charset, words.collation)) if words.collation else found
 
 
 def resolve_table(words: TableWords, database: str, name: str, context: StatementContext) -> TableDefinition:
     """The definition that the server makes of the words: inherited character sets, NOT NULL keys, names of keys."""
     try:
-        charset = charset_of_words(words, context.database_charset(database), context.default_collations)
+        inherited = context.database_charset(database)
+        charset = charset_of_words(words, inherited, inherited, context.default_collations)
     except KeyError as error:
         raise SchemaError(f"the table has the character set {error}, which is not known") from None
     silent = set() if context.explicit_timestamps else old_timestamps(words.columns)

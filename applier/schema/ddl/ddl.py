@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from applier.errors import SchemaError
-from applier.mysql.collations import DEFAULT_COLLATIONS, Charset, with_default
+from applier.mysql.collations import DEFAULT, DEFAULT_COLLATIONS, Charset, with_default
 from applier.schema.allowed import check_word
 from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.ddl.alter_grammar import parse_actions
@@ -109,7 +109,7 @@ def _parse(cursor: Cursor, sql: str) -> SchemaChange:
 def _create(cursor: Cursor, sql: str) -> SchemaChange:
     cursor.expect("CREATE")
     or_replace = cursor.accept("OR", "REPLACE")
-    if cursor.accept("TEMPORARY", "TABLE"):
+    if cursor.accept("TEMPORARY", "TABLE") or cursor.accept("TEMPORARY", "SEQUENCE"):
         return Ignored("CREATE TEMPORARY TABLE")
     if cursor.accept("TABLE"):
         return _create_table(cursor, sql, or_replace)
@@ -139,7 +139,8 @@ def _create_table(cursor: Cursor, sql: str, or_replace: bool) -> SchemaChange:
         definition = resolve_table(words, database, name, cursor.context)
     except SchemaError as error:
         return Other("CREATE TABLE", ((database, name),), sql, error.message, creates=True)
-    return CreateTable(definition, if_not_exists, or_replace, words.charset is None and words.collation is None)
+    return CreateTable(definition, if_not_exists, or_replace, words.charset in (None, DEFAULT)
+                       and words.collation in (None, DEFAULT))
 
 
 def _database_charset(cursor: Cursor, inherited: Charset) -> Charset:
@@ -148,7 +149,7 @@ def _database_charset(cursor: Cursor, inherited: Charset) -> Charset:
         if not parse_charset(cursor, words):
             cursor.next()  # ENCRYPTION = 'N', COMMENT 'x', READ ONLY = 1
     try:
-        found = charset_of_words(words, inherited, cursor.context.default_collations)
+        found = charset_of_words(words, inherited, cursor.context.server, cursor.context.default_collations)
     except KeyError as error:
         raise cursor.error(f"the character set {error} is not known") from None
     check_word(found.collation, "a collation")

@@ -28,10 +28,7 @@ def accept_key(cursor: Cursor) -> str | None:
     """Skip the words that begin a key; returns its kind, or None if something else begins."""
     if cursor.accept("PRIMARY", "KEY"):
         return "primary"
-    if cursor.ahead("VECTOR", "KEY") or cursor.ahead("VECTOR", "INDEX"):
-        cursor.index += 2
-        return "vector"
-    word = cursor.accept_any("UNIQUE", "FULLTEXT", "SPATIAL", "KEY", "INDEX")
+    word = cursor.accept_any("UNIQUE", "FULLTEXT", "SPATIAL", "KEY", "INDEX", "VECTOR")
     if not word:
         return None
     if word not in ("KEY", "INDEX"):

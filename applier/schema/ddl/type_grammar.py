@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from applier.mysql.collations import (
+    DEFAULT,
     Charset,
     binary_collation,
     bytes_per_character,
@@ -15,6 +16,7 @@ from applier.mysql.collations import (
     collation_in,
     collation_name,
     default_collation,
+    with_default,
 )
 from applier.mysql.labels import labels_in
 from applier.mysql.type_registry import TYPES, Family
@@ -174,6 +176,8 @@ def resolve_type(words: TypeWords, table: Charset, defaults: Mapping[str, str]) 
 
 def _column_charset(words: TypeWords, table: Charset, defaults: Mapping[str, str]) -> Charset:
     """A column's character set and collation: its own, else those of the table (manual: "Column Character Set")."""
+    if words.collation == DEFAULT:
+        return with_default(words.charset or table.charset, defaults)
     charset = words.charset or (charset_of(words.collation) if words.collation else None)
     if charset is None or (charset == table.charset and words.charset is None):
         charset, collation = table

@@ -6,10 +6,10 @@ Source: MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
 from collections.abc import Sequence
 
 from applier.errors import SchemaError
-from applier.schema.ddl.alter_actions import AddColumn, AlterAction, SetVersioning
+from applier.schema.ddl.alter_actions import AddColumn, AlterAction, DropColumn, SetVersioning
 from applier.schema.ddl.column_grammar import ColumnWords
 from applier.schema.ddl.cursor import Cursor
-from applier.schema.definition import Column
+from applier.schema.definition import Column, TableDefinition
 from applier.schema.versioning import TIME, Versioning
 
 
@@ -59,4 +59,35 @@ def altered_versioning(before: Versioning | None, actions: Sequence[AlterAction]
     if before is None:
         return _with_times(added, without) if switch else None
     kept = before if before.hidden else before.with_names(renames)
-    return Versioning(kept.row_start, kept.row_end, kept.hidden, (*kept.without, *without))
+    without = (*kept.without, *without)
+    if before.hidden and any(words.row_time for words in added):
+        return _with_times(added, without)
+    if drops_times(before, actions):
+        return Versioning(without=without)
+    return Versioning(kept.row_start, kept.row_end, kept.hidden, without)
+
+
+def drops_times(versioning: Versioning, actions: Sequence[AlterAction]) -> bool:
+    """True if actions drop the columns of the two times, which become hidden ones."""
+    dropped = {action.name.casefold() for action in actions if isinstance(action, DropColumn)}
+    return not versioning.hidden and dropped.issuperset((versioning.row_start.casefold(),
+                                                         versioning.row_end.casefold()))
+
+
+def with_row_times(columns: list[tuple[Column, int | None]], definition: TableDefinition,
+                   versioning: Versioning | None) -> list[tuple[Column, int | None]]:
+    """The columns after an ALTER with their sources, given those that its words make. Where versioning begins, the
+    hidden columns come last. Columns that become hidden, or hidden ones that get names, stay where they are, and rows
+    keep their times (seen on MariaDB 10.11 and 11.8)."""
+    before = definition.versioning
+    if versioning is None or (before is not None and before.hidden == versioning.hidden):
+        return columns
+    if before is None:
+        return [*columns, *((column, None) for column in hidden_columns(versioning))]
+    times = [definition.column_index(name) for name in (before.row_start, before.row_end)]
+    added = [*hidden_columns(versioning), *(column for column, source in columns if source is None)]
+    named = [next(column for column in added if column.name.casefold() == name.casefold())
+             for name in (versioning.row_start, versioning.row_end)]
+    made = dict(zip(times, named, strict=True))
+    return [(column if source is None else made.get(source, column), source) for column, source in columns
+            if source in times or not any(column is other for other in named)]

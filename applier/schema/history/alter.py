@@ -19,7 +19,7 @@ from applier.schema.ddl.alter_actions import (
 )
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.key_grammar import in_server_order
-from applier.schema.ddl.versioned_tables import altered_versioning, hidden_columns
+from applier.schema.ddl.versioned_tables import altered_versioning, with_row_times
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.engines import has_foreign_keys, holds_rows
 from applier.schema.foreign_keys import pointed_anew, renamed_table
@@ -54,8 +54,7 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     changes = ColumnChanges(definition, actions, context)
     columns = changes.columns()
     versioning = altered_versioning(definition.versioning, changes.actions, changes.renames)
-    if versioning is not None and definition.versioning is None:
-        columns += [(column, None) for column in hidden_columns(versioning)]
+    columns = with_row_times(columns, definition, versioning)
     engine = next((options.engine for options in of_kind(actions, SetOptions) if options.engine), definition.engine)
     foreign = [add.words for add in of_kind(changes.actions, AddForeignKey)]
     foreign, indexed = (foreign, []) if has_foreign_keys(engine) else ([], foreign)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from applier.errors import SchemaError
-from applier.mysql.collations import Charset
+from applier.mysql.collations import Charset, named_default
 from applier.schema.ddl.alter_actions import (
     AddColumn,
     AddKey,
@@ -29,6 +29,7 @@ from applier.schema.ddl.column_grammar import (
 from applier.schema.ddl.create_table import TableWords, charset_of_words
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.type_grammar import converted_type
+from applier.schema.ddl.versioned_tables import drops_times
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.sql.tokens import Token, render, tokenize
 
@@ -51,11 +52,13 @@ class ColumnChanges:
         words = TableWords()
         for options in of_kind(self.actions, SetOptions):
             words.charset, words.collation = options.charset or words.charset, options.collation or words.collation
+        database = self.context.database_charset(definition.database)
         if words.charset or words.collation:
-            self.charset = charset_of_words(words, self.charset, self.context.default_collations)
+            self.charset = charset_of_words(words, self.charset, database, self.context.default_collations)
         self.converts = next(of_kind(self.actions, ConvertCharset), None)
         if self.converts is not None:
-            self.charset = self.converts.charset or self.context.database_charset(definition.database)
+            self.charset = self.converts.charset or (
+                named_default(database) if definition.flavour == "mariadb" else database)
         self.actions = [action for action in self.actions if not self._is_void(action)]
         if self.context.flavour == "mariadb":
             self.actions = self._modified_where_added()
@@ -103,8 +106,11 @@ class ColumnChanges:
         renames = {self._old(rename.old): rename.new for rename in of_kind(self.actions, RenameColumn)}
         renames |= {number: change.words.name for number, change in changes.items()}
         dropped = {self._old(drop.name) for drop in of_kind(self.actions, DropColumn)}
+        versioning = self.definition.versioning
         if any(not switch.on for switch in of_kind(self.actions, SetVersioning)):
             dropped |= self._hidden()
+        elif versioning is not None and drops_times(versioning, self.actions):
+            dropped -= {self._old(versioning.row_start), self._old(versioning.row_end)}
         columns: list[tuple[Column, int | None]] = []
         for number, column in enumerate(self.definition.columns):
             if number in dropped:
@@ -124,7 +130,8 @@ class ColumnChanges:
                 columns.remove(moved)
                 _put(columns, moved, action.place)
         columns.sort(key=lambda entry: not self._is_generated_key(*entry))  # it stays first, whatever else is FIRST
-        hidden = self._hidden()
+        names_times = any(add.words.row_time for add in of_kind(self.actions, AddColumn))
+        hidden = set() if names_times else self._hidden()
         columns.sort(key=lambda entry: entry[1] in hidden)
         made = with_first_timestamp([self._follow_renames(column, source) for column, source in columns], self._silent)
         return [(column, source) for column, (_, source) in zip(made, columns, strict=True)]

@@ -38,6 +38,7 @@ def places(files):
     return max(parts, key=len)
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("name", CASES)
 def test_the_last_transactions_are_undone(name, tmp_path):
     """IMG-MIX, JD-*, AP-FK: also of images that lack columns, documents of diffs, rows that foreign keys changed."""

@@ -261,6 +261,7 @@ def test_no_key_is_in_a_task_or_a_snapshot(case, route, tmp_path):
         assert len(secret) >= 16 and not any(secret in data for data in [*sent.pickles, *written])
 
 
+@pytest.mark.by_turns(one_in=3)
 @each_case
 def test_no_key_is_in_what_the_command_line_says_or_leaves(case, tmp_path):
     """On success, and in the error for a key that does not fit; files in use are this user's alone."""

@@ -127,6 +127,7 @@ def test_json_that_is_damaged(folder, shell_dump, text, capsys):
         (shell_dump / name).write_bytes(kept)
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", ["@.json", "d.json", "d@t.json"])
 def test_fields_of_another_kind(folder, shell_dump, name, capsys):
     """Each field of each file in turn is a number, a text, a list, an object: an error with the file's name, or no

@@ -8,6 +8,7 @@ from tests.support.held_rows import held
 from tests.support.real_server import Case
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("name", ["ddl-mysql", "ddl-mariadb"])
 def test_every_mark(name, tmp_path):
     """Files that a version shares with the one before are neither copied in the lake nor registered again."""

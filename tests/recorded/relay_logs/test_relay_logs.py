@@ -70,6 +70,16 @@ def test_the_rows_are_the_replicas_and_the_position_is_the_sources(name, tmp_pat
     assert any(note.startswith("relay logs (relay-bin.000001 to relay-bin.0000") for note in result.notes)
 
 
+def test_a_connection_that_begins_behind_the_head_of_the_log(tmp_path):
+    """MariaDB 11.8 with its defaults: the first connection, by an empty GTID position, skips the log's head, and only
+    the first event and the last one of a group say where they end."""
+    result = replay(FOLDER / "mariadb11" / "relay", tmp_path / "out")
+    assert not differences(tmp_path / "out", FOLDER / "mariadb11" / "expected")
+    assert str(result.position) == "binlog.000001:800"
+    [file] = open_archive([str(FOLDER / "mariadb11" / "relay")]).files
+    assert outline_file(file.uri).n_groups == 3
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_events_have_the_places_and_bytes_of_the_sources_logs(name):
     """All but heads and what MariaDB does not send (ANNOTATE_ROWS)."""

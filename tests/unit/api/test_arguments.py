@@ -203,6 +203,7 @@ def meant(parameter):
     return found | {"list", "tuple"} if parameter.name == "ignore_tables" else found
 
 
+@pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_junk(name, folder):
     """Of each argument, whatever it does not take is a UsageError; what it takes raises no error of Python."""

@@ -73,6 +73,7 @@ def identity(row):
     return row["_commit_version"], row["_seq"]
 
 
+@pytest.mark.by_turns(one_in=2)
 def test_they_are_the_same_however_a_log_is_read(made, tmp_path, monkeypatch):
     path, places = made
     changes = {table: read(path, table) for table in TABLES}

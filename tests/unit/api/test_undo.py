@@ -177,6 +177,7 @@ def test_a_row_whose_key_another_one_has_does_not_come_back(tmp_path, unique):
 AGAIN = [("insert", "t", {"id": [1], "u": [9]}), ("delete", "t", {"id": [1]})]
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize(("chosen", "later", "words", "after"), [
     ([("delete", "t", {"id": [1]})], AGAIN, "not restored: d.t id=1: created again and deleted since", [1, 2]),

@@ -105,6 +105,7 @@ def _burn_in_a_child(seconds: float) -> float:
     return family.cost.cpu
 
 
+@pytest.mark.thorough
 def test_costs_are_those_of_the_work() -> None:
     cost = command(["python3", "-c", "x = bytearray(50_000_000); print('y' * 200_000)"])
     assert cost.cpu > 0 and cost.wall > 0 and cost.memory > 50_000_000
@@ -137,6 +138,7 @@ def test_tables_that_are_measured_again_take_the_place_of_the_old_ones() -> None
     assert with_tables(page, [], "here", "2026-11-23") == page
 
 
+@pytest.mark.thorough
 def test_the_command_measures_what_it_is_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--size", "0.5", "--only", "parquet"]) == 0
     before, after = capsys.readouterr().out.split("### Writing Parquet")

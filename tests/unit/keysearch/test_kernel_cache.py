@@ -47,6 +47,7 @@ def test_the_same_sources_elsewhere_need_no_compiling(tmp_path):
     assert counts == [["0", "1"], ["1", "0"]]
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_what_came_with_the_package_is_loaded_and_never_written(tmp_path):
     """What is not in it is compiled, and kept for the user, who may be unable to keep it."""

@@ -143,3 +143,16 @@ def test_a_damaged_version(lake, tmp_path):
         manifest.write_text(text)
         with pytest.raises(SnapshotError, match=r"_snapshot\.json is damaged"):
             applier.Snapshot(tmp_path / "lake", as_of="now")
+
+
+@pytest.mark.parametrize("place, number", [("0-1-99", None), ("0-1-100", 0), ("0-2-50", 1),
+                                           ("0-2-51", 1), ("0-2-52", 1), ("0-1-102", 2), ("0-3-1", None)])
+def test_numbers_of_two_servers_that_go_down(place, number):
+    """MariaDB with gtid_strict_mode=OFF: 0-2-50 came after 0-1-100. What no version tells is the one before."""
+    states = [BinlogPosition("binlog.000001", offset, gtids, None, "mariadb")
+              for offset, gtids in ((1, "0-1-100"), (2, "0-2-50"), (3, "0-1-102"))]
+    if number is None:
+        with pytest.raises(SnapshotError, match="comes before the oldest version"):
+            chosen(states, place)
+    else:
+        assert chosen(states, place) == number

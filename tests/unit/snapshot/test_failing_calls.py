@@ -21,7 +21,7 @@ def library(tmp_path_factory):
     return failing_calls.built(tmp_path_factory.mktemp("library"))
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns(one_in=6)
 @pytest.mark.parametrize("job, where, least", [
     ("replay", "beside", 50), ("replay", "in-place", 50), ("snapshot-at", "beside", 60), ("import", "beside", 40),
     ("export", "beside", 30), ("index", "beside", 5)])

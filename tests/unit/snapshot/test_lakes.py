@@ -281,6 +281,7 @@ def test_a_file_that_went_away_stops_the_run(log, versions, tmp_path):
     assert manifest.load(lake).uri == made[4].uri
 
 
+@pytest.mark.thorough
 def test_killed_on_its_way(log, tmp_path):
     """At calls of the code that makes versions: the version is absent or complete; the next run makes it, and removes
     what the dead one had for itself."""

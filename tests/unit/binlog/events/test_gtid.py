@@ -54,7 +54,53 @@ def test_a_mariadb_set_is_a_position_in_each_domain():
     assert at_5.contains(GtidSet.parse("0-2-4")) and not at_5.contains(GtidSet.parse("0-1-6"))
     assert not at_5.contains(GtidSet.parse("1-1-1"))
     assert str(at_5.union(GtidSet.parse("0-2-9,3-1-1"))) == "0-2-9,3-1-1"
-    assert str(GtidSet.parse("0-2-9,3-1-1").subtract(GtidSet.parse("0-1-9"))) == "3-1-1"
+    assert str(GtidSet.parse("0-2-9,3-1-1").subtract(GtidSet.parse("0-2-9"))) == "3-1-1"
+
+
+def test_mariadb_groups_of_two_servers_are_two_groups():
+    """The same number of another server is another group: a failover to a server that never had the first one."""
+    assert str(GtidSet.parse("0-2-4").subtract(GtidSet.parse("0-1-4"))) == "0-2-4"
+    assert not GtidSet.parse("0-1-4").contains(GtidSet.parse("0-2-4"))
+
+
+@pytest.mark.parametrize("groups, position, has", [
+    ("0-1-4 0-2-5 0-1-6", "0-2-5", True),  # back at the first server
+    ("0-1-4 0-2-5 0-1-6", "0-2-6", False),
+    ("0-1-3 0-2-4 0-2-5", "0-1-4", False),  # diverged
+    ("0-2-4 0-2-5", "0-1-3", False),  # a server that the log has nothing of
+    ("0-1-100 0-2-50", "0-1-100", True),  # gtid_strict_mode=OFF: numbers go down
+    ("0-1-100 0-2-50", "0-2-51", False),
+    ("0-1-4 1-2-9", "0-1-4,1-2-9", True),
+    ("0-1-4 1-2-9", "0-1-4,1-1-9", False),
+])
+def test_a_log_knows_what_came_before_its_end(groups, position, has):
+    """As a MariaDB source decides whether its log has a replica's position: by domain and server."""
+    log = GtidSet.from_groups(tuple(map(int, group.split("-"))) for group in groups.split())
+    assert log.contains(GtidSet.parse(position)) is has
+
+
+@pytest.mark.parametrize("groups, position, missing", [
+    ("0-1-4 0-2-5", "0-1-4", "0-2-5"),
+    ("0-1-100 0-2-50", "0-1-100", "0-2-50"),
+    ("0-1-100 0-2-50", "0-2-50", ""),
+    ("0-1-100 0-2-50", "0-1-101", ""),  # later, or of another history: it has to be found
+    ("0-1-4", "1-1-4", "0-1-4"),
+])
+def test_a_position_against_the_state_of_a_log(groups, position, missing):
+    log = GtidSet.from_groups(tuple(map(int, group.split("-"))) for group in groups.split())
+    assert str(log.subtract(GtidSet.parse(position))) == missing
+
+
+def test_states_go_on_with_the_log():
+    """The state is known as long as every group is; from a bare position on it is not."""
+    first, then = GtidSet.from_groups([(0, 1, 100)]), GtidSet.from_groups([(0, 2, 50)])
+    log = first.followed_by(then)
+    assert str(log) == "0-2-50" and log.states == {0: {1: 100, 2: 50}}
+    assert GtidSet.parse("0-1-100").followed_by(then).states == {}
+    assert str(GtidSet.parse("0-2-50").union(first)) == "0-2-50"
+    assert GtidSet.parse("0-1-100,0-2-50") == GtidSet.parse("0-2-50")
+    assert GtidSet.parse("0-1-100,0-2-50").contains(GtidSet.parse("0-1-99"))
+    assert pickle.loads(pickle.dumps(log)).states == log.states
 
 
 @pytest.mark.parametrize(

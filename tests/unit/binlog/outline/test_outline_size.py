@@ -3,6 +3,7 @@
 import pickle
 
 import pyarrow as pa
+import pytest
 
 from applier.binlog.outline.outline import OutlineTask
 from applier.binlog.outline.outline_pass import outline_file
@@ -51,6 +52,7 @@ def test_a_file_with_many_tables_in_all_of_its_splits(tmp_path):
     assert kilobytes(found) < 60 < kilobytes([*found.tables])
 
 
+@pytest.mark.thorough
 def test_a_file_with_many_statements(tmp_path):
     """Those that a plan needs are compressed; of those that it does not, nothing is left."""
     def write(log):

@@ -57,6 +57,16 @@ def test_files_are_the_servers_files(flavour, tmp_path, capfd):
     assert PASSWORD not in said.out + said.err
 
 
+def test_events_that_do_not_say_where_they_end(tmp_path):
+    """MariaDB 11.8 with its defaults (binlog_legacy_event_pos=OFF): all within a group but its first and last one."""
+    folder = CASES / "mariadb11-vectors"
+    with BinlogServer(folder, "mariadb") as server:
+        done = applier.archive(server.url, tmp_path / "out", until_now=True)
+    assert any(event.end_log_pos == 0 for event in applier.binlog.open(str(folder / "binlog.000001")))
+    assert same(tmp_path / "out", folder, ["binlog.000001"])
+    assert done.bytes == (folder / "binlog.000001").stat().st_size - 4
+
+
 def test_what_is_copied_is_replayed(flavour, tmp_path):
     with server_of(flavour) as server:
         done = applier.archive(server.url, tmp_path / "out", until_now=True)

@@ -299,6 +299,7 @@ def test_files_that_must_be_there(log, tmp_path, seed):
     assert not applier.fsck(lake).damaged and not applier.fsck(lake).strays
 
 
+@pytest.mark.thorough
 def test_killed_on_its_way(lake, tmp_path):
     """At calls of the code that expires: each version is complete or absent, and the next run removes the rest."""
     copy, numbers = str(tmp_path / "copy"), set()

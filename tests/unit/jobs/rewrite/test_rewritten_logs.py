@@ -195,6 +195,30 @@ def test_the_proof_tells_other_rows(tmp_path):
             replays.proof()
 
 
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_other_states_in_between_are_found(flavour, tmp_path):
+    """RW-PROOF: the same counts of changes, and the same rows in the end, but not in between."""
+    paths = []
+    for number, value in enumerate((7, 7, 8)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        log = Log(folder, TABLE.format("PRIMARY KEY", "", "", ""), flavour)
+        row = {"id": [1], "a": [1], "b": ["x"], "c": [None]}
+        log.changed((row, row | {"a": [value]}))
+        log.writer.query("DROP TABLE t", "d")
+        log.writer.close()
+        paths.append(str(log.path))
+    for other, fails in ((1, False), (2, True)):
+        with Replays(None, Silent()) as replays:
+            replays.add((paths[0],))
+            replays.add((paths[other],))
+            if fails:
+                with pytest.raises(ApplierError, match=r"other changes at .*d\.t"):
+                    replays.proof()
+            else:
+                assert replays.proof().tables == 0 and replays.notes == []
+
+
 def test_the_command(tmp_path, capsys):
     """What is written and proven is said; what is there is not written over; something is to be smaller."""
     log = Log(tmp_path, TABLE.format("PRIMARY KEY", "", "", ""))

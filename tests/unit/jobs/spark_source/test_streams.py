@@ -22,6 +22,7 @@ def in_order(rows):
     return sorted(rows, key=lambda row: (row["_commit_version"], row["_seq"]))
 
 
+@pytest.mark.by_turns(one_in=2)
 @pytest.mark.slow
 @pytest.mark.parametrize("restarts", [False, True])
 @pytest.mark.parametrize("name", ["transactions-mysql", "transactions-mariadb"])

@@ -1,0 +1,56 @@
+"""What before-images said of the rows that they found: counts and first differences, as data that travels."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from applier.errors import ReplayStopped
+
+REPORT, STOP, OFF = WITNESS = ("report", "stop", "off")
+"""What becomes of a difference: it is reported, it stops the replay, or nobody looks."""
+
+_HINT = "the base, the definitions or the log of an earlier change are not the source's, or the replay is wrong; " \
+    "--witness report keeps the row that a replica would have, and goes on"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A column of a table (db.table) whose values in before-images differed `count` times from the rows' own; and the
+    first time: the uri of the file, the offset of the event and the row in it (from 0), the row's key and both values
+    for people."""
+
+    table: str
+    column: str
+    count: int
+    file: str
+    position: int
+    row: int
+    key: str
+    logged: str
+    held: str
+
+    def error(self) -> ReplayStopped:
+        """The error of a replay that stops there."""
+        return ReplayStopped(
+            f"the before-image has {self.column} = {self.logged}, and the replayed row has {self.held}",
+            table=self.table, file=self.file, position=self.position, row=self.row, key=self.key or None,
+            hint=_HINT)
+
+
+@dataclasses.dataclass(frozen=True)
+class Witnessed:
+    """How many before-images were compared with the rows that they found, how many agreed in all that could be
+    compared, and the differences by table and column."""
+
+    compared: int = 0
+    agreed: int = 0
+    differences: tuple[Difference, ...] = ()
+
+
+def together(parts: Iterable[Witnessed]) -> Witnessed:
+    """What units witnessed in all. Of the first differences of one column in several units all stay: only the driver
+    knows the order of files."""
+    found = list(parts)
+    return Witnessed(sum(part.compared for part in found), sum(part.agreed for part in found),
+                     tuple(difference for part in found for difference in part.differences))

@@ -1,0 +1,26 @@
+CREATE DATABASE d; USE d;
+CREATE TABLE t (id INT PRIMARY KEY, v VECTOR(3) NOT NULL, n VECTOR(2), s VARCHAR(12), b VARBINARY(12), VECTOR INDEX vi (v) M=8 DISTANCE=cosine);
+INSERT INTO t VALUES (1, VEC_FromText('[1,2.5,-3]'), NULL, 'x', X'0102'), (2, VEC_FromText('[0,-0.0,1e-40]'), VEC_FromText('[3e8,-1]'), 'y', NULL);
+UPDATE t SET v = VEC_FromText('[7,8,9]'), n = VEC_FromText('[1,1]') WHERE id = 2;
+SET binlog_row_image = MINIMAL;
+UPDATE t SET n = NULL WHERE id = 2;
+SET binlog_row_image = FULL;
+-- @mark changed
+CREATE TABLE k (v VECTOR(2) NOT NULL, w VECTOR(1), a INT);
+INSERT INTO k VALUES (VEC_FromText('[1,2]'), NULL, 1), (VEC_FromText('[1,2]'), VEC_FromText('[5]'), 2), (VEC_FromText('[3,4]'), NULL, 3);
+UPDATE k SET a = 9 WHERE v = VEC_FromText('[1,2]') AND w IS NULL;
+DELETE FROM k WHERE a = 3;
+CREATE TABLE u (v VECTOR(2) NOT NULL, a INT, UNIQUE (v));
+INSERT INTO u VALUES (VEC_FromText('[1,2]'), 1), (VEC_FromText('[2,1]'), 2);
+UPDATE u SET a = 5 WHERE v = VEC_FromText('[2,1]');
+ALTER TABLE t ADD e VECTOR(2), DROP INDEX vi;
+CREATE VECTOR INDEX vj ON t (v) DISTANCE=euclidean;
+ALTER TABLE t DROP INDEX vj, ADD VECTOR KEY (v) M=4;
+ALTER TABLE k ADD z VECTOR(1);
+INSERT INTO k VALUES (VEC_FromText('[9,9]'), NULL, 4, VEC_FromText('[2]'));
+CREATE TABLE e (id INT PRIMARY KEY, v VECTOR(2) NOT NULL, VECTOR (v));
+INSERT INTO e VALUES (1, VEC_FromText('[1,1]'));
+CREATE TABLE f (id INT PRIMARY KEY, v VECTOR(2) NOT NULL, VECTOR KEY v (v) M=6 DISTANCE=cosine, KEY (id) COMMENT 'x');
+CREATE TABLE l LIKE f;
+INSERT INTO l VALUES (1, VEC_FromText('[6,6]'));
+ALTER TABLE k ADD z2 VECTOR(1) NOT NULL;

@@ -1,0 +1,264 @@
+"""Before-images against the rows that they find: planted faults, by every way of finding rows, and what is reported."""
+
+import dataclasses
+import itertools
+import json
+
+import pyarrow as pa
+import pytest
+
+import applier
+from applier.cli import main
+from applier.engine.executor import ThisProcess
+from applier.errors import ReplayStopped
+from applier.jobs.replay.job import replay_with
+from applier.jobs.replay.result import ReplayResult
+from applier.options import ReplayOptions
+from applier.schema.ddl.ddl import parse_statement
+from applier.writer.row_encoder import RowChanges
+from applier.writer.writer import BinlogWriter
+from tests.support.foreign_key_engines import both_engines, engine_of
+
+pytestmark = pytest.mark.contradicted
+ROUTES = ("walk", "shuffle")
+both_routes = pytest.mark.parametrize("route", ROUTES)
+FULL = ("id", "n", "s")
+TABLES = {
+    "integer key": "id INT NOT NULL PRIMARY KEY, n INT, s VARCHAR(20)",
+    "key of bytes": "id INT NOT NULL, n INT, s VARCHAR(20) NOT NULL, PRIMARY KEY (s, id)",
+    "several keys": "id INT NOT NULL PRIMARY KEY, n INT, s VARCHAR(20), UNIQUE KEY (s, id)",
+}
+
+
+class Log:
+    """A log of small tables, a method a transaction."""
+
+    def __init__(self, path, flavour="mysql"):
+        self.path, self.flavour, self.definitions = path, flavour, {}
+        self.writer = BinlogWriter(path, flavour=flavour)
+        self.writer.query("CREATE DATABASE d")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.writer.close()
+
+    def table(self, columns, name="t"):
+        sql = f"CREATE TABLE d.{name} ({columns}) ENGINE=InnoDB"
+        self.writer.query(sql)
+        self.define(columns, name)
+
+    def define(self, columns, name="t"):
+        """What the source's table is from here on, whatever statement made it."""
+        sql = f"CREATE TABLE d.{name} ({columns}) ENGINE=InnoDB"
+        self.definitions[name] = parse_statement(sql, flavour=self.flavour)[0].definition
+
+    def change(self, before=None, after=None, name="t", names=None):
+        """One change of one row, with the columns in `names` only; where its transaction begins."""
+        definition, begin = self.definitions[name], self.writer.position
+        images = []
+        for row in (before, after):
+            columns = None if row is None else dict(zip([c.name for c in definition.columns], row, strict=True))
+            images.append(None if columns is None else {
+                column: pa.array([value], pa.string() if isinstance(value, str) else pa.int32())
+                for column, value in columns.items() if names is None or column in names})
+        with self.writer.transaction():
+            self.writer.rows(RowChanges(definition, *images))
+        return begin
+
+
+def replayed(log, output, **options):
+    return replay_with(ThisProcess(2), ReplayOptions((str(log),), str(output), **options))
+
+
+def test_what_agrees_is_counted(tmp_path):
+    """Updates and deletes, by every way of finding rows, on both routes; inserts have no before-image."""
+    for (name, columns), route in itertools.product(TABLES.items(), ROUTES):
+        with Log(tmp_path / "binlog.000001") as log:
+            log.table(columns)
+            for key in range(5):
+                log.change(after=(key, 1, "x"))
+                log.change(before=(key, 1, "x"), after=(key, 2, "y"))
+                log.change(before=(key, 2, "y"), after=(key + 10, 3, "z"))
+                if key:
+                    log.change(before=(key + 10, 3, "z"))
+        witness = replayed(log.path, tmp_path / f"{name} {route}", route=route, witness="stop").witness
+        assert (witness.compared, witness.agreed, witness.differences) == (14, 14, ()), (name, route)
+
+
+def test_rows_that_are_found_by_all_they_hold_agree(tmp_path):
+    with Log(tmp_path / "binlog.000001") as log:
+        log.table("id INT, n INT, s VARCHAR(20)")
+        log.change(after=(1, 1, "x"))
+        log.change(before=(1, 1, "x"), after=(1, 2, "y"))
+    assert str(replayed(log.path, tmp_path / "out", witness="stop").witness) == "1 of 1 before-images agree"
+
+
+@both_routes
+def test_a_wrong_base(route, tmp_path):
+    """The base's row is not the source's: found at its first change, by every way of finding it, once."""
+    for name, columns in TABLES.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        with Log(folder / "base.000001") as log:
+            log.table(columns)
+            log.change(after=(1, 10, "x"))
+            log.change(after=(2, 20, "x"))
+        replayed(log.path, folder / "base")
+        with Log(folder / "binlog.000001") as log:
+            log.define(columns)
+            first = log.change(before=(2, 20, "x"), after=(2, 21, "x"))
+            log.change(before=(1, 11, "x"), after=(1, 12, "x"))
+            log.change(before=(1, 12, "x"), after=(1, 13, "x"))
+        options = {"base": str(folder / "base"), "start_position": ("binlog.000001", first), "reapply": True,
+                   "route": route}
+        witness = replayed(log.path, folder / "out", **options).witness
+        assert (witness.compared, witness.agreed) == (3, 2), name
+        [difference] = witness.differences
+        assert (difference.table, difference.column, difference.count) == ("d.t", "n", 1)
+        assert (difference.logged, difference.held, difference.row) == ("11", "10", 1)
+        with pytest.raises(ReplayStopped, match="the before-image has n = 11, and the replayed row has 10") as stopped:
+            replayed(log.path, folder / "stopped", witness="stop", **options)
+        assert stopped.value.position == difference.position and stopped.value.table == "d.t"
+        assert not (folder / "stopped").exists()
+        assert replayed(log.path, folder / "off", witness="off", **options).witness.compared == 0
+
+
+@both_routes
+def test_a_wrong_default(route, tmp_path):
+    """A column that DDL adds: the replay's default is not the source's."""
+    with Log(tmp_path / "binlog.000001") as log:
+        log.table(TABLES["integer key"])
+        for key in range(3):
+            log.change(after=(key, key, "x"))
+        log.writer.query("ALTER TABLE d.t ADD c INT DEFAULT 5")
+        log.define(TABLES["integer key"] + ", c INT DEFAULT 7")
+        log.change(before=(0, 0, "x", 7), after=(0, 1, "x", 7))
+        log.change(before=(2, 2, "x", 7))
+    [difference] = replayed(log.path, tmp_path / "out", route=route).witness.differences
+    assert (difference.column, difference.count, difference.logged, difference.held) == ("c", 2, "7", "5")
+
+
+@both_engines
+@both_routes
+@pytest.mark.parametrize("action, held", [("SET NULL", "NULL"), ("CASCADE", "5")])
+def test_a_wrong_cascade(route, engine, action, held, tmp_path):
+    """The source's children kept the parent's old key, where a foreign key gives them another value here."""
+    with Log(tmp_path / "binlog.000001", "mariadb") as log:
+        log.table("id INT NOT NULL PRIMARY KEY", "p")
+        log.table(f"id INT NOT NULL PRIMARY KEY, r INT, n INT, FOREIGN KEY (r) REFERENCES d.p (id) ON UPDATE {action}",
+                  "c")
+        log.change(after=(1,), name="p")
+        log.change(after=(2,), name="p")
+        log.change(after=(7, 1, 0), name="c")
+        log.change(after=(8, 2, 0), name="c")
+        log.change(before=(1,), after=(5,), name="p")
+        log.change(before=(7, 1, 0), after=(7, 1, 1), name="c")
+        log.change(before=(8, 2, 0), after=(8, 2, 1), name="c")
+    with engine_of(engine):
+        witness = replayed(log.path, tmp_path / "out", route=route).witness
+    [difference] = witness.differences
+    assert (witness.agreed, difference.table, difference.column) == (witness.compared - 1, "d.c", "r")
+    assert (difference.logged, difference.held) == ("1", held)
+
+
+@both_engines
+def test_a_cascade_that_the_log_confirms(engine, tmp_path):
+    with Log(tmp_path / "binlog.000001", "mariadb") as log:
+        log.table("id INT NOT NULL PRIMARY KEY", "p")
+        log.table("id INT NOT NULL PRIMARY KEY, r INT, n INT, FOREIGN KEY (r) REFERENCES d.p (id) ON UPDATE CASCADE",
+                  "c")
+        log.change(after=(1,), name="p")
+        log.change(after=(7, 1, 0), name="c")
+        log.change(before=(1,), after=(5,), name="p")
+        log.change(before=(7, 5, 0), after=(7, 5, 1), name="c")
+        log.change(before=(5,), after=(6,), name="p")
+        log.change(before=(7, 6, 1), name="c")
+    with engine_of(engine):
+        witness = replayed(log.path, tmp_path / "out", witness="stop").witness
+    assert witness.agreed == witness.compared >= 2
+
+
+@both_routes
+def test_a_missed_truncate(route, tmp_path):
+    """In idempotent mode a row takes the place of one that should be gone, and keeps what its image lacks."""
+    with Log(tmp_path / "binlog.000001") as log:
+        log.table(TABLES["integer key"])
+        log.change(after=(1, 1, "old"))  # a TRUNCATE followed, which no file has
+        log.change(after=(1, 2, ""), names=("id", "n"))
+        log.change(before=(1, 2, "new"), after=(1, 3, "new"))
+    [difference] = replayed(log.path, tmp_path / "out", route=route, exec_mode="idempotent").witness.differences
+    assert (difference.column, difference.logged, difference.held) == ("s", "'new'", "'old'")
+
+
+@both_routes
+def test_partial_images_are_compared_as_far_as_they_go(route, tmp_path):
+    """A minimal image has its key only, and is not counted; one without `s` says nothing of it."""
+    for name, columns in TABLES.items():
+        with Log(tmp_path / "binlog.000001") as log:
+            log.table(columns)
+            key = ("id", "s") if name == "key of bytes" else ("id",)
+            log.change(after=(1, 1, "x"))
+            log.change(before=(1, 1, "x"), after=(1, 2, "x"), names=(*key, "n"))
+            log.change(before=(1, 5, "x"), after=(1, 3, "x"), names=(*key, "n"))
+            log.change(before=(1, 3, "x"), after=(1, 4, "x"))
+            log.change(before=(1, 4, "x"), name="t", names=key)
+        witness = replayed(log.path, tmp_path / f"{name} {route}", route=route).witness
+        assert (witness.compared, witness.agreed) == (3, 2), name
+        assert [(found.column, found.logged, found.held) for found in witness.differences] == [("n", "5", "2")]
+
+
+def test_many_rows_that_hashes_do_not_tell(tmp_path):
+    """Rows of a base are compared by values; differences come in the order of the log, each column once."""
+    keys = range(2000)
+    with Log(tmp_path / "base.000001") as log:
+        log.table(TABLES["integer key"])
+        with log.writer.transaction():
+            log.writer.rows(RowChanges(log.definitions["t"], after=_columns(keys, 0)))
+    replayed(log.path, tmp_path / "base")
+    with Log(tmp_path / "binlog.000001") as log:
+        log.define(TABLES["integer key"])
+        first = log.writer.position
+        with log.writer.transaction():
+            for part in (range(1000, 2000), range(1000)):
+                log.writer.rows(RowChanges(log.definitions["t"], _columns(part, 1), _columns(part, 2)))
+                log.writer.rows(RowChanges(log.definitions["t"], _columns(part, 2), _columns(part, 3)))
+    witnesses = [replayed(log.path, tmp_path / route, route=route, base=str(tmp_path / "base"),
+                          start_position=("binlog.000001", first), reapply=True).witness for route in ROUTES]
+    assert witnesses[0] == witnesses[1]
+    [difference] = witnesses[0].differences
+    assert (witnesses[0].compared, witnesses[0].agreed, difference.count) == (4000, 2000, 2000)
+    assert difference.key == "PRIMARY (id) = 1000"
+
+
+def _columns(keys, n):
+    return {"id": pa.array(keys, pa.int32()), "n": pa.array([n] * len(keys), pa.int32()),
+            "s": pa.array(["x"] * len(keys))}
+
+
+def test_the_report_the_page_and_the_command_have_it(tmp_path, capsys):
+    with Log(tmp_path / "binlog.000001") as log:
+        log.table(TABLES["integer key"])
+        log.change(after=(1, 1, "x"))
+        log.change(before=(1, 2, "x"), after=(1, 3, "x" * 20))
+    made = applier.replay(log.path, tmp_path / "api")
+    said = json.loads((tmp_path / "api" / "_report.json").read_text())
+    assert said["witness"] == json.loads(json.dumps(dataclasses.asdict(made.report.witness)))
+    assert ReplayResult.from_report("", said).witness == made.report.witness
+    old = {name: value for name, value in said.items() if name != "witness"}
+    assert ReplayResult.from_report("", old).witness.compared == 0
+    assert main(["replay", "--binlogs", str(log.path), "--output", str(tmp_path / "out"), "--engine", "local"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "d.t: n differs from the log's before-image once, first at binlog.000001:" in printed
+    assert "witness: 0 of 1 before-images agree" in printed
+    page = tmp_path / "page.html"
+    assert main(["report", str(tmp_path / "out"), "--html", str(page)]) == 0
+    assert "0 of 1 before-images agree" in page.read_text()
+    capsys.readouterr()
+    assert main(["doctor", "--base", str(tmp_path / "out"), "--engine", "local"]) == 0
+    assert "d.t: n differs" in " ".join(capsys.readouterr().out.split())
+    stopped = ["--witness", "stop"]
+    assert main(["replay", "--binlogs", str(log.path), "--output", str(tmp_path / "no"), "--engine", "local",
+                 *stopped]) == 1
+    assert not (tmp_path / "no").exists()
