@@ -36,7 +36,7 @@ def default_values(column: Column, definition: TableDefinition, columns: Callabl
 
     Raises NotComputable if it is not known.
     """
-    default = column.default
+    default, session = column.default, _of_table(session, definition)
     if default is None and not column.nullable and not column.generated and not column.auto_increment:
         return pa.repeat(implicit_scalar(column.type, definition.flavour), 1)
     if column.type.base == "timestamp" and default is not None and default.kind not in ("now", "expression"):
@@ -62,7 +62,7 @@ def _value(column: Column, definition: TableDefinition, columns: Callable[[str],
     if default.kind == "expression":
         made = evaluate(default.text, columns, n, session)
         return replace(made, digits=True) if made.digits is None else made  # MariaDB refuses x'41' for a number
-    return _literal(default, column)
+    return _literal(default, column, session)
 
 
 def _now_digits(default: Default, column: Column, flavour: str) -> int | None:
@@ -76,8 +76,8 @@ def _now_digits(default: Default, column: Column, flavour: str) -> int | None:
     return int(found[1] or 0)
 
 
-def _literal(default: Default, column: Column) -> Value:
-    """A literal; a TIMESTAMP's is already in UTC."""
+def _literal(default: Default, column: Column, session: Session) -> Value:
+    """A literal; a TIMESTAMP's is already in UTC, and MariaDB reads that of a TEXT or BLOB like an expression's."""
     if default.kind == "null":
         return constant(pa.scalar(None), NULL)
     if default.kind == "bytes":
@@ -85,7 +85,8 @@ def _literal(default: Default, column: Column) -> Value:
     if default.kind == "number":
         with suppress(NotComputable):
             return number(default.text)
-    return constant(pa.scalar(default.text), TEXT)
+    is_read_again = column.type.entry.prefix > 0
+    return constant(pa.scalar(default.text), replace(TEXT, charset=session.literals) if is_read_again else TEXT)
 
 
 def default_scalar(column: Column, definition: TableDefinition) -> pa.Scalar:
@@ -146,8 +147,13 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
                      session: Session | None = None) -> pa.Array:
     """A generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression, or its
     conversion to the column's type, is not known."""
-    within = session or Session(definition.flavour)
+    within = _of_table(session or Session(definition.flavour), definition)
     return _computed(column, row_columns(definition, values, n, within), n, within)
+
+
+def _of_table(session: Session, definition: TableDefinition) -> Session:
+    """The session for a table's expressions: MariaDB reads their literals in the table's character set."""
+    return session if definition.flavour == "mysql" else replace(session, literals=definition.charset)
 
 
 def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Session) -> pa.Array:
@@ -173,6 +179,7 @@ def sources(column: Column, definition: TableDefinition) -> set[str]:
 def row_columns(definition: TableDefinition, values: Stored, n: int, session: Session) -> Callable[[str], Typed]:
     """The columns of n rows: `values` has the stored ones, and VIRTUAL ones are computed once."""
     made: dict[str, pa.Array] = {}
+    session = _of_table(session, definition)
 
     def known(name: str) -> Typed:
         found = definition.column(name)

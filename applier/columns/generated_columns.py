@@ -3,7 +3,8 @@
 A snapshot has no VIRTUAL columns, images may lack generated ones, and the log may not have them at all. A MySQL replica
 computes a generated column of the resulting row if the image has any column that it depends on; it ignores the image's
 own value of it, since the source may store what it likes there (seen on 9.7). For an insert it uses the image and
-defaults; for an update, the image and the row that is found.
+defaults; for an update, the image and the row that is found. An expression whose text depends on the sql_mode of the
+session that opened the table is not computed where images have its value.
 
 MariaDB takes what images have. What they lack depends on the version (FormatDescription.computes_omitted): 10.11 logs
 generated columns in all images, and a replica takes NULL for what an insert's image lacks and keeps the row's value for
@@ -27,6 +28,7 @@ from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.types import arrow_type
 from applier.schema.definition import Column, Key, TableDefinition
+from applier.sql.evaluator import depends_on_escapes
 
 UNKNOWN_DOCUMENT = "\0"
 """Stands for a document made by diffs of one that no image has: it is unknown."""
@@ -98,7 +100,8 @@ class AfterImages:
             made &= lacking & self._computes_omitted
             if not made.any():
                 return Completed(values, lacking & ~self._inserted, self._none)
-        elif self._definition.flavour == "mariadb" or not self._is_computable(number):
+        elif self._definition.flavour == "mariadb" or not self._is_computable(number) or depends_on_escapes(
+                self._definition.columns[number].expression or ""):
             made &= lacking
         if self._is_chained(number) and not self._takes_what_is_there(number):
             if (chained := made & lacking if number in self._decoded else lacking).any():
@@ -264,7 +267,7 @@ def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]
     """The STORED columns, by number, that a replica computes if an image has any of these columns: MySQL's does so
     whatever the image has of the generated one, MariaDB's if it lacks it (FormatDescription.computes_omitted)."""
     return {number: _made_of(column, definition) for number, column in enumerate(definition.columns)
-            if column.generated == "stored"}
+            if column.generated == "stored" and not depends_on_escapes(column.expression or "")}
 
 
 def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:

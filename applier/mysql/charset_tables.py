@@ -82,6 +82,11 @@ SINGLE_BYTE = frozenset(_SINGLE_BYTE)
 MULTI_BYTE = frozenset(_PAIRS)
 
 
+def multi_byte_codec(charset: str) -> str:
+    """Python's codec for an East Asian set, which differs from the servers' tables in few characters."""
+    return _PAIRS[charset][0]
+
+
 @functools.cache
 def single_byte_table(charset: str) -> np.ndarray:
     """The characters of an 8-bit set: int32[256] of code points or UNMAPPED."""

@@ -11,9 +11,8 @@ import pyarrow as pa
 
 from applier.mysql.charset_tables import MULTI_BYTE, SINGLE_BYTE, single_byte_table
 from applier.mysql.charsets import to_utf8
+from applier.mysql.client_charsets import CodedText, decoded, text_of_digits
 
-_UNITS = {"ucs2": 2, "utf16": 2, "utf16le": 2, "utf32": 4}
-_TEXT = frozenset({"utf8mb4", "utf8mb3", "utf8", "binary"})
 _HAVE_ALL = frozenset({"utf8mb4", "binary", "utf16", "utf16le", "utf32", "gb18030"})
 _UNDECODABLE = range(0xDC80, 0xDD00)
 """Code points (surrogates) that stand for bytes which are not text; see schema.undecodable."""
@@ -22,22 +21,16 @@ _UNDECODABLE = range(0xDC80, 0xDD00)
 def labels_in(charset: str, members: tuple[str | bytes, ...]) -> tuple[str, ...]:
     """The labels as the server keeps them, without trailing spaces. In a Unicode character set, a byte that is not text
     is a surrogate, as in a statement."""
-    made = (_of_bytes(member, charset) if isinstance(member, bytes) else _of_text(member, charset)
+    made = (text_of_digits(member, charset) if isinstance(member, bytes) else _of_text(member, charset)
             for member in members)
     return tuple(label.rstrip(" ") for label in made)
 
 
-def _of_bytes(member: bytes, charset: str) -> str:
-    if charset in _TEXT:
-        return member.decode("utf-8", "surrogateescape")
-    whole = b"\0" * (-len(member) % _UNITS.get(charset, 1)) + member
-    label: str = to_utf8(pa.array([whole], pa.binary()), charset)[0].as_py()
-    return label
-
-
 def _of_text(member: str, charset: str) -> str:
+    if charset == "binary" and isinstance(member, CodedText):
+        return decoded(member.data, charset)
     if member.isascii() or charset in _HAVE_ALL:
-        return member
+        return str(member)
     known = _characters(charset) if charset in SINGLE_BYTE | MULTI_BYTE else range(0x10000)
     return "".join(character if ord(character) in known or ord(character) in _UNDECODABLE else "?"
                    for character in member)

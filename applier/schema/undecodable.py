@@ -8,6 +8,7 @@ on MySQL 9.7 and MariaDB 10.11.
 
 import re
 
+from applier.mysql.client_charsets import CodedText, text_of_digits
 from applier.mysql.types import BINARY, ColumnType
 from applier.schema.definition import Default
 
@@ -29,10 +30,17 @@ def shown_members(members: tuple[str, ...], charset: str | None, flavour: str) -
     return tuple(_UNDECODABLE.split(member)[0].rstrip(" ") for member in members)
 
 
-def as_bytes(default: Default | None, column_type: ColumnType) -> Default | None:
-    """A default unchanged; or, for a binary column, by its bytes if they are not text."""
-    if default is None or default.kind != "string" or column_type.base not in BINARY:
+def in_column(default: Default | None, column_type: ColumnType) -> Default | None:
+    """A default as a column has it: a text's bytes if the column is binary and they are not its UTF-8; bytes as text in
+    the column's character set."""
+    if default is None or default.kind != "string":
         return default
-    if not _UNDECODABLE.search(default.text):
-        return default
-    return Default("bytes", default.text.encode("utf-8", "surrogateescape").hex())
+    text = default.text
+    if column_type.base in BINARY or column_type.base == "bit":
+        shown_bytes = text.encode("utf-8", "surrogateescape")
+        data = text.data if isinstance(text, CodedText) else shown_bytes
+        if data != shown_bytes or _UNDECODABLE.search(text):
+            return Default("bytes", data.hex())
+    if isinstance(text, CodedText) and text.charset == "binary" and column_type.charset is not None:
+        return Default("string", text_of_digits(text.data, column_type.charset))
+    return Default("string", str(text))

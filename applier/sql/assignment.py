@@ -31,7 +31,7 @@ from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.documents import unquoted
-from applier.sql.values import DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
+from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
 
 _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}
 """Types to which a number is converted by its value, however many of its digits are shown."""
@@ -51,6 +51,8 @@ def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool
 def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) -> pa.Array:
     if value.is_null or value.values.null_count == len(value.values):
         return pa.nulls(len(value.values), arrow_type(wanted))
+    if wanted.base in BINARY and value.is_text:
+        value = Value(as_bytes(value, session), BYTES, value.constant)
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as datetimes in UTC
     local |= wanted.base in TEMPORAL and rounds_otherwise(session)  # and as both servers do without a sql_mode
     counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict
@@ -181,11 +183,6 @@ def _python(value: Value) -> literals.Value:
         return bytearray(made)
     if not _is_literal(value):
         raise ValueError(f"{value.type.base.upper()}, whose value is {made}")
-    if value.is_text and value.type.charset not in (None, "utf8mb4", "utf8mb3"):
-        from applier.sql.casting.byte_strings import from_text
-
-        [data] = from_text(value.values, value.type, ColumnType("longblob"), Session()).to_pylist()
-        return literals.EncodedText(made, data)
     plain: literals.Value = made
     return plain
 

@@ -34,6 +34,7 @@ from applier.sql.values import (
     as_text,
     as_truth,
     collation_of,
+    common_charset,
     exact_type,
     is_ascii,
     numbers,
@@ -160,8 +161,7 @@ def _common_type(arguments: Arguments, session: Session) -> ColumnType:
         return NULL
     kinds = {value.type.base for value in typed}
     if all(value.is_text or value.type.base in MEMBERS for value in typed):
-        charsets = {value.type.charset for value in typed}
-        return replace(TEXT, charset=charsets.pop() if len(charsets) == 1 else None, collation=collation_of(typed))
+        return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:
         return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
     if kinds & {*TEMPORAL, "json", "geometry"} or any(pa.types.is_binary(value.values.type) for value in typed) \

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.charsets import to_utf8
+from applier.mysql.charsets import CHARSETS, to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.sql import (
@@ -32,7 +32,6 @@ from applier.sql import (
     texts,
     times,
 )
-from applier.sql.casting.texts import SINGLE_BYTE
 from applier.sql.casts import cast
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
@@ -45,7 +44,6 @@ Columns: TypeAlias = Callable[[str], Typed]
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
               | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS)
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
-_TEXT_CHARSETS = SINGLE_BYTE | {"utf8mb4", "utf8mb3"}
 
 
 def evaluate(sql: str, column: Columns, n: int, session: Session) -> Value:
@@ -78,6 +76,16 @@ def varies(sql: str) -> bool:
     return differs_by_row(sql) or uses_time(sql)
 
 
+def depends_on_escapes(sql: str) -> bool:
+    """True if it has text whose value depends on NO_BACKSLASH_ESCAPES of the session that opens the table: MySQL writes
+    expressions with escapes, and reads them again in that session's sql_mode (seen on 9.7)."""
+    return any(isinstance(node, Literal) and node.kind == "string" and node.text.translate(_ESCAPES) != node.text
+               for node in _nodes(sql))
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", "\0": "\\0", "\n": "\\n", "\r": "\\r"})
+
+
 def _nodes(sql: str) -> list[Node]:
     try:
         return list(nodes_of(parse_expression(sql)))
@@ -98,7 +106,7 @@ class Evaluator:
     def value(self, node: Node) -> Value:
         try:
             if isinstance(node, Literal):
-                made = _LITERALS[node.kind](node)
+                made = _LITERALS[node.kind](node, self._session)
                 return replace(made, digits=None) if made.digits and self._session.flavour == "mariadb" else made
             return self._named(node) if isinstance(node, Name) else self._called(node)
         except (pa.ArrowException, ValueError, TypeError, IndexError, ArithmeticError) as error:
@@ -140,25 +148,27 @@ def number(text: str) -> Value:
         raise NotComputable(str(error)) from None
 
 
-def _string(literal: Literal) -> Value:
-    type_ = TEXT if literal.charset in (None, "utf8mb4") else ColumnType("longtext", charset=literal.charset)
-    return constant(pa.scalar(literal.text), type_)
+def _string(literal: Literal, session: Session) -> Value:
+    charset = literal.charset or session.literals
+    type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
+    is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
+    return constant(pa.scalar(literal.text.translate(_ESCAPES) if is_read_as_written else literal.text), type_)
 
 
-def _bytes(literal: Literal) -> Value:
+def _bytes(literal: Literal, session: Session) -> Value:
     data = pa.array([bytes.fromhex(literal.text)], pa.binary())
     if literal.charset is None:
         return Value(data, BYTES, constant=True, digits=True)
     if literal.charset == "binary":
         return Value(data, BYTES, constant=True)
     charset = "utf8mb3" if literal.charset == "utf8" else literal.charset
-    if charset not in _TEXT_CHARSETS:
+    if charset not in CHARSETS:
         raise NotComputable(f"_{charset} x'{literal.text[:40]}'")
     return Value(to_utf8(data, charset), ColumnType("longtext", charset=charset), constant=True)
 
 
-_LITERALS: dict[str, Callable[[Literal], Value]] = {
-    "number": lambda literal: number(literal.text), "string": _string, "bytes": _bytes,
-    "null": lambda _: Value(pa.nulls(1), NULL, constant=True),
-    "bool": lambda literal: Value(pa.array([Decimal(literal.text)], pa.decimal128(38, 0)), BOOL, constant=True),
+_LITERALS: dict[str, Callable[[Literal, Session], Value]] = {
+    "number": lambda literal, _: number(literal.text), "string": _string, "bytes": _bytes,
+    "null": lambda *_: Value(pa.nulls(1), NULL, constant=True),
+    "bool": lambda literal, _: Value(pa.array([Decimal(literal.text)], pa.decimal128(38, 0)), BOOL, constant=True),
 }

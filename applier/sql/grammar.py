@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from applier.errors import NotComputable, SchemaError
-from applier.sql.nodes import Call, Literal, Name, Node, levels_of
+from applier.sql.nodes import Call, Literal, Name, Node, levels_of, nodes_of
 from applier.sql.tokens import Token, tokenize
 
 MOST_DEPTH = 100
@@ -53,6 +53,22 @@ def parse_expression(sql: str) -> Node:
     if levels_of(node) > _MOST_LEVELS:
         raise NotComputable("an expression with too many levels")
     return node
+
+
+def has_columns(sql: str) -> bool:
+    """True if an expression names columns, or has an unknown form."""
+    try:
+        return any(isinstance(node, Name) for node in nodes_of(parse_expression(sql)))
+    except NotComputable:
+        return True
+
+
+def is_literal(sql: str) -> bool:
+    """True if an expression is one literal."""
+    try:
+        return isinstance(parse_expression(sql), Literal)
+    except NotComputable:
+        return False
 
 
 def operator_tokens(sql: str) -> list[Token]:

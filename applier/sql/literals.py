@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from applier.errors import NotComputable
+from applier.mysql.client_charsets import UTF8, text_of_digits
 from applier.mysql.temporal_literals import read_date, read_datetime, read_time, read_year
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
@@ -24,25 +25,11 @@ from jsondiff.values import DocumentError
 Value = None | bool | int | float | Decimal | str | bytes | bytearray
 """bytes are a literal in hexadecimal digits, which is a number too; a bytearray is a string of bytes."""
 
-CODECS = {"utf8mb4": "utf-8", "utf8mb3": "utf-8", "ascii": "ascii", "latin1": "cp1252"}
-"""The character sets in which a literal's bytes are read; others are refused."""
-
 _DIGITS = Context(prec=100)  # a DECIMAL has up to 65, more than the default context keeps
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _LARGEST_FLOAT = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
 _PLAIN_DOUBLES = (1e-4, 1e15)
 """Between these, both servers write a double as its shortest digits without an exponent."""
-
-
-class EncodedText(str):
-    """Text that was written as bytes in a character set."""
-
-    data: bytes
-
-    def __new__(cls, text: str, data: bytes) -> "EncodedText":
-        made = super().__new__(cls, text)
-        made.data = data
-        return made
 
 
 def convert(value: Value, column_type: ColumnType, flavour: str) -> Any:
@@ -84,8 +71,6 @@ def _vector(value: Value, column_type: ColumnType, flavour: str) -> list[float]:
 
 
 def _data(value: Value, column_type: ColumnType) -> bytes:
-    if isinstance(value, EncodedText):
-        return value.data
     return bytes(value) if isinstance(value, bytes | bytearray) else _text(value, column_type).encode()
 
 
@@ -96,10 +81,8 @@ def _check_length(n: int, column_type: ColumnType) -> None:
 
 def _text(value: Value, column_type: ColumnType) -> str:
     if isinstance(value, bytes | bytearray):  # in the column's character set
-        codec = CODECS.get(column_type.charset or "utf8mb4")
-        if codec is None:
-            raise ValueError(f"the literal's bytes are in {column_type.charset}")
-        return value.decode(codec)
+        charset = column_type.charset or "utf8mb4"
+        return value.decode() if charset in UTF8 else text_of_digits(bytes(value), charset)
     if isinstance(value, float):
         least, most = _PLAIN_DOUBLES
         if value and not least <= abs(value) < most:

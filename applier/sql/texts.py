@@ -29,6 +29,7 @@ from applier.sql.values import (
     as_bytes,
     as_text,
     collation_of,
+    common_charset,
     constant,
     exact_type,
     is_ascii,
@@ -44,11 +45,8 @@ _DIGITS = re.compile(r"[0-9A-Fa-f]*")
 
 
 def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, ColumnType]:
-    """The arguments as text, and the type of the result: with their common character set, None if they have several."""
-    charsets = {value.type.charset for value in arguments if value.is_text and not (
-        value.constant and is_ascii(value.values))}
-    charset = "utf8mb4" if not charsets else charsets.pop() if len(charsets) == 1 else None
-    type_ = replace(TEXT, charset=charset, collation=collation_of(arguments))
+    """The arguments as text, and the type of the result."""
+    type_ = replace(TEXT, charset=common_charset(arguments), collation=collation_of(arguments))
     return [Value(as_text(value, session), TEXT, value.constant) for value in arguments], type_
 
 
@@ -89,9 +87,8 @@ def _case(function: Compute) -> Function:
 
 def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if any(value.type.base in BINARY for value in arguments):
-        parts = [replace(value, values=as_bytes(value, session)) for value in arguments]
-        made = pc.binary_join_element_wise(*together(parts, n), pa.scalar(b"", pa.binary()))
-        return Value(made, BYTES, all(value.constant for value in parts))
+        data = [Value(as_bytes(value, session), BYTES, value.constant) for value in arguments]
+        return Value(pc.binary_join_element_wise(*together(data, n), b""), BYTES, all(value.constant for value in data))
     texts, type_ = _texts(arguments, session)
     made = pc.binary_join_element_wise(*together(texts, n), "")
     return Value(made, type_, all(value.constant for value in texts))

@@ -60,7 +60,9 @@ def render(tokens: list[Token]) -> str:
 
 def _would_merge(before: Token, token: Token) -> bool:
     """True if the two would be read as one token in the default sql_mode: 'a'"b", x"41" and -- are two tokens; 'a''b'
-    is not."""
+    is not. Bytes are written with an x in front."""
+    if token.kind == "bytes":
+        return before.kind == "word"
     if token.kind == "string":
         return before.kind == "string" or before.keyword in ("X", "B", "N")
     return before.kind == token.kind and (token.kind == "name" or before.text == token.text == "-")

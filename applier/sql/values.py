@@ -12,9 +12,11 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql import types
+from applier.mysql.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.casting.texts import SINGLE_BYTE, encoded
+from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import SHOWN, convert_values
 from applier.sql.nodes import Call
 
@@ -143,18 +145,36 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
     if value.type.base in types.BINARY:
         return value.values
     text = as_text(value, session)
-    charset = value.type.charset if value.is_text else None
-    if is_ascii(text) or charset in ("utf8mb4", "utf8mb3"):
+    charset = value.type.charset if value.is_text or value.type.base in types.MEMBERS else None
+    if charset is not None:
+        return bytes_of_text(text, charset)
+    if is_ascii(text):
         return text.cast(pa.binary())
-    if charset is None or charset not in SINGLE_BYTE:
-        raise NotComputable("the bytes of text in a character set that is not known")
-    return encoded(text, charset, "strict")
+    raise NotComputable("the bytes of text in a character set that is not known")
 
 
 def collation_of(values: list[Value]) -> str | None:
     """The collation of text made of these; None if no text among them has one of its own."""
     collations = {value.type.collation for value in values} - {None}
     return None if not collations else collations.pop() if len(collations) == 1 else SEVERAL
+
+
+def common_charset(values: list[Value]) -> str | None:
+    """The character set of text made of these: that of columns, else that of literals; None if it is not known. Text of
+    a function may have its set from a document or from the session."""
+    texts = [value for value in values if value.is_text or value.type.base in types.MEMBERS]
+    own = {value.type.charset for value in texts if value.type.collation is not None}
+    made = {value.type.charset for value in texts if value.type.collation is None and not value.constant}
+    if own and made and not own <= UTF8:
+        return None
+    charsets = own or made or {value.type.charset for value in texts} or {"utf8mb4"}
+    if len(charsets) == 1:
+        return charsets.pop()
+    return None if charsets & WIDE else next((wide for wide in _WIDEST if wide in charsets), None)
+
+
+_WIDEST = ("utf8mb4", "utf8mb3")
+"""The sets that text in several of them is converted to; servers differ in the wide ones."""
 
 
 def is_ascii(text: pa.Array) -> bool:

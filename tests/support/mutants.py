@@ -194,7 +194,8 @@ def killed_by(file: Path, before: str, after: str, checkout: Path, until: str) -
         (checkout / file).write_text(after)
         if fails(checkout, ["-n", "2", "--dist", "worksteal", *arguments(str(file))], LONGEST[suite]):
             (checkout / file).write_text(before)
-            again = fails(checkout, ["--last-failed", "--last-failed-no-failures", "none"], LONGEST[suite])
+            last = ["--last-failed", "--last-failed-no-failures", "none", *arguments(str(file))]
+            again = fails(checkout, last, LONGEST[suite])
             outcome = "is not judged by" if again else "is killed by"
         yield suite, outcome, time.monotonic() - begun
         if outcome != "survives" or suite == until:

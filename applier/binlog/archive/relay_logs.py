@@ -140,8 +140,9 @@ class _Reading:
                 self._ended = True
             elif is_artificial and not self._has_groups:
                 self.stands = str(GtidSet.from_gtid_list_event(bytes(event.body)))
-                if not self.stands:  # MariaDB 11.8 sends nothing of a log's head, even from the log's beginning
-                    self.logs[-1].nothing_before = self._connected_at or 0
+                begins = len(MAGIC) + len(self.logs[-1].format_description) + event.size
+                if self._connected_at == begins:  # MariaDB 11.8 begins behind the log's head, which ends with this list
+                    self.logs[-1].nothing_before = begins
             if not is_artificial and (event.type != EventType.ROTATE or self._format is not None):
                 self._add(mapped, event.position, end)
 

@@ -62,7 +62,7 @@ class RowConverter:
         if not rows.num_rows:
             return without_rows(self.schema)
         made: dict[str, pa.Array | pa.ChunkedArray] = {}
-        added, computed, changed = [], set(), set()
+        added, computed, changed = [], set(), self._with_other_bytes()
         for column, source in self._stored:
             if self._is_computed(column, source):
                 computed.add(column.name)
@@ -74,7 +74,8 @@ class RowConverter:
                     changed.add(column.name.casefold())
         anew: dict[str, Column] = {}
         for column, _ in self._stored:
-            if column.generated and (column.name in computed or sources(column, self._conversion.new) & changed):
+            if column.generated and (column.name in computed or sources(column, self._conversion.new) & changed
+                                     or (changed and self._has_other_literals(column))):
                 anew[column.name] = column
                 changed.add(column.name.casefold())
         kept: dict[str, pa.Array | pa.ChunkedArray] = {}
@@ -100,6 +101,19 @@ class RowConverter:
         converted = pa.Table.from_arrays([made[column.name] for column, _ in self._stored], schema=self.schema)
         self._check_required(converted)
         return converted
+
+    def _with_other_bytes(self) -> set[str]:
+        """The columns of text that get another character set, casefolded: what is made of their bytes changes."""
+        old = self._conversion.old.columns
+        return {column.name.casefold() for column, source in
+                zip(self._conversion.new.columns, self._conversion.sources, strict=True)
+                if source is not None and old[source].type.charset != column.type.charset}
+
+    def _has_other_literals(self, column: Column) -> bool:
+        """True if a generated column's literals have other bytes after the statement: MariaDB reads them in the table's
+        character set."""
+        old, new = self._conversion.old, self._conversion.new
+        return new.flavour == "mariadb" and old.charset != new.charset and not (column.expression or "").isascii()
 
     def _check_required(self, rows: pa.Table) -> None:
         """Check that rows which move into a partition belong to it: a server can be told not to check."""

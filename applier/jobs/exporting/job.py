@@ -21,6 +21,7 @@ from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
 from applier.jobs.exporting import statements
+from applier.jobs.exporting.sequences import sequences_sql
 from applier.jobs.exporting.task import Exported, ExportTask, export_file
 from applier.mysql.client_sql import CHARSET, HEAD
 from applier.options import ExportOptions
@@ -69,8 +70,10 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
         done = (run or on_threads)(tasks, lambda count, _: progress.update(count))
         small, head = dict[str, bytes](), _head(options)
         if options.definitions:
+            sequences = sequences_sql([(definition, table.files) for table, definition
+                                       in zip(tables, definitions, strict=True)])
             sql = statements.schema_sql(snapshot.position, _databases(snapshot, tables, names), definitions,
-                                        if_not_exists=options.if_not_exists, head=head)
+                                        sequences=sequences, if_not_exists=options.if_not_exists, head=head)
             small[SCHEMA] = sql.encode()
         if options.format == "tsv" and options.rows:
             small[LOAD_DATA] = "".join([statements.session(head=head), *(file.load for file in done)]).encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from applier.jobs.exporting.sequences import named_sequences
 from applier.jobs.exporting.text_kernel import BYTES
 from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.types import quote_name, quote_text
@@ -77,13 +78,22 @@ def in_mode(statements: str, lenient: bool) -> str:
 
 
 def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
-               definitions: Iterable[TableDefinition], *, if_not_exists: bool = False, head: str = HEAD) -> str:
-    """The position of the rows, and CREATE DATABASE and CREATE TABLE for all of them; tables that are there are an
-    error, or stay as they are. Raises SchemaError for a name or a text that a client could misread."""
+               definitions: Iterable[TableDefinition], *, sequences: Sequence[str] = (), if_not_exists: bool = False,
+               head: str = HEAD) -> str:
+    """The position of the rows, and CREATE DATABASE, the statements that make `sequences`, and CREATE TABLE for all of
+    them; tables that are there are an error, or stay as they are. Raises SchemaError for a name or a text that a client
+    could misread."""
     parts = [f"CREATE DATABASE IF NOT EXISTS {quote_name(entry.name)} DEFAULT CHARACTER SET {entry.charset} "
              f"COLLATE {entry.collation};\n" for entry in databases]
-    parts += [f"\n{definition.to_sql(if_not_exists=if_not_exists)};\n" for definition in definitions]
+    parts += sequences
+    parts += [f"\n{_in_its_database(definition)}{definition.to_sql(if_not_exists=if_not_exists)};\n"
+              for definition in definitions]
     return head + _position_comments(position) + _SESSION + "\n" + for_clients("".join(parts))
+
+
+def _in_its_database(definition: TableDefinition) -> str:
+    """USE, where a default may name a sequence of the table's database."""
+    return f"USE {quote_name(definition.database)};\n" if any(named_sequences(definition)) else ""
 
 
 def _position_comments(position: BinlogPosition) -> str:

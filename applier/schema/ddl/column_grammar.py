@@ -8,16 +8,20 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from applier.errors import SchemaError
+from applier.mysql.client_charsets import CodedText, introduced_charset
 from applier.mysql.collations import Charset
 from applier.mysql.session import Session
 from applier.mysql.temporal_literals import read_datetime, read_time
+from applier.mysql.type_registry import TYPES
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
 from applier.schema.definition import Column, Default
 from applier.schema.foreign_keys import ForeignKeyWords, parse_references
-from applier.schema.undecodable import as_bytes, shown, shown_members
+from applier.schema.undecodable import in_column, shown, shown_members
 from applier.sql.casting.temporals import rounds, rounds_otherwise, rounds_to_days
+from applier.sql.grammar import has_columns, is_literal
+from applier.sql.literal_charsets import as_kept
 from applier.sql.tokens import Token, render, tokenize
 
 _NOW = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
@@ -29,13 +33,15 @@ _STORAGE = ("COLUMN_FORMAT", "STORAGE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_AT
 @dataclass(slots=True)
 class ColumnWords:
     """A column as written: `key` is "primary" or "unique" where the column says so itself, `references` the foreign
-    key that it asks for. Of system versioning: `row_time` is START or END of a column that has one of a row's times,
+    key that it asks for; `kept_default` is a default's expression as the server keeps it, where `default` may be as it
+    was computed once. Of system versioning: `row_time` is START or END of a column that has one of a row's times,
     `versioned` what a column says of its changes."""
 
     name: str
     type: TypeWords
     nullable: bool | None = None
     default: Default | None = None
+    kept_default: Default | None = None
     on_update: str | None = None
     auto_increment: bool = False
     generated: str | None = None
@@ -67,7 +73,11 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
     elif cursor.accept("SERIAL", "DEFAULT", "VALUE"):
         column.nullable, column.auto_increment, column.key = False, True, "unique"
     elif cursor.accept("DEFAULT"):
-        column.default = parse_default(cursor)
+        start = cursor.index
+        column.default = parse_default(cursor, is_long=TYPES[column.type.base].prefix > 0)
+        if column.default.kind == "expression" and cursor.context.flavour == "mariadb" \
+                and not is_literal(column.default.text):
+            column.kept_default = Default("expression", cursor.sql_of(cursor.tokens[start:cursor.index]))
     elif cursor.accept("ON", "UPDATE"):
         column.on_update = _now(cursor)
     elif cursor.accept("AUTO_INCREMENT"):
@@ -113,8 +123,24 @@ def _parse_generated(cursor: Cursor, column: ColumnWords) -> None:
     column.generated = "stored" if word in ("STORED", "PERSISTENT") else "virtual"
 
 
-def parse_default(cursor: Cursor) -> Default:
-    """What stands after DEFAULT."""
+def parse_default(cursor: Cursor, *, is_long: bool = False) -> Default:
+    """What stands after DEFAULT; `is_long`: of a TEXT or BLOB column. MariaDB keeps the literals of such a column, and
+    expressions that have columns, as text that it reads again; it computes other expressions once."""
+    start = cursor.index
+    default = _default(cursor)
+    if cursor.context.flavour == "mysql" or default.kind not in ("string", "expression"):
+        return default
+    tokens = cursor.tokens[start:cursor.index]
+    kept, once = cursor.sql_of(tokens), cursor.constant_of(tokens)
+    if kept == once or (default.kind == "string" and not is_long):
+        return default
+    literal = as_kept(tokens, cursor.context.charsets)[-1]
+    if default.kind == literal.kind == "string":
+        return Default("string", literal.text)
+    return Default("expression", kept if is_long or has_columns(kept) else once)
+
+
+def _default(cursor: Cursor) -> Default:
     if cursor.accept("NULL"):
         return Default("null")
     if word := cursor.accept_any("TRUE", "FALSE"):
@@ -130,7 +156,7 @@ def parse_default(cursor: Cursor) -> Default:
         cursor.next()
         return Default("bytes", token.text)
     if token.kind == "string":
-        return _text_default(cursor.string(), cursor)
+        return _text_default(cursor.literal(), cursor)
     if cursor.keyword in _NOW:
         return Default("now", _now(cursor))
     return _parse_default_words(cursor)
@@ -160,10 +186,12 @@ def _parse_default_words(cursor: Cursor) -> Default:
     if word.keyword in ("DATE", "TIME", "TIMESTAMP") and cursor.token.kind == "string":
         return _temporal_default(word, cursor)
     if word.text.startswith("_") and cursor.token.kind in ("string", "bytes"):
-        token = cursor.next()
-        if token.kind == "bytes":
+        token, charset = cursor.next(), introduced_charset(word.text)
+        if token.kind == "bytes" and charset is None:
             return Default("expression", render([word, token]))
-        return _text_default(token.text, cursor)
+        if token.kind == "string" or charset is None:
+            return _text_default(token.text, cursor)
+        return Default("string", CodedText(bytes.fromhex(token.text), charset))
     while cursor.accept("."):
         cursor.next()
     if cursor.ahead("("):
@@ -210,7 +238,7 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
         words = tokenize(default.text)
         if [(token.keyword, token.kind) for token in words] == [("TIME", "word"), ("", "string"), ("", "end")]:
             default = Default("string", words[1].text)
-    default = as_bytes(default, column_type)
+    default = in_column(default, column_type)
     session = Session(context.flavour, context.sql_mode)
     if default is None or default.kind not in ("string", "number") or not (
             column_type.base == "timestamp" or (column_type.base in _ROUNDED and rounds_otherwise(session))):

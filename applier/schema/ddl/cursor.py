@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from applier.errors import NO_DATABASE, SchemaError
+from applier.mysql.client_charsets import ClientCharsets, CodedText
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
 from applier.mysql.time_zones import shifted, utc_of, zone_of
+from applier.sql.literal_charsets import as_kept, as_written
 from applier.sql.sql_modes import in_default_mode, with_nulls
 from applier.sql.tokens import Token, render
 
@@ -24,8 +26,8 @@ class StatementContext:
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
     `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
-    makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known.
-    `foreign_key_checks` and `lc_time_names`, a number, are what the session says.
+    makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known. `charsets`
+    are the character sets of literals; `foreign_key_checks` and `lc_time_names`, a number, are what the session says.
     """
 
     flavour: str = "mysql"
@@ -39,6 +41,7 @@ class StatementContext:
     rewrites: Mapping[str, str] = field(default_factory=dict)
     inline_references: bool = False
     timestamp_us: int = 0
+    charsets: ClientCharsets = field(default_factory=ClientCharsets)
     foreign_key_checks: bool = True
     lc_time_names: int = 0
 
@@ -154,12 +157,19 @@ class Cursor:
             raise self.error("a number was expected", token)
         return int(token.text)
 
-    def string_or_bytes(self) -> str | bytes:
-        """A string literal, or bytes in hexadecimal digits or bits."""
-        return bytes.fromhex(self.next().text) if self.token.kind == "bytes" else self.string()
+    def literal_or_bytes(self) -> str | bytes:
+        """A string literal in the connection's character set, or bytes in hexadecimal digits or bits."""
+        if self.token.kind == "bytes":
+            return bytes.fromhex(self.next().text)
+        text = self.literal()
+        return text.data if isinstance(text, CodedText) and text.charset == "binary" else text
+
+    def literal(self) -> str:
+        """A string literal in the connection's character set."""
+        return self.context.charsets.literal(self.string())
 
     def string(self) -> str:
-        """A string literal; several in a row are one, as in standard SQL."""
+        """A string in the client's character set; several in a row are one, as in standard SQL."""
         token = self.next()
         if token.kind == "bytes":
             return bytes.fromhex(token.text).decode("utf-8", "replace")
@@ -187,8 +197,17 @@ class Cursor:
         return self.sql_of(self.parenthesised())
 
     def sql_of(self, tokens: list[Token]) -> str:
-        """An expression's tokens as SQL that means the same in the default sql_mode."""
-        return in_default_mode(render(with_nulls(tokens, self.context.sql_mode)), self.context.sql_mode)
+        """An expression's tokens as SQL that means the same in the default sql_mode, from a client of UTF-8: as the
+        server keeps it for rows to come."""
+        keep = as_kept if self.context.flavour == "mariadb" else as_written
+        mode = self.context.sql_mode
+        return in_default_mode(render(keep(with_nulls(tokens, mode), self.context.charsets)), mode)
+
+    def constant_of(self, tokens: list[Token]) -> str:
+        """Like `sql_of`, for an expression that the server computes once, in the statement's session."""
+        mode = self.context.sql_mode
+        written = as_written(with_nulls(tokens, mode), self.context.charsets, names_utf8=True)
+        return in_default_mode(render(written), mode)
 
     def rest(self) -> str:
         """The rest as SQL; skips it."""

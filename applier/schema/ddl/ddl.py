@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from applier.errors import SchemaError
+from applier.mysql.client_charsets import ClientCharsets
 from applier.mysql.collations import DEFAULT, DEFAULT_COLLATIONS, Charset, with_default
 from applier.schema.allowed import check_word
 from applier.schema.ddl.alter_actions import IgnoreConflicts
@@ -28,6 +29,7 @@ from applier.schema.ddl.schema_changes import (
     TruncateTable,
 )
 from applier.schema.definition import SEQUENCE, TableDefinition
+from applier.sql.literal_charsets import introduced
 from applier.sql.tokens import tokenize
 
 # Objects of CREATE, ALTER and DROP besides tables, indexes, sequences and databases.
@@ -58,6 +60,7 @@ def parse_statement(
     rewrites: Mapping[str, str] | None = None,
     inline_references: bool = False,
     timestamp_us: int = 0,
+    charsets: ClientCharsets | None = None,
     foreign_key_checks: bool = True,
     lc_time_names: int = 0,
 ) -> list[SchemaChange]:
@@ -67,10 +70,10 @@ def parse_statement(
     TIMESTAMP defaults, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` the
     collations of character sets that are named without one, if not the usual ones. `rewrites` has other names for
     databases, the default one and those that the statement names (AP-FILT); `inline_references` depends on the server's
-    version (foreign_keys.honours_inline_references); `timestamp_us` is the statement's time in microseconds UTC,
-    `foreign_key_checks` and `lc_time_names` what its session says. A
-    CREATE TABLE that cannot be parsed becomes `Other` with the reason, so that the caller can decide whether it
-    matters; text that is not even a statement (an open quote, no table's name) raises SchemaError.
+    version (foreign_keys.honours_inline_references); `timestamp_us` is the statement's time in microseconds UTC;
+    `charsets` are the character sets of literals, by default UTF-8; `foreign_key_checks` and `lc_time_names` are what
+    its session says. A CREATE TABLE that cannot be parsed becomes `Other` with the reason, so that the caller can
+    decide whether it matters; text that is not even a statement (an open quote, no table's name) raises SchemaError.
     """
     defaults = DEFAULT_COLLATIONS[flavour] | dict(default_collations or {})
     if not isinstance(server_charset, Charset):
@@ -79,8 +82,9 @@ def parse_statement(
     database = None if default_database is None else rewrites.get(default_database, default_database)
     context = StatementContext(flavour, sql_mode, database, server_charset,
                                databases or {}, time_zone, explicit_timestamps, defaults, rewrites, inline_references,
-                               timestamp_us, foreign_key_checks, lc_time_names)
-    cursor = Cursor(tokenize(sql, sql_mode=sql_mode, flavour=flavour), context)
+                               timestamp_us, charsets or ClientCharsets(), foreign_key_checks, lc_time_names)
+    tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets)
+    cursor = Cursor(tokens, context)
     if cursor.at_end:
         return []
     if cursor.accept("SET", "STATEMENT"):  # MariaDB: variables for one statement

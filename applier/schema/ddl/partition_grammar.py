@@ -38,6 +38,7 @@ from applier.schema.partitions import (
     PartitionsRefused,
     checked_number,
 )
+from applier.sql.literal_charsets import as_written
 from applier.sql.tokens import Token, render
 
 _SECONDS = {"SECOND": 1, "MINUTE": 60, "HOUR": 3600, "DAY": 86400, "WEEK": 7 * 86400}
@@ -203,7 +204,7 @@ def _items(cursor: Cursor, tokens: list[Token]) -> tuple[str, ...]:
 
 def _item(cursor: Cursor, tokens: list[Token]) -> str:
     """A bound or a value; UNIX_TIMESTAMP of a time in the session's zone becomes its number."""
-    text = render(tokens)
+    text = render(as_written(tokens, cursor.context.charsets))
     if len(tokens) == 1 and tokens[0].keyword in (MAXVALUE, DEFAULT, "NULL"):
         return tokens[0].keyword
     if len(tokens) == 4 and tokens[0].keyword == "UNIX_TIMESTAMP" and tokens[2].kind == "string":

@@ -6,6 +6,7 @@ Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Eng
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from applier.mysql.client_charsets import decoded, encoded
 from applier.mysql.collations import (
     DEFAULT,
     Charset,
@@ -78,9 +79,9 @@ def parse_type(cursor: Cursor) -> TypeWords:
     words = _parse_base(cursor)
     if words.base in MEMBERS:
         cursor.expect("(")
-        members = [cursor.string_or_bytes()]
+        members = [cursor.literal_or_bytes()]
         while cursor.accept(","):
-            members.append(cursor.string_or_bytes())
+            members.append(cursor.literal_or_bytes())
         cursor.expect(")")
         words.members = tuple(members)
     elif cursor.accept("("):
@@ -203,8 +204,8 @@ def _character_type(words: TypeWords, charset: Charset) -> ColumnType:
 
 
 def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
-    """The type that CONVERT TO CHARACTER SET makes of one: types with characters take the set, and a TEXT grows so that
-    it holds as many characters as before (MySQL manual, "ALTER TABLE Statement")."""
+    """The type that CONVERT TO CHARACTER SET makes of one: types with characters take the set, a TEXT grows so that it
+    holds as many characters as before (MySQL manual, "ALTER TABLE Statement"), and labels keep their bytes."""
     base, old = column_type.base, column_type.charset
     if base not in CHARACTER or old is None:
         return column_type
@@ -216,7 +217,9 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
     elif base == "varchar" and (column_type.length or 0) * bytes_per_character(charset.charset) > MAX_VARCHAR_BYTES:
         base = "mediumtext"
     length = column_type.length if base in ("char", "varchar") else None
-    return replace(column_type, base=base, length=length, charset=charset.charset, collation=charset.collation)
+    members = tuple(decoded(encoded(label, old), charset.charset) for label in column_type.members)
+    return replace(column_type, base=base, length=length, members=members, charset=charset.charset,
+                   collation=charset.collation)
 
 
 def _sized(base: str, length: int | None, width: int, words: TypeWords) -> ColumnType:

@@ -31,6 +31,8 @@ from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.type_grammar import converted_type
 from applier.schema.ddl.versioned_tables import drops_times
 from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.undecodable import shown_members
+from applier.sql.grammar import has_columns
 from applier.sql.tokens import Token, render, tokenize
 
 
@@ -167,16 +169,30 @@ class ColumnChanges:
         return same_name(name, column.name) or (new_name is not None and same_name(name, new_name))
 
     def _resolved(self, action: AddColumn | ChangeColumn) -> Column:
-        column = resolve_column(action.words, self.charset, self.context, in_primary_key=False)
+        words = action.words
+        if words.kept_default is not None and not self._copies_rows:
+            words = replace(words, default=words.kept_default)
+        column = resolve_column(words, self.charset, self.context, in_primary_key=False)
         converted = self._converted(column)
         if converted.type.base.endswith("text"):
             return replace(converted, type=replace(converted.type, base=column.type.base))  # as the statement asks
         return converted
 
+    @property
+    def _copies_rows(self) -> bool:
+        """True if MariaDB certainly copies the rows, which then get a default that was computed once; otherwise it
+        computes the expression that it keeps."""
+        added = [action.words for action in of_kind(self.actions, AddColumn)]
+        return len(added) < len(self.actions) or any(
+            words.generated == "stored" or (words.default is not None and words.default.kind == "expression"
+                                            and has_columns(words.default.text)) for words in added)
+
     def _converted(self, column: Column) -> Column:
         if self.converts is None:
             return column
-        return replace(column, type=converted_type(column.type, self.charset))
+        made = converted_type(column.type, self.charset)
+        members = shown_members(made.members, made.charset, self.context.flavour)
+        return replace(column, type=replace(made, members=members))
 
     def _follow_renames(self, column: Column, source: int | None) -> Column:
         """Rename columns in the expressions of columns that stay."""

@@ -162,7 +162,7 @@ class RowConversion:
     def session(self) -> Session:
         """The session that the statement ran in."""
         return Session(self.new.flavour, self.sql_mode, self.time_zone, self.timestamp_us or None,
-                       self.lc_time_names)
+                       lc_time_names=self.lc_time_names)
 
 
 def _is_stored(column: Column) -> bool:

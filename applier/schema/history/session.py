@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from applier.errors import SchemaError
+from applier.mysql.client_charsets import CLIENT_CODECS, ClientCharsets
 from applier.mysql.collations import by_id, charset_of
 
 # The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).
@@ -45,7 +46,18 @@ def parse_arguments(statement: LoggedStatement, flavour: str, rewrites: Mapping[
     """What a statement's event says of its meaning, as arguments of `parse_statement`. Raises SchemaError where no
     server says that."""
     return {"default_database": statement.database or None, "rewrites": rewrites,
-            "timestamp_us": timestamp_us(statement), **session_of(statement.context, flavour, system_time_zone)}
+            "timestamp_us": timestamp_us(statement), "charsets": _charsets(statement),
+            **session_of(statement.context, flavour, system_time_zone)}
+
+
+def _charsets(statement: LoggedStatement) -> ClientCharsets:
+    """The character sets of a statement's literals. Bytes that are not text in the client's set are read as UTF-8."""
+    try:
+        client, connection = statement.context["charset_client"], statement.context["charset_connection"]
+        return ClientCharsets("utf-8" if isinstance(statement.sql, bytes) else CLIENT_CODECS.get(client, "utf-8"),
+                              by_id(client).charset, by_id(connection).charset)
+    except KeyError:
+        return ClientCharsets()  # an old log, or a collation of MariaDB's that only its name tells
 
 
 def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str | None = None) -> dict[str, Any]:

@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import client_charsets
+from applier.mysql.client_charsets import NOT_ASCII, UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.value_sizes import most_bytes
@@ -32,16 +34,21 @@ def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessio
 
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Text as its bytes in the character set that it had."""
-    return to_bytes(_encoded(values, old.charset or "utf8mb4"), old, new, session)
+    return to_bytes(bytes_of_text(values, old.charset or "utf8mb4"), old, new, session)
 
 
-def _encoded(values: pa.Array, charset: str) -> pa.Array:
-    if charset in ("utf8mb4", "utf8mb3") or (
-            charset in SINGLE_BYTE - {"swe7"} and pc.all(pc.string_is_ascii(values)).as_py() is not False):
+def bytes_of_text(values: pa.Array, charset: str) -> pa.Array:
+    """The bytes that text has in a character set. Raises NotComputable if they are not known."""
+    if charset in UTF8 or (charset not in NOT_ASCII and pc.all(pc.string_is_ascii(values)).as_py() is not False):
         return values.cast(pa.binary())
+    if charset in WIDE:
+        return by_distinct(values, lambda text: client_charsets.encoded(text, charset), pa.binary())
     if charset not in SINGLE_BYTE:
         raise NotComputable(f"the bytes of text in {charset}")
-    return encoded(values, charset, "strict")
+    try:
+        return encoded(values, charset, "strict")
+    except UnicodeEncodeError as error:
+        raise NotComputable(str(error)) from None
 
 
 def from_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.client_charsets import UTF8, encoded
 from applier.mysql.members import places_of
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
@@ -28,8 +29,13 @@ _BIGINT = ColumnType("bigint")
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Labels as members: by name, as the new column's collation compares them, without trailing spaces; else, if the
     label is a number, by that, which strntoull of the servers reads in 64 bits, and MariaDB cuts to those of a SET;
-    labels that match no member become empty. Raises NotComputable for what may be a number in a wide character set,
+    labels that match no member become empty. MySQL keeps the numbers of members whose labels have the same bytes in
+    another character set. Raises NotComputable for what may be a number in a wide character set,
     which servers read byte by byte, in ways of their own."""
+    if session.flavour == "mysql" and old.charset != new.charset and _have_same_bytes(old, new):
+        return _renamed(values, old, new)
+    if new.charset == "binary" and old.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
+        raise NotComputable(f"labels in {old.charset} that are not ASCII as bytes")
     flavour, is_wide = session.flavour, not WIDE.isdisjoint((old.charset, new.charset))
     if any("?" in member for member in new.members):  # which also stands for characters that the set lacks
         values = in_charset(values, new.charset or "utf8mb4")
@@ -61,6 +67,20 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         return _of_bits(0 if flavour == "mysql" and bits >> len(new.members) else bits, new)
 
     return by_distinct(values, as_set if new.base == "set" else as_enum)
+
+
+def _have_same_bytes(old: ColumnType, new: ColumnType) -> bool:
+    """True if the first members of the new column are the old ones by their bytes, not by their text."""
+    kept = new.members[:len(old.members)]
+    return old.base == new.base and kept != old.members and [encoded(label, old.charset or "utf8mb4") for label in
+        old.members] == [encoded(label, new.charset or "utf8mb4") for label in kept]
+
+
+def _renamed(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
+    names = dict(zip(old.members, new.members, strict=False))
+    if new.base == "enum":
+        return by_distinct(values, lambda label: names.get(label, ""))
+    return by_distinct(values, lambda text: ",".join(names[label] for label in text.split(",")) if text else "")
 
 
 def _of_bits(bits: int, new: ColumnType) -> str:

@@ -80,6 +80,7 @@ def test_a_base_ahead_of_the_logs(flavour, tmp_path):
     assert caught.value.mysql_errno == 1236 and not (tmp_path / "out").exists()
 
 
+@pytest.mark.contradicted
 def test_transactions_that_the_base_lacks_before_its_place(tmp_path):
     """A file of the same name that has another server's transaction before the offset where the base stands: nothing
     of it is passed over in silence."""

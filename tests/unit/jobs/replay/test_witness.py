@@ -1,4 +1,4 @@
-"""Before-images against the rows that they find: planted faults, by every way of finding rows, and what is reported."""
+"""WITNESS: before-images against the rows that they find; planted faults, by every way of finding rows, and reports."""
 
 import dataclasses
 import itertools

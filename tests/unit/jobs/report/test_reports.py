@@ -68,7 +68,7 @@ def test_the_report_as_json(recovered):
     report = json.loads((output / "_report.json").read_text())
     assert list(report) == ["format_version", "position", "gtid_set", "timestamp", "tables", "seconds", "notes",
                             "exec_mode", "route", "conflicts", "units", "zero_dates", "skipped_statements",
-                            "left_out"]
+                            "left_out", "witness"]
     assert (report["format_version"], report["exec_mode"], report["route"]) == (1, "idempotent", "walk")
     assert (report["conflicts"], report["units"], report["zero_dates"], report["notes"]) == (151, 1, 0, [])
     assert list(report["seconds"]) == ["outline", "plan", "apply"] and all(report["seconds"].values())

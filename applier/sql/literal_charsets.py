@@ -1,0 +1,122 @@
+"""String literals in tokens: their character sets, by introducers and by what a server makes of expressions.
+
+MySQL keeps each literal with its character set. MariaDB keeps an expression as text in UTF-8 and reads it again:
+literals are then in the table's character set, and a byte outside of ASCII behind an introducer becomes an escape that
+MariaDB does not know, so x and two digits. (Seen on MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from applier.errors import SchemaError
+from applier.mysql.client_charsets import NOT_ASCII, UTF8, ClientCharsets, CodedText, decoded, introduced_charset
+from applier.sql.tokens import Token, tokenize
+
+_NATIONAL = "utf8mb3"
+_OF_BYTES = NOT_ASCII | {"binary"}
+_BEFORE_OTHERS = frozenset({"DATE", "TIME", "TIMESTAMP", "COLLATE", "SET", "USING"})
+"""Words before a literal that takes no introducer."""
+
+
+def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[Token]:
+    """A statement's tokens, with the bytes of a string literal instead of its text where it has an introducer and is
+    not ASCII. N'…' is in the national character set, a form of UTF-8."""
+    made: list[Token] = []
+    for token in _literals(tokens):
+        before = made[-1] if made else None
+        if token.kind == "string":
+            charset = _introduced_by(before)
+            if charset is None and not token.text.isascii() and _is_national(token, before, sql):
+                charset = _NATIONAL
+                made.append(Token("word", f"_{_NATIONAL}", token.start - 1, token.start))
+            if charset is not None and (not token.text.isascii() or charset in _OF_BYTES):
+                token = _of_bytes(charsets.raw(token.text), charset, token)
+        made.append(token)
+    return made
+
+
+def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: bool = False) -> list[Token]:
+    """An expression's tokens, each literal in the character set of the session: if one of them is not ASCII, with an
+    introducer where that is not a form of UTF-8, or where `names_utf8` and the literal is not ASCII."""
+    made: list[Token] = []
+    names = charsets.connection not in UTF8 and any(token.kind == "bytes" or (
+        token.kind == "string" and not token.text.isascii()) for token in tokens)
+    for token in _literals(tokens):
+        if token.kind != "string" or _introduced_by(made[-1] if made else None):
+            made.append(token)
+            continue
+        text = charsets.literal(token.text)
+        data = text.data if isinstance(text, CodedText) else text.encode("utf-8", "surrogateescape")
+        charset = "utf8mb4" if charsets.connection in UTF8 else charsets.connection
+        if (data.isascii() and charset not in NOT_ASCII) or (charset == "utf8mb4" and not names_utf8):
+            if names and charset != "binary" and not (made and made[-1].keyword in _BEFORE_OTHERS):
+                made.append(Token("word", f"_{charset}", token.start, token.start))
+            made.append(token._replace(text=str(text)))
+        else:
+            made.append(Token("word", f"_{charset}", token.start, token.start))
+            made.append(Token("bytes", data.hex(), token.start, token.end))
+    return made
+
+
+def as_kept(tokens: list[Token], charsets: ClientCharsets) -> list[Token]:
+    """An expression's tokens as MariaDB reads them again: literals in the table's character set."""
+    made: list[Token] = []
+    for token in _literals(tokens):
+        charset = _introduced_by(made[-1] if made else None)
+        if charset is not None and made[-1].end - made[-1].start == len("N"):
+            data = bytes.fromhex(token.text) if token.kind == "bytes" else token.text.encode()
+            made[-1] = Token("string", decoded(data, charset), made[-1].start, token.end)
+            continue
+        if charset is not None and token.kind in ("string", "bytes"):
+            data = bytes.fromhex(token.text) if token.kind == "bytes" else token.text.encode()
+            text = _read_again(data)
+            token = Token("bytes", text.encode().hex(), token.start, token.end) if charset in _OF_BYTES else \
+                Token("string", text, token.start, token.end)
+        elif token.kind == "string":
+            token = token._replace(text=str(charsets.literal(token.text)))
+        made.append(token)
+    return made
+
+
+def _of_bytes(data: bytes, charset: str, token: Token) -> Token:
+    """A literal of these bytes: as text if they are UTF-8, and in a form of it."""
+    if charset in UTF8:
+        with suppress(UnicodeDecodeError):
+            return Token("string", data.decode(), token.start, token.end)
+    return Token("bytes", data.hex(), token.start, token.end)
+
+
+def _read_again(data: bytes) -> str:
+    """The text that MariaDB makes of a literal's bytes, which it writes as for an error message."""
+    written = "".join(chr(byte) if 0x20 <= byte <= 0x7E else f"\\x{byte:02X}" for byte in data)
+    try:
+        return tokenize(f"'{written}'")[0].text
+    except SchemaError:
+        return written  # MariaDB cannot open such a table
+
+
+def _literals(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens, with string literals in a row as one."""
+    last: Token | None = None
+    for token in tokens:
+        if last is not None and token.kind == "string":
+            last = Token("string", last.text + token.text, last.start, token.end)
+            continue
+        if last is not None:
+            yield last
+        last = token if token.kind == "string" else None
+        if last is None:
+            yield token
+    if last is not None:
+        yield last
+
+
+def _introduced_by(before: Token | None) -> str | None:
+    return introduced_charset(before.text) if before is not None and before.kind == "word" else None
+
+
+def _is_national(token: Token, before: Token | None, sql: str) -> bool:
+    """True if there is an N in front of the literal, which is no word's last letter."""
+    return sql[token.start - 1:token.start] in ("N", "n") and (before is None or before.end < token.start)
