@@ -159,6 +159,8 @@ def _of_table(session: Session, definition: TableDefinition) -> Session:
 
 def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Session) -> pa.Array:
     made = assigned(evaluate(column.expression or "", known, n, session), column.type, session)
+    if made.null_count and not column.nullable:
+        made = made.fill_null(_nothing(column, session.flavour))
     return pa.repeat(made[0], n) if len(made) != n else made
 
 
@@ -191,13 +193,17 @@ def row_columns(definition: TableDefinition, values: Stored, n: int, session: Se
     return known
 
 
+def _nothing(column: Column, flavour: str) -> pa.Scalar:
+    """What a NOT NULL column takes instead of a NULL."""
+    return pa.scalar("") if column.type.base == "enum" and flavour == "mysql" else implicit_scalar(column.type, flavour)
+
+
 def completed(column: Column, definition: TableDefinition, values: Stored, n: int, session: Session) -> pa.Array:
     """A column without a given value, in n rows of a table: its default, or its type's implicit default if that is NULL
     and the column is NOT NULL. Raises NotComputable."""
     made = default_values(column, definition, row_columns(definition, values, n, session), n, session)
     if made.null_count and not column.nullable:
         now = column.type.base == "timestamp" and definition.flavour == "mariadb" and session.now_us is not None
-        nothing = pa.scalar("") if column.type.base == "enum" and definition.flavour == "mysql" else \
-            implicit_scalar(column.type, definition.flavour)
-        made = made.fill_null(current_timestamp(column.type.fsp, session).values[0] if now else nothing)
+        made = made.fill_null(current_timestamp(column.type.fsp, session).values[0] if now else
+                              _nothing(column, definition.flavour))
     return pa.repeat(made[0], n) if len(made) != n else made

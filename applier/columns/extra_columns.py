@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.columns.generated_columns import generated_column
+from applier.columns.image_values import replaced
 from applier.errors import SchemaError
 from applier.mysql.names import folded
 from applier.schema.definition import Column, KeyPart, TableDefinition
@@ -67,7 +68,7 @@ class ExtraColumns:
                 continue
             place = rows.schema.get_field_index(name)
             own, values = rows.column(place), values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-            completed = pc.replace_with_mask(own, chosen, values)
+            completed = replaced(own, kinds > 0, values)
             if (kinds == GIVEN).any():
                 given = pa.array(kinds == GIVEN)
                 if not own.filter(given).equals(completed.filter(given)):

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.columns.defaults import Stored, generated_values, sources
-from applier.columns.image_values import Rows
+from applier.columns.image_values import Rows, replaced
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.names import folded
@@ -116,7 +116,7 @@ class AfterImages:
         made &= known
         if made.any():
             try:
-                values = pc.replace_with_mask(values, pa.array(made), _whole(self._computed(number, made)))
+                values = replaced(values, made, _whole(self._computed(number, made)))
             except SchemaError as error:
                 raise placed(error, made) from None
         kept = lacking & ~made
@@ -229,7 +229,7 @@ class AfterImages:
             if self._takes_what_is_there(number):
                 made &= self._computes_omitted
             given = _whole(self._computed(number, made))
-            return pc.replace_with_mask(values, pa.array(made[rows]), given)
+            return replaced(values, made[rows], given)
         default = self._defaults.left_out(column, self._seconds)
         if isinstance(default, pa.Array):
             default = default.filter(pa.array(rows))

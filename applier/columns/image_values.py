@@ -42,5 +42,12 @@ def absent_flags(absent: pa.BooleanArray | None) -> Rows:
     return flags if flags is not None and flags.any() else None
 
 
+def replaced(values: pa.Array | pa.ChunkedArray, rows: np.ndarray, given: pa.Array) -> pa.Array | pa.ChunkedArray:
+    """Values where those of some rows (bool[n]) are given, in their order; Arrow does not do that for TIMEs."""
+    if not pa.types.is_duration(values.type):
+        return pc.replace_with_mask(values, pa.array(rows), given)
+    return pc.replace_with_mask(values.cast(pa.int64()), pa.array(rows), given.cast(pa.int64())).cast(values.type)
+
+
 def _with(values: pa.Array, chosen: np.ndarray, given: pa.Array | pa.Scalar) -> pa.Array:
     return pc.if_else(pa.array(chosen), given, values)

@@ -30,16 +30,16 @@ class NoSuchDay(ValueError):
         self.instant = instant
 
 
-def read_date(value: str | Decimal, flavour: str) -> datetime.date | int:
+def read_date(value: str | Decimal, flavour: str, up: bool | None = None) -> datetime.date | int:
     """A date in days; if its year, month or day is zero, the days of applier.mysql.zero_dates. MySQL rounds a time of
     day that follows it."""
-    instant = read_datetime(value, 0, flavour)
+    instant = read_datetime(value, 0, flavour, up)
     return instant // DAY if isinstance(instant, int) else instant.date()
 
 
-def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.datetime | int:
+def read_datetime(value: str | Decimal, fsp: int, flavour: str, up: bool | None = None) -> datetime.datetime | int:
     """A date and time with `fsp` digits of fraction; if its year, month or day is zero, the microseconds of
-    applier.mysql.zero_dates."""
+    applier.mysql.zero_dates. `up`: whether a longer fraction is rounded, if not as usual."""
     text = _datetime_digits(value) if isinstance(value, Decimal) else value.strip()
     if re.fullmatch(r"0+", text):
         return ZERO_DAY * DAY
@@ -53,7 +53,7 @@ def read_datetime(value: str | Decimal, fsp: int, flavour: str) -> datetime.date
     is_zero = int(year) == int(month) == int(day) == 0
     # A year of one digit is that year; one of two digits is from 1970 to 2069, but for that of the zero date.
     full_year = _full_year(int(year)) if len(year) == 2 and not is_zero else int(year)
-    fraction_micros = datetime.timedelta(microseconds=_microseconds(fraction, fsp, flavour))
+    fraction_micros = datetime.timedelta(microseconds=_microseconds(fraction, fsp, flavour, up))
     if full_year and int(month) and int(day) and _is_in_month(full_year, int(month), int(day)):
         instant = datetime.datetime(full_year, int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0))
         return instant + fraction_micros
@@ -74,8 +74,9 @@ def _is_in_month(year: int, month: int, day: int) -> bool:
     return day <= calendar.monthrange(year, month)[1]
 
 
-def read_time(value: str | Decimal, fsp: int, flavour: str) -> datetime.timedelta:
-    """A span of time with `fsp` digits of fraction: [-][days ]hours:minutes[:seconds], or the digits HHMMSS."""
+def read_time(value: str | Decimal, fsp: int, flavour: str, up: bool | None = None) -> datetime.timedelta:
+    """A span of time with `fsp` digits of fraction: [-][days ]hours:minutes[:seconds], or the digits HHMMSS; `up` as
+    above."""
     text = format(value, "f") if isinstance(value, Decimal) else value.strip()
     match = _TIME.fullmatch(text)
     if match is None:
@@ -88,7 +89,7 @@ def read_time(value: str | Decimal, fsp: int, flavour: str) -> datetime.timedelt
     if int(minutes or 0) > 59 or int(seconds or 0) > 59:
         raise ValueError(f"{text!r} is not a time")
     span = datetime.timedelta(days=int(days or 0), hours=int(hours or 0), minutes=int(minutes or 0),
-                              seconds=int(seconds or 0), microseconds=_microseconds(fraction, fsp, flavour))
+                              seconds=int(seconds or 0), microseconds=_microseconds(fraction, fsp, flavour, up))
     if span > _LONGEST_TIME:
         raise ValueError(f"{text!r} is over 838 hours")
     return -span if sign else span
@@ -123,7 +124,7 @@ def _datetime_digits(value: Decimal) -> str:
     return whole.zfill(width) + point + fraction if int(whole) else "0"
 
 
-def _microseconds(fraction: str | None, fsp: int, flavour: str) -> int:
-    rounding = ROUND_DOWN if flavour == "mariadb" else ROUND_HALF_UP
+def _microseconds(fraction: str | None, fsp: int, flavour: str, up: bool | None) -> int:
+    rounding = ROUND_HALF_UP if (flavour == "mysql" if up is None else up) else ROUND_DOWN
     number = Decimal("0" + fraction + "0") if fraction else Decimal(0)
     return int(number.quantize(Decimal(1).scaleb(-fsp), rounding) * _SECOND)

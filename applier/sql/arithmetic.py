@@ -147,6 +147,31 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return Value(made, type_, constant, shows=session.flavour == "mysql" or digits <= array.type.scale)
 
 
+def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [array], constant = operands(arguments[:1], session, n)
+    digits = whole_number(arguments[1], session)
+    if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
+        raise NotComputable("TRUNCATE of doubles, or of digits before the point")
+    scale = min(digits, array.type.scale)
+    made = pc.round(array, scale, round_mode="towards_zero").cast(pa.decimal128(38, scale))
+    return replace(numbers(made, constant=constant), shows=digits <= array.type.scale and not _has_zero(made))
+
+
+def _extreme(function: Compute) -> Function:
+    """GREATEST and LEAST of numbers; NULL where one is."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if any(value.is_text or value.type.base in TEMPORAL for value in arguments):
+            raise NotComputable(f"{call.name} of values that are not numbers")
+        arrays, constant = operands(arguments, session, n)
+        if pa.types.is_floating(arrays[0].type):
+            raise NotComputable(f"{call.name} of doubles")
+        scale = max(array.type.scale for array in arrays)
+        made = function(*(array.cast(pa.decimal128(38, scale)) for array in arrays), skip_nulls=False)
+        return replace(numbers(made, constant=constant), shows=len({array.type.scale for array in arrays}) == 1)
+
+    return computed
+
+
 FUNCTIONS: dict[str, Function] = {
     "+": _arithmetic(_summed(pc.add), pc.add, zeros=False),
     "-": _arithmetic(_summed(pc.subtract), pc.subtract, zeros=False),
@@ -157,5 +182,8 @@ FUNCTIONS: dict[str, Function] = {
     "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),
     "FLOOR": _arithmetic(lambda values: pc.floor(values).cast(WHOLE), pc.floor),
     "CEILING": _of_no_fraction(_arithmetic(lambda values: pc.ceil(values).cast(WHOLE), pc.ceil)),
+    "TRUNCATE": _of_no_fraction(_truncate), "GREATEST": _extreme(pc.max_element_wise),
+    "LEAST": _extreme(pc.min_element_wise),
+    "SIGN": _arithmetic(lambda values: pc.sign(values.cast(pa.float64())), None),
     "ROUND": _of_no_fraction(_round),
 }

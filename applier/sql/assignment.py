@@ -27,6 +27,7 @@ from applier.mysql.types import (
     arrow_type,
 )
 from applier.sql import literals
+from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.documents import unquoted
@@ -53,6 +54,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if wanted.base in BINARY and value.is_text:
         value = Value(as_bytes(value, session), BYTES, value.constant)
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as datetimes in UTC
+    local |= wanted.base in TEMPORAL and rounds_otherwise(session)  # and as both servers do without a sql_mode
     counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict
     as_digits = value.shows or wanted.base in _OF_NUMBERS
     if value.constant and _is_literal(value) and as_digits and not local and not counts:
@@ -68,6 +70,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         value = Value(as_text(value, session), TEXT, value.constant)  # MariaDB converts it by its text
     if value.digits is not False and wanted.base in NUMBERS | {"year"}:
         value = numbers(as_number(value, session), constant=value.constant)
+    if wanted.base == "bit" and value.type.base in TEMPORAL and not value.is_column:
+        value = Value(as_text(value, session), TEXT, value.constant)
+    if wanted.base == "year" and value.type.base == "time" and session.flavour == "mariadb" and not value.is_column:
+        return pc.if_else(value.values.is_null(), pa.scalar(None, pa.int16()), pa.scalar(0, pa.int16()))
     if wanted.base == "bit" and (value.is_text or value.type.base in BINARY or value.type.base == "json"):
         return _bits(as_bytes(value, session), wanted)
     if wanted.base == "bit" and value.type.base in ("decimal", "double", "float"):
@@ -87,7 +93,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if wanted.base in DATES and value.type.base in NUMBERS - {"bit"}:
         value, session = _digits(value, session)
     if value.type == wanted and value.values.type == arrow_type(wanted):
-        return value.values
+        return pc.utf8_rtrim(value.values, " ") if wanted.base == "char" else value.values
     if not as_digits:
         raise NotComputable(f"a number whose digits are not known as {wanted.base.upper()}")
     if wanted.base == "time" and value.is_text and \

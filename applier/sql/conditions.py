@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import INTEGERS, MEMBERS, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, INTEGERS, MEMBERS, TEMPORAL, ColumnType
+from applier.sql import searches
 from applier.sql.arithmetic import as_double, operands
 from applier.sql.casting.values import convert_values
 from applier.sql.nodes import Call
@@ -28,6 +29,7 @@ from applier.sql.values import (
     Compute,
     Function,
     Value,
+    as_bytes,
     as_number,
     as_text,
     as_truth,
@@ -96,6 +98,9 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         if any(map(zero_dates.has_any, (value.values for value in arguments))):
             raise NotComputable("invalid dates compared")
         return together(arguments, n)
+    if any(value.type.base in BINARY for value in arguments) and all(
+            value.type.base in BINARY or value.is_text for value in arguments):
+        return together([replace(value, values=as_bytes(value, session)) for value in arguments], n)
     if any(value.type.base in ("json", "geometry") or pa.types.is_binary(value.values.type) for value in arguments):
         raise NotComputable("documents or bytes compared")
     _check_years(arguments, session)
@@ -125,11 +130,13 @@ def _check_years(arguments: Arguments, session: Session) -> None:
 def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
     """A constant takes the other side's collation; in MySQL so does text without a collation of its own, from documents
     and numbers."""
+    if name not in ("=", "<>", "IN", "<=>"):
+        return searches.in_order(arguments, session, n)
     collations = {value.type.collation for value in arguments if value.type.collation is not None}
     unknown = session.flavour == "mariadb" and any(value.type.collation is None and not value.constant
                                                    for value in arguments)
-    if name not in ("=", "<>", "IN", "<=>") or len(collations) != 1 or SEVERAL in collations or unknown:
-        raise NotComputable("text compared in an order, or in more than one collation")
+    if len(collations) != 1 or SEVERAL in collations or unknown:
+        return searches.equal_in_all(arguments, session, n)
     [collation] = [collation_on(collation, session.flavour) for collation in collations]
     if any(value.constant and not is_ascii(value.values) for value in arguments):
         raise NotComputable("text that is not ASCII compared")

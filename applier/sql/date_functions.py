@@ -47,6 +47,35 @@ def _clock(compute: Callable[[Values], Values]) -> Callable[[Values], Values]:
     return part
 
 
+def weeks(values: Values, mode: int) -> tuple[np.ndarray, np.ndarray]:
+    """The years and the weeks of WEEK's modes: whether weeks begin on Mondays (1), are counted from 1 on and belong to
+    the year before where they began there (2), and whether the first one is that with the year's first such day (4)."""
+    dates = values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+    days = np.asarray(dates.cast(pa.int32()).fill_null(0)).astype(np.int64)
+    mode = mode ^ 4 if not mode & 1 else mode
+    monday, from_one, by_day = bool(mode & 1), bool(mode & 2), bool(mode & 4)
+    year = days.astype("datetime64[D]").astype("datetime64[Y]").astype(np.int64) + 1970
+    first, first_weekday = _year_begin(year, monday)
+    skipped = (days - first < 7 - first_weekday) & np.where(by_day, first_weekday != 0, first_weekday >= 4)
+    before = skipped & from_one
+    year = np.where(before, year - 1, year)
+    first, first_weekday = _year_begin(year, monday)
+    late = np.where(by_day, first_weekday != 0, first_weekday >= 4)
+    since = np.where(late, days - (first + 7 - first_weekday), days - (first - first_weekday))
+    following, weekday = _year_begin(year + 1, monday)
+    of_next = from_one & (since >= 52 * 7) & np.where(by_day, weekday == 0, weekday < 4) & (
+        days >= following - weekday)
+    week = np.where(of_next, 1, since // 7 + 1)
+    week = np.where(skipped & ~before, 0, week)
+    return np.where(of_next, year + 1, year), week
+
+
+def _year_begin(year: np.ndarray, monday: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The first days of years, and how many days of a week were before them."""
+    first = (year - 1970).astype("datetime64[Y]").astype("datetime64[D]").astype(np.int64)
+    return first, (first + (3 if monday else 4)) % 7
+
+
 DATE_FUNCTIONS: dict[str, Callable[[Values], Values]] = {
     "YEAR": pc.year, "MONTH": pc.month, "DAY": pc.day, "DAYOFMONTH": pc.day, "QUARTER": pc.quarter,
     "DAYOFYEAR": pc.day_of_year, "DAYOFWEEK": lambda values: pc.day_of_week(values, options=_SUNDAY_FIRST),

@@ -13,12 +13,25 @@ from decimal import Decimal
 from typing import TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.charsets import CHARSETS, to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql import arithmetic, conditions, documents, geometry, texts, times
+from applier.sql import (
+    arithmetic,
+    bits,
+    calendars,
+    conditions,
+    documents,
+    geometry,
+    intervals,
+    searches,
+    text_forms,
+    texts,
+    times,
+)
 from applier.sql.casts import cast
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
@@ -29,7 +42,7 @@ Columns: TypeAlias = Callable[[str], Typed]
 """Finds the values of a column, one for all rows or one for each, and its type; KeyError if there is none."""
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
-              | geometry.FUNCTIONS)
+              | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS)
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 
 
@@ -105,13 +118,15 @@ class Evaluator:
         except KeyError:
             raise NotComputable(f"there is no column {node.name}") from None
         whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        if type_.base == "char" and "PAD_CHAR_TO_FULL_LENGTH" in self._session.sql_mode:
+            whole = pc.utf8_rpad(whole, type_.length or 1, " ")
         return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True)
 
     def _called(self, call: Call) -> Value:
         last = call.arguments[-1] if call.name in ("+", "-") else None
         if isinstance(last, Call) and last.name == "INTERVAL":
             instant, count = self.value(call.arguments[0]), self.value(last.arguments[0])
-            return times.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
+            return intervals.added(instant, count, last.word, -1 if call.name == "-" else 1, self._session, self._n)
         if call.name == "CAST":
             return cast(self.value(call.arguments[0]), call, self._session)
         if call.name not in _FUNCTIONS:

@@ -5,6 +5,7 @@ Source: MySQL manual, "Operator Precedence", "Literal Values", "Expressions".
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 from applier.errors import NotComputable, SchemaError
@@ -27,6 +28,7 @@ _LEVELS = [
 _NOT, _COMPARISON, _PREDICATE, _BITS, _SUM = 3, 4, 5, 6, 9
 """Precedence levels. The manual has comparisons and predicates as one; the servers' grammars do not."""
 _SIGNS = ("<=>", "->>", "||", "&&", ">=", "<=", "<>", "!=", "<<", ">>", "->")
+_TYPES = {"TIMESTAMP": "DATETIME"}
 _WITHOUT_PARENTHESES = {"CURRENT_TIMESTAMP", "CURRENT_DATE", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP", "UTC_DATE",
                         "UTC_TIME", "UTC_TIMESTAMP"}
 _SYNONYMS = {
@@ -158,9 +160,13 @@ class Reader:
             self._next()
         if name == "IS":
             negated = self._take("NOT")
-            if not self._take("NULL"):
+            if self.word in ("TRUE", "FALSE"):  # never NULL
+                truth = Literal("bool", str(int(self._next().keyword == "TRUE")))
+                made: Node = Call("<=>", (Call("NOT", (Call("NOT", (left,)),)), truth))
+            elif self._take("NULL", "UNKNOWN"):
+                made = Call("ISNULL", (left,))
+            else:
                 raise self.unknown()
-            made: Node = Call("ISNULL", (left,))
         elif name == "IN":
             made = Call("IN", (left, *self._arguments()))
         elif name == "BETWEEN":
@@ -218,6 +224,12 @@ class Reader:
             return node
         if self.word == "CASE":
             return self._case()
+        if self._take("{"):  # ODBC: a type with its literal, or a word of any kind before an expression
+            word = self._next()
+            typed = {"D": "DATE", "T": "TIME", "TS": "TIMESTAMP"}.get(word.keyword)
+            made = self._temporal(typed) if typed and self.token.kind == "string" else self.expression(0)
+            self._expect("}")
+            return made
         token = self._next()
         following = self.token
         if token.kind == "number":
@@ -242,9 +254,7 @@ class Reader:
         if token.keyword == "NULL":
             return Literal("null")
         if token.keyword in ("DATE", "TIME", "TIMESTAMP") and following.kind == "string":
-            self._place += 1
-            return Call("CAST", (self._string(following),), {"TIMESTAMP": "DATETIME(6)", "TIME": "TIME(6)"}.get(
-                token.keyword, "DATE"))
+            return self._temporal(token.keyword)
         if token.keyword == "INTERVAL":  # INTERVAL 1 DAY + x
             interval = self._interval()
             self._expect("+")
@@ -260,6 +270,12 @@ class Reader:
         while self.token.kind == "string":
             text += self._next().text
         return Literal("string", text)
+
+    def _temporal(self, word: str) -> Node:
+        """A literal with its type, of as many digits behind the point as it has."""
+        text = self._string(self._next())
+        digits = min(6, len(text.text.rpartition(".")[2])) if re.fullmatch(r"[-\d: T]+\.\d*", text.text) else 0
+        return Call("CAST", (text,), "DATE" if word == "DATE" else f"{_TYPES.get(word, word)}({digits})")
 
     def _named(self, token: Token) -> Node:
         """A column's name is the last part: its table and database precede it."""
@@ -315,6 +331,13 @@ class Reader:
             self._place -= 1
             self._tokens[self._place] = Token("sign", "(", self.token.start, self.token.end)
             return Call(name, self._arguments(), unit.removeprefix("SQL_TSI_"))
+        if name == "POSITION":
+            self._expect("(")
+            sought = self.expression(_BITS)
+            self._expect("IN")
+            within = self.expression(0)
+            self._expect(")")
+            return Call("LOCATE", (sought, within))
         name = _SYNONYMS.get(name, name)
         arguments = self._arguments(*("FROM", "FOR") if name == "SUBSTRING" else ())
         if name in ("ADDDATE", "SUBDATE") and len(arguments) == 2:

@@ -1,14 +1,16 @@
-"""Expressions of other sql_modes, in which || may concatenate text and NOT may bind like !, in the default one.
+"""Expressions of other sql_modes in the default one: || may concatenate text, NOT may bind like !, an empty text may be
+NULL, and in MariaDB's ORACLE mode functions do other things; those have names of their own, as the server shows them.
 
 Source: MySQL manual and MariaDB documentation, "Server SQL Modes"; judged by both servers.
 """
 
 from __future__ import annotations
 
-from applier.errors import NotComputable
+from itertools import groupby
+
 from applier.sql.grammar import Reader, operator_tokens
 from applier.sql.nodes import Call, Node
-from applier.sql.tokens import Token
+from applier.sql.tokens import Token, render, tokenize
 
 _JOINING = frozenset({"PIPES_AS_CONCAT", "ANSI", "ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"})
 """Modes in which || concatenates text, by themselves or as a part of their meaning."""
@@ -18,6 +20,8 @@ def in_default_mode(sql: str, sql_mode: str) -> str:
     """Rewrite an expression of another sql_mode, in which || may concatenate text and NOT may bind like !, so that it
     means the same in the default one. Raises NotComputable for an expression of an unknown form."""
     modes = set(sql_mode.upper().split(","))
+    if "ORACLE" in modes:
+        sql = _with_oracle_functions(sql)
     if not modes & {*_JOINING, "HIGH_NOT_PRECEDENCE"}:
         return sql
     tokens = operator_tokens(sql)
@@ -25,11 +29,40 @@ def in_default_mode(sql: str, sql_mode: str) -> str:
     joins, binds = "||" in words and bool(modes & _JOINING), "NOT" in words and "HIGH_NOT_PRECEDENCE" in modes
     if not joins and not binds:
         return sql
-    if joins and "ORACLE" in modes:
-        raise NotComputable("|| in sql_mode ORACLE, where NULL is not text")
     reader = _RewritingReader(tokens, sql, joins=joins, binds=binds)
+    reader.joining = "CONCAT_OPERATOR_ORACLE" if "ORACLE" in modes else "CONCAT"
     reader.whole()
     return reader.rewritten()
+
+
+def with_nulls(tokens: list[Token], sql_mode: str) -> list[Token]:
+    """An expression's tokens where an empty text, with its character set, is NULL if the sql_mode has
+    EMPTY_STRING_IS_NULL. Several texts in a row are one."""
+    if "EMPTY_STRING_IS_NULL" not in sql_mode.upper():
+        return tokens
+    made: list[Token] = []
+    for kind, run in groupby(tokens, key=lambda token: token.kind):
+        together = list(run)
+        if kind == "string" and not any(token.text for token in together):
+            if made and made[-1].kind == "word" and made[-1].text.startswith("_"):
+                made.pop()
+            together = [Token("word", "NULL", together[0].start, together[-1].end)]
+        made += together
+    return made
+
+
+def _with_oracle_functions(sql: str) -> str:
+    """An expression with the functions that the server takes in sql_mode ORACLE."""
+    tokens = tokenize(sql)
+    return render([token._replace(text=_ORACLE_FUNCTIONS[token.keyword])
+                   if token.keyword in _ORACLE_FUNCTIONS and following.text == "(" else token
+                   for token, following in zip(tokens, [*tokens[1:], tokens[-1]], strict=True)][:-1])
+
+
+_ORACLE_FUNCTIONS = {
+    "CONCAT": "CONCAT_OPERATOR_ORACLE", "LENGTH": "CHAR_LENGTH", "REPLACE": "REPLACE_ORACLE", "TRIM": "TRIM_ORACLE",
+    "LTRIM": "LTRIM_ORACLE", "RTRIM": "RTRIM_ORACLE", "LPAD": "LPAD_ORACLE", "RPAD": "RPAD_ORACLE",
+    **dict.fromkeys(("SUBSTR", "SUBSTRING", "MID"), "SUBSTR_ORACLE")}
 
 
 class _RewritingReader(Reader):
@@ -38,6 +71,7 @@ class _RewritingReader(Reader):
     def __init__(self, tokens: list[Token], sql: str, *, joins: bool, binds: bool) -> None:
         super().__init__(tokens, sql)
         self._joins, self._binds = joins, binds
+        self.joining = "CONCAT"
         self._before: dict[int, str] = {}
         self._after: dict[int, str] = {}
         self._commas: list[Token] = []
@@ -68,8 +102,8 @@ class _RewritingReader(Reader):
             parts.append(self._unary())
         if len(parts) == 1:
             return parts[0]
-        self._put_around(start, "CONCAT(")
-        return Call("CONCAT", tuple(parts))
+        self._put_around(start, f"{self.joining}(")
+        return Call(self.joining, tuple(parts))
 
     def _unary(self) -> Node:
         start = self.token.start

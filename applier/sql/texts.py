@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import replace
+from decimal import Decimal
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -28,6 +30,8 @@ from applier.sql.values import (
     as_text,
     collation_of,
     common_charset,
+    constant,
+    exact_type,
     is_ascii,
     numbers,
     one,
@@ -49,11 +53,25 @@ def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, ColumnTyp
 def _of_text(function: Compute) -> Function:
     """A function of a text and of constants after it."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if arguments[0].type.base in BINARY:
+            made = function(_ascii(arguments[0]), *arguments[1:], session=session)
+            return Value(made.cast(pa.binary()), BYTES, arguments[0].constant)
         [text], type_ = _texts(arguments[:1], session)
         made = function(text.values, *arguments[1:], session=session)
         return Value(made, type_, text.constant)
 
     return computed
+
+
+def _ascii(value: Value) -> pa.Array:
+    """Bytes as text of as many characters. Raises NotComputable if they are not ASCII."""
+    try:
+        text = value.values.cast(pa.string())
+    except pa.ArrowInvalid:
+        text = None
+    if text is None or not is_ascii(text):
+        raise NotComputable("bytes that are not ASCII as text")
+    return text
 
 
 def _case(function: Compute) -> Function:
@@ -62,7 +80,9 @@ def _case(function: Compute) -> Function:
             raise NotComputable("the case of text that is not ASCII")
         return function(text)
 
-    return _of_text(changed)
+    of_text = _of_text(changed)
+    return lambda arguments, call, session, n: (
+        arguments[0] if arguments[0].type.base in BINARY else of_text(arguments, call, session, n))
 
 
 def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -79,8 +99,11 @@ def _concat_ws(arguments: Arguments, call: Call, session: Session, n: int) -> Va
     between = one(separator)
     if between is None:
         return Value(pa.nulls(1, pa.string()), TEXT, constant=True)
-    made = pc.binary_join_element_wise(*together(texts, n), between, null_handling="skip")
-    return Value(made, type_, all(value.constant for value in texts))
+    if not texts:
+        return Value(pa.array([""]), type_, constant=True)
+    arrays = together(texts, n)  # Arrow leaves out rows where all are NULL, so there is an empty text before them
+    made = pc.binary_join_element_wise(pa.repeat("", len(arrays[0])), *arrays, between, null_handling="skip")
+    return Value(pc.utf8_slice_codeunits(made, len(between), None), type_, all(value.constant for value in texts))
 
 
 def _left(text: pa.Array, count: Value, *, session: Session) -> pa.Array:
@@ -163,7 +186,40 @@ def _digest(name: str) -> Function:
     return computed
 
 
+def _oracle_concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """The texts that are not NULL; NULL if all are."""
+    texts, type_ = _texts(arguments, session)
+    arrays = together(texts, n)
+    made = pc.binary_join_element_wise(*(pc.fill_null(array, "") for array in arrays), "")
+    is_text = reduce(pc.or_, (array.is_valid() for array in arrays))
+    return Value(pc.if_else(is_text, made, pa.scalar(None, pa.string())), type_, all(value.constant for value in texts))
+
+
+def _oracle_substring(text: pa.Array, start: Value, *count: Value, session: Session) -> pa.Array:
+    """The same, where the place 0 is the first one, too."""
+    first = constant(pa.scalar(Decimal(1)), exact_type(0)) if whole_number(start, session) == 0 else start
+    return _without_empty(_substring(text, first, *count, session=session))
+
+
+def _oracle_replace(text: pa.Array, old: Value, new: Value, *, session: Session) -> pa.Array:
+    """The same, where NULL is an empty text; MariaDB's versions differ in what an empty result is."""
+    before, after = one(old) or "", one(new) or ""
+    made = pc.replace_substring(text, before, after) if before else text
+    if pc.any(pc.equal(made, "")).as_py():
+        raise NotComputable("REPLACE in sql_mode ORACLE that leaves nothing")
+    return made
+
+
+def _without_empty(text: pa.Array) -> pa.Array:
+    return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
+
+
 FUNCTIONS: dict[str, Function] = {
+    "CONCAT_OPERATOR_ORACLE": _oracle_concat, "SUBSTR_ORACLE": _of_text(_oracle_substring),
+    "REPLACE_ORACLE": _of_text(_oracle_replace),
+    "TRIM_ORACLE": _of_text(lambda text, *, session: _without_empty(pc.utf8_trim(text, " "))),
+    "LTRIM_ORACLE": _of_text(lambda text, *, session: _without_empty(pc.utf8_ltrim(text, " "))),
+    "RTRIM_ORACLE": _of_text(lambda text, *, session: _without_empty(pc.utf8_rtrim(text, " "))),
     "CONCAT": _concat, "CONCAT_WS": _concat_ws, "UPPER": _case(pc.utf8_upper), "LOWER": _case(pc.utf8_lower),
     "LEFT": _of_text(_left), "RIGHT": _of_text(_right), "SUBSTRING": _of_text(_substring),
     "TRIM": _of_text(lambda text, *, session: pc.utf8_trim(text, " ")),

@@ -1,14 +1,14 @@
-"""The current time, spans of time added to dates, and functions of dates, over whole columns.
+"""The current time, and functions of dates, over whole columns.
 
-Source: MySQL manual, "Date and Time Functions", "Temporal Intervals"; judged by both servers.
+Source: MySQL manual, "Date and Time Functions"; judged by both servers.
 """
 
 from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -22,32 +22,24 @@ from applier.mysql.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
-from applier.sql.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch
+from applier.sql.date_functions import (
+    DATE_FUNCTIONS,
+    date_function,
+    days_between,
+    seconds_since_epoch,
+)
+from applier.sql.intervals import SECOND
 from applier.sql.nodes import Call
 from applier.sql.values import (
     TEXT,
     Arguments,
     Function,
     Value,
-    as_number,
-    as_text,
     numbers,
     one,
     together,
     whole_number,
 )
-
-_SECOND = 1_000_000
-_UNITS = {"MICROSECOND": 1, "SECOND": _SECOND, "MINUTE": 60 * _SECOND, "HOUR": 3600 * _SECOND, "DAY": DAY,
-          "WEEK": 7 * DAY}
-_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
-_PARTS = {
-    "MINUTE_SECOND": ("MINUTE", "SECOND"), "HOUR_SECOND": ("HOUR", "MINUTE", "SECOND"),
-    "HOUR_MINUTE": ("HOUR", "MINUTE"), "DAY_SECOND": ("DAY", "HOUR", "MINUTE", "SECOND"),
-    "DAY_MINUTE": ("DAY", "HOUR", "MINUTE"), "DAY_HOUR": ("DAY", "HOUR"), "YEAR_MONTH": ("YEAR", "MONTH"),
-}
-_FIRST, _LAST = -62_135_596_800 * _SECOND, 253_402_300_800 * _SECOND - 1
-"""The first microsecond of year 1 and the last of year 9999."""
 
 
 def _datetimes(micros: np.ndarray, type_: ColumnType) -> Value:
@@ -76,85 +68,7 @@ def _current(base: str, *, utc: bool) -> Function:
     return computed
 
 
-def added(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
-    """Add an interval of time to a date or datetime, or subtract it, as `call` says."""
-    if instant.type.base not in ("date", "datetime", "timestamp"):
-        raise NotComputable("an interval added to a value that is not a date")
-    if zero_dates.has_any(instant.values):
-        raise NotComputable("an interval added to an invalid date")
-    months, micros, is_null, constant = _span(count, unit, session)
-    of_days = instant.type.base == "date" and unit in (*_MONTHS, "YEAR_MONTH", "DAY", "WEEK")
-    digits = 6 if "MICROSECOND" in unit or (unit == "SECOND" and count.is_text) else \
-        min(6, as_number(count, session).type.scale) if unit == "SECOND" else 0
-    fsp = max(digits, instant.type.fsp)
-    type_ = instant.type if of_days else ColumnType("datetime", fsp=fsp)
-    local = convert_values(instant.values, instant.type, ColumnType("datetime", fsp=6), session)
-    constant = constant and instant.constant
-    if not constant:
-        local = local if not instant.constant else pa.repeat(local[0], n)
-    clock = np.asarray(local.cast(pa.int64()).fill_null(0))
-    if months is not None:
-        clock = _months_on(clock, sign * months)
-    clock = clock + sign * micros
-    is_null = np.asarray(local.is_null()) | is_null
-    if ((clock < _FIRST) | (clock > _LAST))[~is_null].any():
-        raise NotComputable("a date that is before year 1 or after year 9999")
-    whole = pa.array((clock // DAY).astype(np.int32), mask=is_null) if type_.base == "date" else \
-        pa.array(clock, mask=is_null)
-    made = whole.cast(pa.date32() if type_.base == "date" else pa.timestamp("us"))
-    return Value(made, type_, constant)
-
-
-def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
-    """An interval in months (None without months) and microseconds, which are NULL, and whether it is constant."""
-    if unit in _PARTS:
-        text = one(Value(as_text(count, session), TEXT, count.constant))
-        numbers_of = re.findall(r"\d+", text or "")
-        names = _PARTS[unit]
-        if text is None or len(numbers_of) > len(names) or "." in text:
-            raise NotComputable(f"INTERVAL {text!r} {unit}")
-        names = names[len(names) - len(numbers_of):]
-        sign = -1 if text.strip().startswith("-") else 1
-        total = sum(int(number) * _UNITS.get(name, 0) for number, name in zip(numbers_of, names, strict=True))
-        months = sum(int(number) * _MONTHS.get(name, 0) for number, name in zip(numbers_of, names, strict=True))
-        return np.array([sign * months]), np.array([sign * total]), np.array([False]), True
-    if unit not in _UNITS and unit not in _MONTHS:
-        raise NotComputable(f"INTERVAL … {unit}")
-    if count.is_text and not all(text is None or re.fullmatch(r"\s*-?\d+\s*", text) for text in
-                                 count.values.unique().to_pylist()):
-        raise NotComputable("an interval of a value that is not a whole number")
-    found = as_number(count, session)
-    if pa.types.is_floating(found.type):
-        if not count.is_text:
-            raise NotComputable("an interval of a number that is not exact")
-        found = found.cast(pa.decimal128(38, 0))
-    is_null = np.asarray(found.is_null())
-    if unit == "SECOND":
-        exact = pc.multiply(found.fill_null(0).cast(pa.decimal128(20, min(6, found.type.scale))),
-                            pa.scalar(Decimal(_SECOND), pa.decimal128(7, 0)))
-        return None, np.asarray(exact.cast(pa.int64())), is_null, count.constant
-    whole = pc.round(found, 0, round_mode="half_towards_infinity").fill_null(0).cast(pa.decimal128(18, 0))
-    amount = np.asarray(whole.cast(pa.int64()))
-    if (np.abs(amount) > 10**8 * (10**6 if unit == "MICROSECOND" else 1)).any():
-        raise NotComputable("an interval of so much time")
-    if unit in _MONTHS:
-        return amount * _MONTHS[unit], np.zeros(len(amount), np.int64), is_null, count.constant
-    return None, amount * _UNITS[unit], is_null, count.constant
-
-
-def _months_on(clock: np.ndarray, months: np.ndarray) -> np.ndarray:
-    """The same day and time some months later; the month's last day if it has no such day."""
-    days, time = clock // DAY, clock % DAY
-    month = days.astype("datetime64[D]").astype("datetime64[M]")
-    day = days - month.astype("datetime64[D]").astype(np.int64)
-    moved = month.astype(np.int64) + months
-    first = moved.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
-    length = (moved + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) - first
-    moved_on: np.ndarray = (first + np.minimum(day, length - 1)) * DAY + time
-    return moved_on
-
-
-def _local(value: Value, session: Session) -> Value:
+def local(value: Value, session: Session) -> Value:
     """A TIMESTAMP in the session's time zone, and constant text as the datetime that it holds; other values unchanged.
     """
     if value.is_text and value.constant:
@@ -168,10 +82,19 @@ def _local(value: Value, session: Session) -> Value:
     return value
 
 
+_OF_TIMES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "HOUR": lambda seconds: seconds // 3600, "MINUTE": lambda seconds: seconds // 60 % 60,
+    "SECOND": lambda seconds: seconds % 60}
+
+
 def _part(name: str) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
-        value = _local(value, session)
+        value = local(value, session)
+        if value.type.base == "time" and name in _OF_TIMES:
+            seconds = np.abs(np.asarray(value.values.cast(pa.int64()).fill_null(0))) // SECOND
+            made = pa.array(_OF_TIMES[name](seconds), pa.int64(), mask=np.asarray(value.values.is_null()))
+            return numbers(made, constant=value.constant)
         if value.type.base not in ("date", "datetime"):
             raise NotComputable(f"{name} of a value that is not a date")
         return numbers(date_function(name, value.values), constant=value.constant)
@@ -186,7 +109,7 @@ def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
 
 def _date_difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    sides = [_local(value, session) for value in arguments]
+    sides = [local(value, session) for value in arguments]
     arrays = together(sides, n)
     made = days_between(*((array, side.type) for array, side in zip(arrays, sides, strict=True)))
     return numbers(made, constant=all(side.constant for side in sides))
@@ -194,7 +117,7 @@ def _date_difference(arguments: Arguments, call: Call, session: Session, n: int)
 
 def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if not arguments:
-        seconds = session.utc_now() // _SECOND
+        seconds = session.utc_now() // SECOND
         return numbers(pa.array(seconds), constant=len(seconds) == 1)
     [value] = arguments
     if value.type.base == "datetime" or (value.type.base == "timestamp" and value.type.fsp):
@@ -213,7 +136,7 @@ def _as(base: str) -> Function:
     """DATE(x) and TIME(x)."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
-        value = _local(value, session)
+        value = local(value, session)
         if value.type.base not in ("date", "datetime", "time") or (base == "date" and value.type.base == "time"):
             raise NotComputable(f"{base.upper()} of a value that is not a date")
         if base == "date":  # which never rounds
@@ -231,23 +154,56 @@ def _as(base: str) -> Function:
     return computed
 
 
+def _name(form: str) -> Function:
+    """The name of a day or a month, in English."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        value = local(arguments[0], session)
+        if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values) or session.lc_time_names:
+            raise NotComputable(f"{call.name} of a value that is not a date, or in another language than English")
+        return Value(pc.strftime(value.values.cast(pa.timestamp("us")), form, locale="C"), TEXT, value.constant)
+
+    return computed
+
+
 _FORMATS = {"Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S", "j": "%j",
             "T": "%H:%M:%S", "%": "%%", "f": "%f"}
 
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+           "December")
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_IN_ENGLISH = frozenset("MbWa")
+
+
+def _ordinal(day: int) -> str:
+    return f"{day}" + ("th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th"))
+
+
+_WRITTEN: dict[str, Callable[[datetime.datetime], str]] = {
+    "Y": lambda instant: f"{instant.year:04}", "M": lambda instant: _MONTHS[instant.month - 1],
+    "b": lambda instant: _MONTHS[instant.month - 1][:3], "W": lambda instant: _DAYS[instant.weekday()],
+    "a": lambda instant: _DAYS[instant.weekday()][:3], "c": lambda instant: str(instant.month),
+    "e": lambda instant: str(instant.day), "D": lambda instant: _ordinal(instant.day),
+    "k": lambda instant: str(instant.hour), "l": lambda instant: str(instant.hour % 12 or 12),
+    "h": lambda instant: f"{instant.hour % 12 or 12:02}", "I": lambda instant: f"{instant.hour % 12 or 12:02}",
+    "p": lambda instant: "PM" if instant.hour > 11 else "AM", "w": lambda instant: str(instant.isoweekday() % 7),
+    "r": lambda instant: f"{instant.hour % 12 or 12:02}:{instant:%M:%S} {'PM' if instant.hour > 11 else 'AM'}"}
+
 
 def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    value, wanted = _local(arguments[0], session), one(arguments[1])
+    value, wanted = local(arguments[0], session), one(arguments[1])
     if value.type.base not in ("date", "datetime") or not isinstance(wanted, str) or \
             zero_dates.has_any(value.values):
         raise NotComputable("DATE_FORMAT of a value that is not a date")
     parts = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL)
-    if any(sign and sign not in _FORMATS for sign, _ in parts):
+    if any(sign and sign not in _FORMATS and sign not in _WRITTEN for sign, _ in parts) or (
+            session.lc_time_names and any(sign in _IN_ENGLISH for sign, _ in parts)):
         raise NotComputable(f"DATE_FORMAT {wanted!r}")
     instants = value.values.cast(pa.timestamp("us"))
 
     def shown(instant: datetime.datetime) -> str:
-        return "".join(f"{instant.year:04}" if sign == "Y" else instant.strftime(_FORMATS[sign]) if sign else text
-                       for sign, text in parts)
+        return "".join(
+            _WRITTEN[sign](instant) if sign in _WRITTEN else instant.strftime(_FORMATS[sign]) if sign else text
+            for sign, text in parts)
 
     return Value(by_distinct(instants, shown), TEXT, value.constant)
 
@@ -257,6 +213,7 @@ FUNCTIONS: dict[str, Function] = {
     "CURTIME": _current("time", utc=False), "UTC_TIMESTAMP": _current("datetime", utc=True),
     "UTC_DATE": _current("date", utc=True), "UTC_TIME": _current("time", utc=True),
     "EXTRACT": _extract, "DATEDIFF": _date_difference, "UNIX_TIMESTAMP": _unix_timestamp,
+    "MONTHNAME": _name("%B"), "DAYNAME": _name("%A"),
     "DATE": _as("date"), "TIME": _as("time"), "DATE_FORMAT": _date_format,
     **{name: _part(name) for name in DATE_FUNCTIONS if name != "YEAR_MONTH"},
 }

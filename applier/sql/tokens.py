@@ -1,6 +1,7 @@
 """Divides statements into tokens: quoting, comments and version comments resolved, as the server's own scanner does.
 
-What a character means depends on the sql_mode (ANSI_QUOTES, NO_BACKSLASH_ESCAPES) and, in /*!NNNNN … */, on the server.
+What a character means depends on the sql_mode (ANSI_QUOTES, NO_BACKSLASH_ESCAPES, MariaDB's MSSQL) and, in
+/*!NNNNN … */, on the server.
 """
 
 import re
@@ -128,6 +129,7 @@ _ESCAPES = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a", 
 def _scan(sql: str, sql_mode: str, flavour: str) -> Iterator[Token]:
     ansi_quotes = "ANSI" in sql_mode  # ANSI and ANSI_QUOTES both
     escapes = "NO_BACKSLASH_ESCAPES" not in sql_mode
+    brackets = "MSSQL" in sql_mode and flavour == "mariadb"
     position, depth = 0, 0
     while position < len(sql):
         match = _TOKEN.match(sql, position)
@@ -157,6 +159,9 @@ def _scan(sql: str, sql_mode: str, flavour: str) -> Iterator[Token]:
             yield Token("bytes", int(digits or "0", 2).to_bytes(size, "big").hex(), start, position)
         elif kind in ("number", "word"):
             yield Token(kind, text, start, position)
+        elif text == "[" and brackets:
+            value, position = _quoted(sql, start, False, "]")
+            yield Token("name", value, start, position)
         elif text == "/" and sql.startswith("/*", start):
             raise _not_closed("comment", sql, start)
         else:
@@ -188,10 +193,10 @@ def _end_of_comment(sql: str, start: int) -> int:
     raise _not_closed("comment", sql, start)
 
 
-def _quoted(sql: str, start: int, escapes: bool) -> tuple[str, int]:
-    """The value of the quoted text at `start`, and the index after its closing quote."""
-    quote, position, parts = sql[start], start + 1, []
-    special = re.compile(r"[\\" + quote + "]") if escapes else re.compile(quote)
+def _quoted(sql: str, start: int, escapes: bool, closing: str = "") -> tuple[str, int]:
+    """The value of the quoted text at `start`, and the index after its closing quote, if that is another one."""
+    quote, position, parts = closing or sql[start], start + 1, []
+    special = re.compile(r"[\\" + quote + "]") if escapes else re.compile(re.escape(quote))
     while mark := special.search(sql, position):
         parts.append(sql[position:mark.start()])
         follows = sql[mark.end():mark.end() + 1]

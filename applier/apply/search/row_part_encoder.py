@@ -19,7 +19,7 @@ from applier.apply.spec import RowPart
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.generated_columns import AfterImages, Completed, generated_column
-from applier.columns.image_values import absent_flags, without_nulls
+from applier.columns.image_values import absent_flags, replaced, without_nulls
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.columns.values import finish_column
 from applier.errors import SchemaError
@@ -177,7 +177,7 @@ class AwaitedImages:
             raise error.at(key=self._parts.generated[column]) from None
         chosen, order = np.zeros(len(made.left), np.bool_), np.argsort(images)
         chosen[images] = True
-        return Completed(pc.replace_with_mask(made.values, pa.array(chosen), values.take(pa.array(order))),
+        return Completed(replaced(made.values, chosen, values.take(pa.array(order))),
                          made.left & ~chosen, made.waiting)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.columns.alter.in_place import is_in_place
 from applier.columns.alter.partitions import are_in
 from applier.columns.alter.versions import rows_that_hold
 from applier.columns.defaults import completed, default_scalar, generated_values, is_variable, sources
@@ -27,8 +26,10 @@ from applier.mysql.types import arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
+from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import PartRows
 from applier.sql.casting import invalid_dates
+from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
 from applier.sql.times import current_timestamp
 
@@ -78,7 +79,21 @@ class RowConverter:
                                      or (changed and self._has_other_literals(column))):
                 anew[column.name] = column
                 changed.add(folded(column.name))
-        row = _Row(made, {column.name: column for column in added} | anew, self._made)
+        kept: dict[str, pa.Array | pa.ChunkedArray] = {}
+        if self._conversion.computes_anew:
+            kept = {column.name: made[column.name] for column, _ in self._stored
+                    if column.generated and column.name not in anew}
+            anew |= {column.name: column for column, _ in self._stored if column.name in kept}
+
+        def make(column: Column, values: _Values, n: int) -> pa.Array | pa.ChunkedArray:
+            try:
+                return self._made(column, values, n)
+            except SchemaError:
+                if column.name not in kept or self._depends_on_session(column):
+                    raise
+                return kept[column.name]
+
+        row = _Row(made, {column.name: column for column in added} | anew, make)
         for name in anew:
             made.pop(name, None)
         for column, _ in self._stored:
@@ -129,6 +144,12 @@ class RowConverter:
         old = self._conversion.old.columns[source] if source is not None else None
         return old is None or (old.generated, old.expression, old.type) != ("stored", column.expression, column.type)
 
+    def _depends_on_session(self, column: Column) -> bool:
+        """True if a generated column, computed anew, may have another value in another session."""
+        names = sources(column, self._conversion.new)
+        bases = {"timestamp"} | ({"char"} if "PAD_CHAR_TO_FULL_LENGTH" in self._conversion.sql_mode else set())
+        return any(other.type.base in bases for other in self._conversion.new.columns if other.name.casefold() in names)
+
     def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
         """True if a column's values change; an integer is the same in every size."""
         if source is None or made is (before := rows.column(self._places[self._conversion.old.columns[source].name])):
@@ -144,6 +165,8 @@ class RowConverter:
             raise self._cannot(f"column {column.name} was VIRTUAL, so its values are not stored")
         values = made = rows.column(self._places[old.name])
         try:
+            if self._conversion.moves_timestamps and old.type.base == column.type.base == "timestamp":
+                values = made = pa.chunked_array([as_copied(values.combine_chunks(), self._conversion.session)])
             if old.type != column.type:
                 made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old))
             elif zero_dates.has_any(values):
@@ -174,11 +197,7 @@ class RowConverter:
         copied = invalid_dates.copied(values, column.type, self._conversion.session)
         if copied.equals(values):
             return values
-        in_place = is_in_place(self._conversion)
-        if in_place is None:
-            raise NotComputable("it has invalid dates, and whether they stay depends on how the server altered the "
-                                "table")
-        return values if in_place else copied
+        return values if is_in_place(self._conversion) else copied
 
     def _with_numbers(self, values: pa.Array | pa.ChunkedArray, asks: np.ndarray, column: Column) -> pa.Array:
         """The values of a column that becomes AUTO_INCREMENT: rows where `asks` is set get one more than the largest
@@ -214,14 +233,9 @@ class RowConverter:
         if flavour == "mysql" or source.default is None or source.default.kind == "null" or is_variable(source) or \
                 column.type.base in _LONG:
             return nothing
-        in_place = is_in_place(conversion)
-        if in_place is False:
+        if not is_in_place(conversion):
             return nothing
-        before = default_scalar(replace(column, default=source.default), conversion.new)
-        if in_place is None and not before.equals(nothing):
-            raise self._cannot(f"column {column.name} becomes NOT NULL, and whether its NULLs become its default "
-                               "depends on how the server altered the table")
-        return before
+        return default_scalar(replace(column, default=source.default), conversion.new)
 
     def _made(self, column: Column, values: _Values, n: int) -> pa.Array:
         """A column that the statement adds or computes anew from the other columns."""
@@ -266,7 +280,7 @@ class _Row:
     one may depend on another."""
 
     def __init__(self, made: dict[str, pa.Array | pa.ChunkedArray], missing: dict[str, Column],
-                 make: Callable[[Column, _Values, int], pa.Array]) -> None:
+                 make: Callable[[Column, _Values, int], pa.Array | pa.ChunkedArray]) -> None:
         self._made, self._missing, self._make = made, missing, make
         self._busy: set[str] = set()
 

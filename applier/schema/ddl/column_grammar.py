@@ -10,7 +10,8 @@ from decimal import Decimal
 from applier.errors import SchemaError
 from applier.mysql.client_charsets import CodedText, introduced_charset
 from applier.mysql.collations import Charset
-from applier.mysql.temporal_literals import read_datetime
+from applier.mysql.session import Session
+from applier.mysql.temporal_literals import read_datetime, read_time
 from applier.mysql.type_registry import TYPES
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.cursor import Cursor, StatementContext
@@ -18,9 +19,10 @@ from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
 from applier.schema.definition import Column, Default
 from applier.schema.foreign_keys import ForeignKeyWords, parse_references
 from applier.schema.undecodable import in_column, shown, shown_members
+from applier.sql.casting.temporals import rounds, rounds_otherwise, rounds_to_days
 from applier.sql.grammar import has_columns, is_literal
 from applier.sql.literal_charsets import as_kept
-from applier.sql.tokens import render
+from applier.sql.tokens import Token, render, tokenize
 
 _NOW = ("CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP")
 _AFTER_A_COLUMN = (",", ")", "FIRST", "AFTER", "PARTITION", "REMOVE")
@@ -154,24 +156,42 @@ def _default(cursor: Cursor) -> Default:
         cursor.next()
         return Default("bytes", token.text)
     if token.kind == "string":
-        return Default("string", cursor.literal())
+        return _text_default(cursor.literal(), cursor)
     if cursor.keyword in _NOW:
         return Default("now", _now(cursor))
     return _parse_default_words(cursor)
+
+
+def _temporal_default(word: Token, cursor: Cursor) -> Default:
+    """A literal with its type: for a date and time its text; a time is something else than text to a YEAR."""
+    text = cursor.string()
+    return Default("expression", render([word, Token("string", text, 0, 0)])) if word.keyword == "TIME" else \
+        Default("string", text)
+
+
+def _text_default(text: str, cursor: Cursor) -> Default:
+    is_null = not text and "EMPTY_STRING_IS_NULL" in cursor.context.sql_mode
+    return Default("null") if is_null else Default("string", text)
 
 
 def _parse_default_words(cursor: Cursor) -> Default:
     """Literals with a word in front, and functions that MariaDB calls without parentheses."""
     start = cursor.index
     word = cursor.next()
+    if word.text == "{" and cursor.keyword in ("D", "T", "TS"):
+        word = word._replace(kind="word", text={"D": "DATE", "T": "TIME", "TS": "TIMESTAMP"}[cursor.next().keyword])
+        default = _temporal_default(word, cursor)
+        cursor.expect("}")
+        return default
     if word.keyword in ("DATE", "TIME", "TIMESTAMP") and cursor.token.kind == "string":
-        return Default("string", cursor.string())
+        return _temporal_default(word, cursor)
     if word.text.startswith("_") and cursor.token.kind in ("string", "bytes"):
         token, charset = cursor.next(), introduced_charset(word.text)
         if token.kind == "bytes" and charset is None:
             return Default("expression", render([word, token]))
-        return Default("string", token.text if token.kind == "string" or charset is None else
-                       CodedText(bytes.fromhex(token.text), charset))
+        if token.kind == "string" or charset is None:
+            return _text_default(token.text, cursor)
+        return Default("string", CodedText(bytes.fromhex(token.text), charset))
     while cursor.accept("."):
         cursor.next()
     if cursor.ahead("("):
@@ -214,18 +234,40 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
     """The default as a definition keeps it: literals of a TIMESTAMP are datetimes."""
     if context.flavour == "mysql" and default == Default("string") and column_type.entry.prefix:
         return None  # the server warns and ignores it
+    if default is not None and default.kind == "expression" and column_type.base != "year":
+        words = tokenize(default.text)
+        if [(token.keyword, token.kind) for token in words] == [("TIME", "word"), ("", "string"), ("", "end")]:
+            default = Default("string", words[1].text)
     default = in_column(default, column_type)
-    if default is None or column_type.base != "timestamp" or default.kind not in ("string", "number"):
+    session = Session(context.flavour, context.sql_mode)
+    if default is None or default.kind not in ("string", "number") or not (
+            column_type.base == "timestamp" or (column_type.base in _ROUNDED and rounds_otherwise(session))):
         return default
+    value = default.text if default.kind == "string" else Decimal(default.text)
+    up = rounds_to_days(session) if column_type.base == "date" else rounds(session)
     try:
-        instant = read_datetime(default.text if default.kind == "string" else Decimal(default.text), column_type.fsp,
-                               context.flavour)
+        if column_type.base == "time":
+            return Default("string", _time_text(read_time(value, column_type.fsp, context.flavour, up)))
+        instant = read_datetime(value, column_type.fsp, context.flavour, up)
+        if column_type.base != "timestamp":
+            shown = str(instant)[:10] if column_type.base == "date" else str(instant)
+            return default if isinstance(instant, int) else Default("string", shown)
         utc = None if isinstance(instant, int) else context.to_utc(instant)
     except (ValueError, OverflowError):
         return default  # in an unknown form: reported when the value is needed
     if isinstance(instant, int):  # no TIMESTAMP has another invalid date
         return Default("string", "0000-00-00 00:00:00")
     return Default("local", str(instant)) if utc is None else Default("string", str(utc))
+
+
+_ROUNDED = ("date", "datetime", "time")
+
+
+def _time_text(span: datetime.timedelta) -> str:
+    size = abs(span)
+    seconds = size.days * 86_400 + size.seconds
+    fraction = f".{size.microseconds:06}" if size.microseconds else ""
+    return f"{'-' * (span < size)}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
 
 
 def in_utc(default: Default | None, context: StatementContext) -> Default | None:
@@ -237,19 +279,27 @@ def in_utc(default: Default | None, context: StatementContext) -> Default | None
     return default if utc is None else Default("string", str(utc))
 
 
-def old_timestamps(columns: list[ColumnWords]) -> None:
+def old_timestamps(columns: list[ColumnWords]) -> set[str]:
     """What explicit_defaults_for_timestamp=OFF adds: TIMESTAMP is NOT NULL unless it says NULL, and has a default.
+    Returns the names, casefolded, of those that say nothing: `with_first_timestamp` gives the first one another.
 
     Source: MySQL 5.7 manual, "explicit_defaults_for_timestamp".
     """
-    first = True
+    silent = set()
     for column in columns:
-        if column.type.base != "timestamp" or column.generated:
-            continue
-        if column.nullable is None:
+        if column.type.base == "timestamp" and not column.generated and column.nullable is None:
             column.nullable = False
             if column.default is None and column.on_update is None:
-                now = "CURRENT_TIMESTAMP" + (f"({column.type.arguments[0]})" if column.type.arguments else "")
-                column.default = Default("now", now) if first else Default("string", "0000-00-00 00:00:00")
-                column.on_update = now if first else None
-        first = False
+                column.default = Default("string", "0000-00-00 00:00:00")
+                silent.add(column.name.casefold())
+    return silent
+
+
+def with_first_timestamp(columns: list[Column], silent: set[str]) -> list[Column]:
+    """A table's columns; its first TIMESTAMP is set to the current time where its words say nothing."""
+    first = next((column for column in columns if column.type.base == "timestamp" and not column.generated), None)
+    if first is None or first.name.casefold() not in silent:
+        return columns
+    now = "CURRENT_TIMESTAMP" + (f"({first.type.fsp})" if first.type.fsp else "")
+    made = replace(first, default=Default("now", now), on_update=now)
+    return [made if column is first else column for column in columns]

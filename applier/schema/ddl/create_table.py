@@ -19,7 +19,14 @@ from applier.mysql.collations import (
     with_default,
 )
 from applier.mysql.names import folded
-from applier.schema.ddl.column_grammar import ColumnWords, old_timestamps, parse_column, resolve_column, skip_check
+from applier.schema.ddl.column_grammar import (
+    ColumnWords,
+    old_timestamps,
+    parse_column,
+    resolve_column,
+    skip_check,
+    with_first_timestamp,
+)
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
 from applier.schema.ddl.partition_grammar import parse_partitioning
@@ -160,12 +167,12 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
         charset = charset_of_words(words, inherited, inherited, context.default_collations)
     except KeyError as error:
         raise SchemaError(f"the table has the character set {error}, which is not known") from None
-    if not context.explicit_timestamps:
-        old_timestamps(words.columns)
+    silent = set() if context.explicit_timestamps else old_timestamps(words.columns)
     primary = {folded(part.column)
                for key in words.keys if key.kind == "primary" for part in key.parts if part.column}
-    columns = tuple(resolve_column(column, charset, context, in_primary_key=folded(column.name) in primary)
-                    for column in words.columns)
+    columns = tuple(with_first_timestamp(
+        [resolve_column(column, charset, context, in_primary_key=folded(column.name) in primary)
+         for column in words.columns], silent))
     versioning = created_versioning(words.columns, all_are=words.versioned)
     columns += hidden_columns(versioning)
     foreign, indexed = (words.foreign_keys, []) if has_foreign_keys(words.engine) else ([], words.foreign_keys)

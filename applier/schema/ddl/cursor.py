@@ -4,15 +4,18 @@ import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.client_charsets import ClientCharsets, CodedText
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
 from applier.mysql.names import folded
-from applier.mysql.time_zones import shifted, zone_of
+from applier.mysql.time_zones import shifted, utc_of, zone_of
 from applier.sql.literal_charsets import as_kept, as_written
-from applier.sql.sql_modes import in_default_mode
+from applier.sql.sql_modes import in_default_mode, with_nulls
 from applier.sql.tokens import Token, render
 
+_EPOCH = datetime.datetime(1970, 1, 1)
 UTF8MB4 = Charset("utf8mb4", "utf8mb4_0900_ai_ci")  # a new MySQL server's default
 
 
@@ -26,7 +29,7 @@ class StatementContext:
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known.
     `folds_names`: databases and tables are known by their names in lower case. `charsets` are the character sets of
-    literals.
+    literals; `foreign_key_checks` and `lc_time_names`, a number, are what the session says.
     """
 
     flavour: str = "mysql"
@@ -42,6 +45,8 @@ class StatementContext:
     timestamp_us: int = 0
     folds_names: bool = False
     charsets: ClientCharsets = field(default_factory=ClientCharsets)
+    foreign_key_checks: bool = True
+    lc_time_names: int = 0
 
     def named(self, name: str) -> str:
         """The name of a database or a table, as the server knows it."""
@@ -66,6 +71,9 @@ class StatementContext:
         zone = zone_of(self.time_zone)
         if zone is None:
             return None
+        if self.time_zone[0] not in "+-":
+            micros = (instant - _EPOCH) // datetime.timedelta(microseconds=1)
+            return _EPOCH + datetime.timedelta(microseconds=int(utc_of(np.array([micros]), self.time_zone)[0]))
         return instant.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
 
 
@@ -203,12 +211,14 @@ class Cursor:
         """An expression's tokens as SQL that means the same in the default sql_mode, from a client of UTF-8: as the
         server keeps it for rows to come."""
         keep = as_kept if self.context.flavour == "mariadb" else as_written
-        return in_default_mode(render(keep(tokens, self.context.charsets)), self.context.sql_mode)
+        mode = self.context.sql_mode
+        return in_default_mode(render(keep(with_nulls(tokens, mode), self.context.charsets)), mode)
 
     def constant_of(self, tokens: list[Token]) -> str:
         """Like `sql_of`, for an expression that the server computes once, in the statement's session."""
-        return in_default_mode(render(as_written(tokens, self.context.charsets, names_utf8=True)),
-                               self.context.sql_mode)
+        mode = self.context.sql_mode
+        written = as_written(with_nulls(tokens, mode), self.context.charsets, names_utf8=True)
+        return in_default_mode(render(written), mode)
 
     def rest(self) -> str:
         """The rest as SQL; skips it."""

@@ -63,6 +63,8 @@ def parse_statement(
     timestamp_us: int = 0,
     folds_names: bool = False,
     charsets: ClientCharsets | None = None,
+    foreign_key_checks: bool = True,
+    lc_time_names: int = 0,
 ) -> list[SchemaChange]:
     """The changes that one statement makes, in order; an empty list for comments only.
 
@@ -71,9 +73,10 @@ def parse_statement(
     collations of character sets that are named without one, if not the usual ones. `rewrites` has other names for
     databases, the default one and those that the statement names (AP-FILT); `inline_references` depends on the server's
     version (foreign_keys.honours_inline_references); `timestamp_us` is the statement's time in microseconds UTC;
-    `folds_names` is as in StatementContext; `charsets` are the character sets of literals, by default UTF-8. A CREATE
-    TABLE that cannot be parsed becomes `Other` with the reason, so that the caller can decide whether it matters; text
-    that is not even a statement (an open quote, no table's name) raises SchemaError.
+    `folds_names` is as in StatementContext; `charsets` are the character sets of literals, by default UTF-8;
+    `foreign_key_checks` and `lc_time_names` are what its session says. A CREATE TABLE that cannot be parsed becomes
+    `Other` with the reason, so that the caller can decide whether it matters; text that is not even a statement (an
+    open quote, no table's name) raises SchemaError.
     """
     defaults = DEFAULT_COLLATIONS[flavour] | dict(default_collations or {})
     if not isinstance(server_charset, Charset):
@@ -81,7 +84,7 @@ def parse_statement(
     rewrites = rewrites or {}
     context = StatementContext(flavour, sql_mode, None, server_charset, databases or {}, time_zone,
                                explicit_timestamps, defaults, rewrites, inline_references, timestamp_us, folds_names,
-                               charsets or ClientCharsets())
+                               charsets or ClientCharsets(), foreign_key_checks, lc_time_names)
     if default_database is not None:
         context = replace(context, default_database=context.database_named(default_database))
     tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets)

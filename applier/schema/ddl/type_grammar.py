@@ -108,6 +108,8 @@ def _parse_base(cursor: Cursor) -> TypeWords:
             return TypeWords("longblob")
         elif word in _ORACLE:
             return TypeWords(_ORACLE[word])
+    if word == "TIMESTAMP" and "MAXDB" in cursor.context.sql_mode and cursor.context.flavour == "mariadb":
+        return TypeWords("datetime")
     if word in ("BOOL", "BOOLEAN"):
         return TypeWords("tinyint", (1,))
     if word == "SERIAL":

@@ -21,7 +21,12 @@ from applier.schema.ddl.alter_actions import (
     SetVersioning,
     of_kind,
 )
-from applier.schema.ddl.column_grammar import old_timestamps, resolve_column, resolve_default
+from applier.schema.ddl.column_grammar import (
+    old_timestamps,
+    resolve_column,
+    resolve_default,
+    with_first_timestamp,
+)
 from applier.schema.ddl.create_table import TableWords, charset_of_words
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.type_grammar import converted_type
@@ -41,6 +46,7 @@ class ColumnChanges:
     actions: Sequence[AlterAction]
     context: StatementContext
     charset: Charset = field(init=False)
+    _silent: set[str] = field(default_factory=set, init=False)
     renames: dict[str, str] = field(default_factory=dict)  # the columns that stay: new names by old ones in lower case
 
     def __post_init__(self) -> None:
@@ -57,8 +63,21 @@ class ColumnChanges:
             self.charset = self.converts.charset or (
                 named_default(database) if definition.flavour == "mariadb" else database)
         self.actions = [action for action in self.actions if not self._is_void(action)]
+        if self.context.flavour == "mariadb":
+            self.actions = self._modified_where_added()
         if not self.context.explicit_timestamps:
-            old_timestamps([action.words for action in self.actions if isinstance(action, AddColumn | ChangeColumn)])
+            self._silent = old_timestamps([action.words for action in self.actions
+                                           if isinstance(action, AddColumn | ChangeColumn)])
+
+    def _modified_where_added(self) -> list[AlterAction]:
+        """The actions; MODIFY of a column that the statement itself adds is what it adds, there."""
+        added = {action.words.name.casefold() for action in of_kind(self.actions, AddColumn)}
+        again = {action.old.casefold() for action in of_kind(self.actions, ChangeColumn)
+                 if action.old.casefold() in added and not self._has(action.old)}
+        kept = [action for action in self.actions
+                if not (isinstance(action, AddColumn) and action.words.name.casefold() in again)]
+        return [AddColumn(action.words, action.place)
+                if isinstance(action, ChangeColumn) and action.old.casefold() in again else action for action in kept]
 
     def _is_void(self, action: AlterAction) -> bool:
         """True for IF EXISTS of a missing column, IF NOT EXISTS of an existing one."""
@@ -104,7 +123,10 @@ class ColumnChanges:
             columns.append((self._resolved(changed) if changed else self._kept(column, renames.get(number)), number))
         for action in self.actions:
             if isinstance(action, AddColumn):
-                _put(columns, (self._resolved(action), None), action.place)
+                added = self._resolved(action)
+                if added.default is None or added.default.kind != "now":  # which stays, as MariaDB fills the rows
+                    added = self._as_set(added, None)
+                _put(columns, (added, None), action.place)
             elif isinstance(action, ChangeColumn) and action.place is not None:
                 number = self._old(action.old)
                 moved = next(entry for entry in columns if entry[1] == number)
@@ -114,7 +136,8 @@ class ColumnChanges:
         names_times = any(add.words.row_time for add in of_kind(self.actions, AddColumn))
         hidden = set() if names_times else self._hidden()
         columns.sort(key=lambda entry: entry[1] in hidden)
-        return [(self._follow_renames(column, source), source) for column, source in columns]
+        made = with_first_timestamp([self._follow_renames(column, source) for column, source in columns], self._silent)
+        return [(column, source) for column, (_, source) in zip(made, columns, strict=True)]
 
     def _hidden(self) -> set[int]:
         """The columns of a versioned table that no statement names; they stay last."""
@@ -129,6 +152,10 @@ class ColumnChanges:
     def _kept(self, column: Column, new_name: str | None) -> Column:
         if new_name is not None:
             column = replace(column, name=new_name)
+        return self._converted(self._as_set(column, new_name))
+
+    def _as_set(self, column: Column, new_name: str | None) -> Column:
+        """A column as other actions set it."""
         for action in self.actions:
             if isinstance(action, SetDefault) and self._is(action.column, column, new_name):
                 default = resolve_default(action.default, column.type, self.context)
@@ -136,7 +163,7 @@ class ColumnChanges:
                 column = replace(column, default=default, on_update=on_update)
             elif isinstance(action, SetColumnVisible) and self._is(action.column, column, new_name):
                 column = replace(column, invisible=not action.visible)
-        return self._converted(column)
+        return column
 
     @staticmethod
     def _is(name: str, column: Column, new_name: str | None) -> bool:

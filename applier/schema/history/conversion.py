@@ -13,12 +13,13 @@ from applier.mysql.types import ColumnType
 from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.ddl.key_grammar import in_server_order
 from applier.schema.definition import Column, TableDefinition
+from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import PartRows
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.sql.tokens import tokenize
 
-_COPIES = re.compile(r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bCHECK\s*\(|\bPARTITION\s+BY\b|"
-                     r"\bREMOVE\s+PARTITIONING\b", re.IGNORECASE)
+_COPIES = re.compile(r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bCHECK\s*\((?!.*\bNOT\s+ENFORCED\b)|"
+                     r"\bPARTITION\s+BY\b|\bREMOVE\s+PARTITIONING\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class RowConversion:
     `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position` and
     `gtid` are its place in the log, `first_number` is where an AUTO_INCREMENT column starts, `numbering` the
     session's auto_increment_increment and auto_increment_offset, `end_of_time` the row end of current rows of a
-    versioned table, `ignores` has the details of ALTER IGNORE, and `server_version` is the source's."""
+    versioned table, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, and
+    `foreign_key_checks` and `lc_time_names` the session's."""
 
     old: TableDefinition
     new: TableDefinition
@@ -47,6 +49,8 @@ class RowConversion:
     end_of_time: int = ENDS_OF_TIME[0]
     ignores: IgnoreConflicts | None = None
     server_version: str = ""
+    foreign_key_checks: bool = True
+    lc_time_names: int = 0
 
     @cached_property
     def changes_rows(self) -> bool:
@@ -78,6 +82,8 @@ class RowConversion:
             return True
         if (self.old.versioning is None) != (self.new.versioning is None) or self._may_forbid_dates:
             return True
+        if self.moves_timestamps or self.computes_anew:
+            return True
         return any(old.nullable and not new.nullable for old, new in self._kept)
 
     @property
@@ -95,6 +101,18 @@ class RowConversion:
         return (self.asks_for_copy or self.loses_key or not self.is_innodb) and any(
             source is not None and column.type.base in ("date", "datetime")
             for source, column in zip(self.sources, self.new.columns, strict=True))
+
+    @cached_property
+    def moves_timestamps(self) -> bool:
+        """Whether TIMESTAMPs may change: MySQL copies them as datetimes of the session's time zone, in which an hour
+        may be there twice."""
+        has_any = any(new.type.base == old.type.base == "timestamp" for old, new in self._kept)
+        return has_any and self.new.flavour == "mysql" and self.time_zone[0] not in "+-" and not is_in_place(self)
+
+    @cached_property
+    def computes_anew(self) -> bool:
+        """Whether the server computes STORED columns that stay anew, in the statement's session: it copies the rows."""
+        return any(new.generated == "stored" for _, new in self._kept) and not is_in_place(self)
 
     @property
     def is_innodb(self) -> bool:
@@ -143,7 +161,8 @@ class RowConversion:
     @property
     def session(self) -> Session:
         """The session that the statement ran in."""
-        return Session(self.new.flavour, self.sql_mode, self.time_zone, self.timestamp_us or None)
+        return Session(self.new.flavour, self.sql_mode, self.time_zone, self.timestamp_us or None,
+                       lc_time_names=self.lc_time_names)
 
 
 def _is_stored(column: Column) -> bool:

@@ -10,8 +10,9 @@ from applier.mysql.collations import by_id, charset_of
 # The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).
 _SQL_MODES = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES",
               1 << 29: "HIGH_NOT_PRECEDENCE"}
-# MariaDB's mode in which a DATE is a DATETIME; MySQL's mode of that bit meant no more than its parts.
-_ORACLE = {1 << 9: "ORACLE"}
+# MariaDB's modes in which words, brackets or an empty text mean something else; MySQL's modes of these bits meant no
+# more than their parts, or other things.
+_MARIADB_MODES = {1 << 9: "ORACLE", 1 << 10: "MSSQL", 1 << 12: "MAXDB", 1 << 32: "EMPTY_STRING_IS_NULL"}
 # Modes that change how ALTER converts values: the bits from 32 on differ between the servers.
 _VALUE_MODES = {1 << 19: "NO_AUTO_VALUE_ON_ZERO", 1 << 21: "STRICT_TRANS_TABLES", 1 << 22: "STRICT_ALL_TABLES",
                 1 << 23: "NO_ZERO_IN_DATE", 1 << 24: "NO_ZERO_DATE", 1 << 25: "ALLOW_INVALID_DATES",
@@ -74,12 +75,16 @@ def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str |
         explicit = context.get("flags2", 0) & _EXPLICIT_TIMESTAMPS
     zone = context.get("time_zone", "SYSTEM")
     mode = context.get("sql_mode", 0)
-    modes = _SQL_MODES | _VALUE_MODES | dict([_FRACTION_MODES[flavour]]) | (_ORACLE if flavour == "mariadb" else {})
+    modes = _SQL_MODES | _VALUE_MODES | dict([_FRACTION_MODES[flavour]])
+    if flavour == "mariadb":
+        modes |= _MARIADB_MODES
     session = {
         "sql_mode": ",".join(name for bit, name in modes.items() if mode & bit),
         "time_zone": zone if zone.upper() != "SYSTEM" or system_time_zone is None else system_time_zone,
         "explicit_timestamps": bool(explicit),
         "default_collations": collations,
+        "lc_time_names": int(context.get("lc_time_names", 0)),
+        "foreign_key_checks": bool(context.get("foreign_key_checks", True)),
     }
     try:
         return session | {"server_charset": by_id(context["charset_server"])}

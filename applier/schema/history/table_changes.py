@@ -201,8 +201,14 @@ class TableChanges:
         self._check_engine(new)
         self._point_anew(altered, old, place)
         others = (other.definition for other in self._tables.alive() if other.id != version.id)
+        context = context or StatementContext(old.flavour, time_zone="SYSTEM")
+        conversion = RowConversion(
+            old, new, altered.sources, context.sql_mode, context.time_zone, place.sql, place.timestamp_us, place.file,
+            place.position, place.gtid, altered.removed, first_number=altered.first_number, numbering=place.numbering,
+            end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version,
+            foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
-                and acts_alike(old, new, others):
+                and acts_alike(old, new, others) and not (conversion.moves_timestamps or conversion.computes_anew):
             self._tables.redefine(version, new, place.end, place.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
@@ -212,11 +218,7 @@ class TableChanges:
         if altered.emptied:
             self.create(new, place, emptied=version.id)
             return
-        mode, zone = ("", "SYSTEM") if context is None else (context.sql_mode, context.time_zone)
-        self.create(new, place, RowSource(version.id, RowConversion(
-            old, new, altered.sources, mode, zone, place.sql, place.timestamp_us, place.file, place.position,
-            place.gtid, altered.removed, first_number=altered.first_number, numbering=place.numbering,
-            end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version)))
+        self.create(new, place, RowSource(version.id, conversion))
 
     def _point_anew(self, altered: Altered, old: TableDefinition, place: StatementOrigin) -> None:
         """Update foreign keys of other tables after this table or its columns were renamed."""

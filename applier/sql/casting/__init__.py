@@ -1,3 +1,4 @@
 """Converts values of one type to another, whole columns at a time, as the servers do."""
 
-__all__ = ["byte_strings", "invalid_dates", "members", "numbers", "shown_numbers", "texts", "values"]
+__all__ = ["byte_strings", "invalid_dates", "members", "numbers", "shown_numbers", "temporal_texts", "temporals",
+           "texts", "values"]

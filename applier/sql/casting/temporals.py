@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import zero_dates
 from applier.mysql.session import Session
+from applier.mysql.time_zones import local_of, may_be_repeated, utc_of
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
 
@@ -23,6 +25,11 @@ def rounds(session: Session) -> bool:
     if session.flavour == "mysql":
         return "TIME_TRUNCATE_FRACTIONAL" not in session.sql_mode
     return "TIME_ROUND_FRACTIONAL" in session.sql_mode
+
+
+def rounds_otherwise(session: Session) -> bool:
+    """True if the sql_mode says otherwise."""
+    return rounds(session) != (session.flavour == "mysql")
 
 
 def rounds_to_days(session: Session) -> bool:
@@ -69,6 +76,21 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
     return pa.array(clock, pa.int64(), mask=is_null).cast(arrow_type(new))
 
 
+def as_copied(values: pa.Array, session: Session) -> pa.Array:
+    """TIMESTAMPs of a table that MySQL copies: those of an hour that is there twice in the session's time zone become
+    those of the first one. Raises NotComputable where the zone is not known and some zone has such an hour."""
+    is_null = np.asarray(values.is_null()) | zero_dates.which(values)
+    micros = np.where(is_null, 0, np.asarray(values.cast(pa.int64()).fill_null(0)))
+    if session.time_zone.upper() != "SYSTEM":
+        moved = _moved_by_rules(_moved_by_rules(micros, session.time_zone, 1), session.time_zone, -1)
+    elif may_be_repeated(micros[~is_null]):
+        raise NotComputable("TIMESTAMPs of an hour that daylight saving repeats, in the server's own time zone, which "
+                            "the log does not tell, and --system-time-zone can")
+    else:
+        moved = micros
+    return pc.if_else(pa.array(is_null), values, pa.array(moved).cast(values.type))
+
+
 def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Times with other digits; the time of day of a datetime."""
     micros = local_micros(values, old, session)
@@ -112,13 +134,11 @@ def _moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:
 
 
 def _moved_by_rules(micros: np.ndarray, zone: str, direction: int) -> np.ndarray:
-    """The same by the rules of a named time zone; an hour that is there twice, or not at all, is refused."""
+    """The same by the rules of a named time zone."""
     if zone.upper() == "SYSTEM":
         raise NotComputable("TIMESTAMPs in the server's own time zone, which the log does not tell, and "
                             "--system-time-zone can")
-    instants = pa.array(micros).cast(pa.timestamp("us", "UTC" if direction > 0 else None))
-    if direction > 0:
-        made = pc.local_timestamp(instants.cast(pa.timestamp("us", zone)))
-    else:
-        made = pc.assume_timezone(instants, zone, ambiguous="raise", nonexistent="raise")
-    return np.asarray(made.cast(pa.int64()))
+    try:
+        return local_of(micros, zone) if direction > 0 else utc_of(micros, zone)
+    except pa.ArrowException:
+        raise NotComputable(f"TIMESTAMPs in the unknown time zone {zone}") from None

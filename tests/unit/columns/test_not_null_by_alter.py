@@ -14,11 +14,12 @@ from applier.schema.history.conversion import RowConversion
 NOW = 1_763_734_970_815_300
 
 
-def altered(flavour, before, after, value=None, *, sql="ALTER TABLE t …", options=""):
+def altered(flavour, before, after, value=None, *, sql="ALTER TABLE t …", options="", checks=True):
     """The value that a NULL in a column `v` becomes."""
     [old], [new] = (parse_statement(f"CREATE TABLE d.t (k INT, {v}) {options}", flavour=flavour)
                     for v in (before, after))
-    conversion = RowConversion(old.definition, new.definition, (0, 1), sql=sql, timestamp_us=NOW)
+    conversion = RowConversion(old.definition, new.definition, (0, 1), sql=sql, timestamp_us=NOW,
+                               foreign_key_checks=checks)
     assert conversion.changes_rows
     schema = RowConverter(RowConversion(new.definition, old.definition, (0, 1))).schema
     rows = pa.table({"k": [1], "v": [value]}, schema)
@@ -80,12 +81,28 @@ def test_a_timestamp_that_may_not_be_null_any_longer_makes_mariadb_copy():
     assert RowConverter(conversion).convert(rows).column("v").to_pylist() == [0]
 
 
-def test_what_depends_on_the_session_is_not_guessed():
-    """A foreign key is added in place without foreign_key_checks, else in a copy."""
+@pytest.mark.parametrize(("checks", "expected"), [(True, 0), (False, 5)])
+def test_a_foreign_key_is_added_in_place_without_foreign_key_checks(checks, expected):
     sql = "ALTER TABLE t MODIFY …, ADD FOREIGN KEY (k) REFERENCES p (k)"
-    with pytest.raises(SchemaError, match="depends on how the server altered"):
-        altered("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 9", sql=sql)
-    assert altered("mariadb", "v INT", "v INT NOT NULL DEFAULT 9", sql=sql) == 0
+    assert altered("mariadb", "v INT DEFAULT 5", "v INT NOT NULL DEFAULT 9", sql=sql, checks=checks) == expected
+
+
+def copied(seconds, time_zone):
+    """A TIMESTAMP in a table that MySQL copies."""
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t (k INT, n {kind}, s TIMESTAMP NULL)")
+                    for kind in ("INT", "BIGINT"))
+    over = RowConversion(old.definition, new.definition, (0, 1, 2), time_zone=time_zone, sql="ALTER TABLE t …")
+    rows = pa.table({"k": pa.array([1, 2], pa.int32()), "n": pa.array([1, 2], pa.int32()),
+                     "s": pa.array([seconds * 1_000_000, None], pa.timestamp("us", "UTC"))})
+    return RowConverter(over).convert(rows).column("s").cast(pa.int64()).to_pylist()[0] // 1_000_000
+
+
+def test_a_copy_needs_the_servers_time_zone_for_hours_that_some_zone_repeats():
+    first, second, other = 1478421000, 1478424600, 1478000000  # 01:30 in Los Angeles, in summer time and after it
+    assert [copied(second, "America/Los_Angeles"), copied(second, "+00:00")] == [first, second]
+    assert copied(other, "SYSTEM") == other
+    with pytest.raises(SchemaError, match="--system-time-zone"):
+        copied(second, "SYSTEM")
 
 
 @pytest.mark.parametrize("kind", ["DATE", "DATETIME(2)"])

@@ -1,0 +1,127 @@
+"""Whether a server alters a table in place or copies it: in MariaDB that decides what NULLs become in a column that is
+made NOT NULL, in MySQL what becomes of TIMESTAMPs in an hour that is there twice, in both servers what is made of
+invalid dates, and whether STORED columns are computed anew. Judged by MariaDB 10.5, 10.11, 11.8 and MySQL 9.7."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import TYPE_CHECKING
+
+from applier.mysql.types import INTEGERS, MEMBERS, ColumnType
+from applier.mysql.value_sizes import member_bytes, most_bytes
+from applier.schema.definition import Column
+from applier.sql.evaluator import differs_by_row
+
+if TYPE_CHECKING:
+    from applier.schema.history.conversion import RowConversion
+
+_DEPENDS = re.compile(r"\bFOREIGN\s+KEY\b|\bREFERENCES\b", re.IGNORECASE)
+_NO_KEY = re.compile(r"\bDROP\s+FOREIGN\s+KEY\b", re.IGNORECASE)
+_NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?ALGORITHM =? ?COPY ?;?", re.IGNORECASE)
+"""An ALTER TABLE without actions, which MariaDB does not execute by copying rows."""
+_REBUILDS = re.compile(r"\b(FORCE|ENGINE|CONVERT)\b", re.IGNORECASE)
+_SHORT = 255
+_SHORTEST = 127
+"""Bytes of the longest VARCHAR with a one-byte length, and of the longest value with one in any VARCHAR of InnoDB."""
+
+
+def is_in_place(conversion: RowConversion) -> bool:
+    """True if the server executes the statement in place, with InnoDB. In strict mode MySQL does more in place."""
+    old, new = conversion.old, conversion.new
+    if _NOTHING.fullmatch(conversion.words) and new.flavour == "mariadb":
+        return True
+    if not conversion.is_innodb:
+        return _names_only(conversion)
+    if conversion.asks_for_copy or conversion.loses_key or (old.versioning is None) != (new.versioning is None):
+        return False
+    if any(column.generated == "virtual" for column in _dropped(conversion)):
+        return False
+    for column, source in zip(new.columns, conversion.sources, strict=True):
+        if source is None and (column.generated == "stored" or _computed_by_row(column)):
+            return False
+        if source is not None and not _keeps_its_form(old.columns[source], column, conversion):
+            return False
+    copies = _copies_in_mysql if new.flavour == "mysql" else _copies_in_mariadb
+    if any(copies(conversion, column, source) for column, source in zip(new.columns, conversion.sources, strict=True)):
+        return False
+    return not (conversion.foreign_key_checks and _DEPENDS.search(_NO_KEY.sub("", conversion.words)))
+
+
+def _copies_in_mysql(conversion: RowConversion, column: Column, source: int | None) -> bool:
+    """True if MySQL copies the table's rows because of a column, and MariaDB does not: the column becomes NOT NULL
+    outside of strict mode, or is added with an expression as its default."""
+    if source is None:
+        return column.default is not None and column.default.kind == "expression"
+    return _loses_null(conversion, column, source) and "STRICT" not in conversion.sql_mode
+
+
+def _copies_in_mariadb(conversion: RowConversion, column: Column, source: int | None) -> bool:
+    """The same the other way round: a column is added before a VIRTUAL one, or becomes NOT NULL, which rebuilds the
+    table, where there are STORED columns, or together with what is done without a rebuild only."""
+    if source is None:
+        return column.generated is None and any(
+            later.generated == "virtual" and number is not None for later, number in
+            itertools.islice(zip(conversion.new.columns, conversion.sources, strict=True),
+                             conversion.new.column_index(column.name), None))
+    if not _loses_null(conversion, column, source):
+        return False
+    return any(other.generated == "stored" or (number is None and other.generated is not None)
+               for other, number in zip(conversion.new.columns, conversion.sources, strict=True))
+
+
+def _needs_more_bytes(old: ColumnType, new: ColumnType, flavour: str) -> bool:
+    """True if the lengths of a VARCHAR's values get a second byte; in MariaDB those below 128 never do."""
+    return (flavour == "mysql" or most_bytes(old) > _SHORTEST) and most_bytes(old) <= _SHORT < most_bytes(new)
+
+
+def _loses_null(conversion: RowConversion, column: Column, source: int) -> bool:
+    return conversion.old.columns[source].nullable and not column.nullable
+
+
+def _names_only(conversion: RowConversion) -> bool:
+    """True if only names and defaults change, which every engine changes in place."""
+    old, new = conversion.old, conversion.new
+    return not conversion.asks_for_copy and _REBUILDS.search(conversion.words) is None and old.keys == new.keys and \
+        conversion.sources == tuple(range(len(old.columns))) and all(
+            (before.type, before.nullable, before.generated, before.expression) ==
+            (after.type, after.nullable, after.generated, after.expression)
+            for before, after in zip(old.columns, new.columns, strict=True))
+
+
+def _dropped(conversion: RowConversion) -> list[Column]:
+    return [column for number, column in enumerate(conversion.old.columns) if number not in conversion.sources]
+
+
+def _computed_by_row(column: Column) -> bool:
+    """True if a default may differ from row to row."""
+    return column.default is not None and column.default.kind == "expression" and differs_by_row(column.default.text)
+
+
+def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) -> bool:
+    """True if both columns' values have the same bytes; NULLs of a TIMESTAMP have to become the time. What a STORED
+    column is made of stays as it is."""
+    old, new = before.type, after.type
+    in_mysql = conversion.new.flavour == "mysql"
+    if "stored" in (before.generated, after.generated) and (
+            before.generated != after.generated or before.expression != after.expression):
+        return False
+    if after.auto_increment and not before.auto_increment:
+        return False
+    if new.base == "timestamp" and before.nullable and not after.nullable and not (
+            in_mysql and "STRICT" in conversion.sql_mode):
+        return False
+    if old.base != new.base:
+        return False
+    if old.base in INTEGERS:
+        return old.unsigned == new.unsigned
+    if old.base in MEMBERS:
+        return new.members[:len(old.members)] == old.members and member_bytes(old) == member_bytes(new) \
+            and old.charset == new.charset
+    if old.base in ("varchar", "varbinary"):
+        charsets = old.charset == new.charset or (old.charset, new.charset) == ("utf8mb3", "utf8mb4")
+        longer = _needs_more_bytes(old, new, conversion.new.flavour)
+        return charsets and (new.length or 0) >= (old.length or 0) and not longer
+    return (old.length, old.precision, old.scale, old.fsp, old.charset, old.unsigned) == (
+        new.length, new.precision, new.scale, new.fsp, new.charset, new.unsigned)
+

@@ -1,0 +1,168 @@
+"""Spans of time added to dates, times and text, over whole columns.
+
+Source: MySQL manual, "Temporal Intervals"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql import zero_dates
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.mysql.zero_dates import DAY
+from applier.sql.casting.temporal_texts import USUAL_FORM
+from applier.sql.casting.values import convert_values
+from applier.sql.values import (
+    TEXT,
+    Value,
+    as_number,
+    as_text,
+    one,
+    together,
+)
+
+SECOND = 1_000_000
+UNITS = {"MICROSECOND": 1, "SECOND": SECOND, "MINUTE": 60 * SECOND, "HOUR": 3600 * SECOND, "DAY": DAY,
+          "WEEK": 7 * DAY}
+MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+_PARTS = {
+    "MINUTE_SECOND": ("MINUTE", "SECOND"), "HOUR_SECOND": ("HOUR", "MINUTE", "SECOND"),
+    "HOUR_MINUTE": ("HOUR", "MINUTE"), "DAY_SECOND": ("DAY", "HOUR", "MINUTE", "SECOND"),
+    "DAY_MINUTE": ("DAY", "HOUR", "MINUTE"), "DAY_HOUR": ("DAY", "HOUR"), "YEAR_MONTH": ("YEAR", "MONTH"),
+}
+FIRST, LAST = -62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1
+"""The first microsecond of year 1 and the last of year 9999."""
+
+
+def added(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
+    """Add an interval of time to a date or datetime, or subtract it, as `call` says."""
+    if instant.is_null:
+        return Value(pa.nulls(1, pa.timestamp("us")), ColumnType("datetime"), constant=True)
+    if instant.type.base == "time":
+        return _added_to_time(instant, count, unit, sign, session, n)
+    if instant.is_text:
+        return _added_to_text(instant, count, unit, sign, session, n)
+    if instant.type.base not in ("date", "datetime", "timestamp"):
+        raise NotComputable("an interval added to a value that is not a date")
+    if zero_dates.has_any(instant.values):
+        raise NotComputable("an interval added to an invalid date")
+    months, micros, is_null, constant = _span(count, unit, session)
+    of_days = instant.type.base == "date" and unit in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK")
+    digits = 6 if "MICROSECOND" in unit or (unit == "SECOND" and count.is_text) else \
+        min(6, as_number(count, session).type.scale) if unit == "SECOND" else 0
+    fsp = max(digits, instant.type.fsp)
+    type_ = instant.type if of_days else ColumnType("datetime", fsp=fsp)
+    local = convert_values(instant.values, instant.type, ColumnType("datetime", fsp=6), session)
+    constant = constant and instant.constant
+    if not constant:
+        local = local if not instant.constant else pa.repeat(local[0], n)
+    clock = np.asarray(local.cast(pa.int64()).fill_null(0))
+    if months is not None:
+        clock = _months_on(clock, sign * months)
+    clock = clock + sign * micros
+    is_null = np.asarray(local.is_null()) | is_null
+    if ((clock < FIRST) | (clock > LAST))[~is_null].any():
+        raise NotComputable("a date that is before year 1 or after year 9999")
+    whole = pa.array((clock // DAY).astype(np.int32), mask=is_null) if type_.base == "date" else \
+        pa.array(clock, mask=is_null)
+    made = whole.cast(pa.date32() if type_.base == "date" else pa.timestamp("us"))
+    return Value(made, type_, constant)
+
+
+_OF_TIMES = ("HOUR", "MINUTE", "SECOND", "HOUR_MINUTE", "MINUTE_SECOND", "HOUR_SECOND")
+
+
+def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
+    """The same of a time of whole seconds."""
+    months, micros, is_null, constant = _span(count, unit, session)
+    if months is not None or unit not in _OF_TIMES or instant.type.fsp or (micros % SECOND).any():
+        raise NotComputable("an interval of days, or with a fraction of a second, added to a time")
+    [clock] = together([instant], n) if not (constant and instant.constant) else [instant.values]
+    made = np.asarray(clock.cast(pa.int64()).fill_null(0)) + sign * micros
+    is_null = np.asarray(clock.is_null()) | is_null
+    if (np.abs(made[~is_null]) > LONGEST_TIME).any():
+        raise NotComputable("a time of more than 838 hours")
+    spans = pa.array(made, mask=is_null).cast(pa.duration("us"))
+    return Value(spans, ColumnType("time"), constant and instant.constant)
+
+
+LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
+
+
+def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
+    """The same of text, which remains text: a day if it was one and the interval has whole days."""
+    whole = pc.all(pc.match_substring_regex(instant.values, _USUAL)).as_py() is not False
+    lengths = pc.unique(pc.utf8_length(instant.values).drop_null()).to_pylist()
+    if not whole or len(lengths) > 1 or (lengths and lengths[0] > _SECONDS) or "MICROSECOND" in unit or (
+            unit == "SECOND" and (count.is_text or as_number(count, session).type.scale != 0)):
+        raise NotComputable("an interval added to text of another form, or with a fraction of a second")
+    type_ = ColumnType("date" if lengths == [_DAYS] else "datetime")
+    days = replace(instant, values=convert_values(instant.values, instant.type, type_, session), type=type_)
+    made = added(days, count, unit, sign, session, n)
+    if session.flavour == "mariadb" and not instant.constant and made.type.base == "datetime":
+        made = replace(made, type=ColumnType("datetime", fsp=6))
+    return Value(convert_values(made.values, made.type, TEXT, session), TEXT, made.constant)
+
+
+_USUAL = USUAL_FORM + r"|^([1-9]\d([02468][48]|[13579][26]|[2468]0)|[1-9]\d00)-02-29( |$)"
+"""With the 29th of February, of years that may have it."""
+_DAYS, _SECONDS = len("2024-01-31"), len("2024-01-31 10:11:12")
+
+
+def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
+    """An interval in months (None without months) and microseconds, which are NULL, and whether it is constant."""
+    if unit in _PARTS:
+        text = one(Value(as_text(count, session), TEXT, count.constant))
+        numbers_of = re.findall(r"\d+", text or "")
+        names = _PARTS[unit]
+        if text is None or len(numbers_of) > len(names) or "." in text:
+            raise NotComputable(f"INTERVAL {text!r} {unit}")
+        names = names[len(names) - len(numbers_of):]
+        sign = -1 if text.strip().startswith("-") else 1
+        total = sum(int(number) * UNITS.get(name, 0) for number, name in zip(numbers_of, names, strict=True))
+        months = sum(int(number) * MONTHS.get(name, 0) for number, name in zip(numbers_of, names, strict=True))
+        return np.array([sign * months]), np.array([sign * total]), np.array([False]), True
+    if unit not in UNITS and unit not in MONTHS:
+        raise NotComputable(f"INTERVAL … {unit}")
+    if count.is_text and not all(text is None or re.fullmatch(r"\s*-?\d+\s*", text) for text in
+                                 count.values.unique().to_pylist()):
+        raise NotComputable("an interval of a value that is not a whole number")
+    found = as_number(count, session)
+    if pa.types.is_floating(found.type):
+        if not count.is_text:
+            raise NotComputable("an interval of a number that is not exact")
+        found = found.cast(pa.decimal128(38, 0))
+    is_null = np.asarray(found.is_null())
+    if unit == "SECOND":
+        exact = pc.multiply(found.fill_null(0).cast(pa.decimal128(20, min(6, found.type.scale))),
+                            pa.scalar(Decimal(SECOND), pa.decimal128(7, 0)))
+        return None, np.asarray(exact.cast(pa.int64())), is_null, count.constant
+    whole = pc.round(found, 0, round_mode="half_towards_infinity").fill_null(0).cast(pa.decimal128(18, 0))
+    amount = np.asarray(whole.cast(pa.int64()))
+    if (np.abs(amount) > 10**8 * (10**6 if unit == "MICROSECOND" else 1)).any():
+        raise NotComputable("an interval of so much time")
+    if unit in MONTHS:
+        return amount * MONTHS[unit], np.zeros(len(amount), np.int64), is_null, count.constant
+    return None, amount * UNITS[unit], is_null, count.constant
+
+
+def _months_on(clock: np.ndarray, months: np.ndarray) -> np.ndarray:
+    """The same day and time some months later; the month's last day if it has no such day."""
+    days, time = clock // DAY, clock % DAY
+    month = days.astype("datetime64[D]").astype("datetime64[M]")
+    day = days - month.astype("datetime64[D]").astype(np.int64)
+    moved = month.astype(np.int64) + months
+    first = moved.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
+    length = (moved + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) - first
+    moved_on: np.ndarray = (first + np.minimum(day, length - 1)) * DAY + time
+    return moved_on
+
+

@@ -1,0 +1,83 @@
+"""Records what real servers compute by the functions of functions.sql, each in a generated column over several rows:
+`python -m tests.recorded.sql.record_functions URL…` with mysql://USER@HOST:PORT.
+
+functions.jsonl.gz holds a line for each column that a server takes: {"server", "kind", "text", "values": [what the rows
+hold, as `shown` selects it]}.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tests.recorded.sql.record_generated import shown
+
+RECORDED = Path(__file__).parent / "functions.jsonl.gz"
+ASKED = [line.partition(" ")[::2]
+         for line in (Path(__file__).parent / "functions.sql").read_text().splitlines()]
+COLUMNS = {
+    "i": "INT", "n": "BIGINT", "m0": "SMALLINT", "dec2": "DECIMAL(12,3)", "db": "DOUBLE", "bt": "BIT(8)", "yr": "YEAR",
+    "s": "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+    "a": "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+    "sb": "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    "u": "VARCHAR(40) CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
+    "l": "VARCHAR(20) CHARACTER SET latin1 COLLATE latin1_swedish_ci", "vb": "VARBINARY(20)", "b": "BINARY(3)",
+    "d": "DATE", "dt": "DATETIME(3)", "t": "TIME", "ds": "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+}
+ROWS = [
+    [5, 5, 1, "1.500", "1.5", 5, 2024, "apple", "Apple", "apple", "Ann@example.com", "apple", "apple", "ab",
+     "2024-02-29", "2024-02-29 10:11:12.345", "10:11:12", "2024-02-29"],
+    [0, -1, 0, "-0.005", "-2.25", 0, 1999, "Banana", "apple", "Apple", "bob@mail.org", "banana", "Banana", "a",
+     "1999-01-01", "1999-12-31 23:59:59.999", "-01:02:03", "1999-01-01"],
+    [-3, 1234567890123, -7, "1234567.895", "1e10", 255, 0, "", "b", "b", "x", "e", "", "", "2000-12-31",
+     "2000-01-01 00:00:00.000", "838:59:59", "2000-12-31"],
+    [12, -9007199254740993, 12, "999.999", "0", 65, 2001, "cherry 12", "cherry", "Cherry", "Carl_Q@a@b.c",
+     "Emma", "a b", "abc", "2023-01-02", "2023-01-01 12:30:00.500", "00:00:00", "2023-01-02"],
+    [123456, 7, 3, "0.000", "123456.789", 1, 2155, "a_b%c", "a_c", "a_b", "5", "7a", "zoo", "zz", "2020-12-27",
+     "2020-12-27 01:00:00.000", "23:00:01", "2020-12-27"],
+    [1, 0, -1, "-12.345", "-0.05", 16, 1970, "7", "7", "7", "App", "App", "7", "7", "2021-01-03",
+     "2021-01-03 13:14:15.000", "12:00:00", "2021-01-03"],
+    [None] * 18,
+]
+
+
+def record(url: str) -> Iterator[dict]:
+    """All columns that the server at a URL takes."""
+    import pymysql
+
+    place = urlsplit(url)
+    with pymysql.connect(host=place.hostname, port=place.port, user=place.username or "root", charset="utf8mb4",
+                         password=place.password or "", autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("SELECT VERSION()")
+        [[version]] = cursor.fetchall()
+        cursor.execute("SET SESSION sql_log_bin = 0, sql_mode = ''")
+        cursor.execute("CREATE DATABASE computed CHARACTER SET utf8mb4")
+        cursor.execute("USE computed")
+        columns = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items())
+        cursor.execute(f"CREATE TABLE base (k INT PRIMARY KEY AUTO_INCREMENT, {columns})")
+        for row in ROWS:
+            cursor.execute(f"INSERT INTO base ({', '.join(COLUMNS)}) VALUES ({', '.join(['%s'] * len(row))})", row)
+        for kind, text in ASKED:
+            try:
+                cursor.execute("DROP TABLE IF EXISTS t")
+                cursor.execute(f"CREATE TABLE t (k INT PRIMARY KEY, {columns}, g {kind} AS ({text}) STORED)")
+                cursor.execute(f"INSERT INTO t (k, {', '.join(COLUMNS)}) SELECT * FROM base")
+                cursor.execute(f"SELECT {shown(kind)} FROM t ORDER BY k")
+            except pymysql.MySQLError:
+                continue
+            yield {"server": version, "kind": kind, "text": text, "values": [value for value, in cursor.fetchall()]}
+        cursor.execute("DROP DATABASE computed")
+
+
+def main(urls: list[str]) -> None:
+    lines = [json.dumps(case, ensure_ascii=False) + "\n" for url in urls for case in record(url)]
+    RECORDED.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
+    print(f"{len(lines)} columns are in {RECORDED}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
