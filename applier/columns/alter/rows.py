@@ -104,9 +104,9 @@ class RowConverter:
         return converted
 
     def _with_other_bytes(self) -> set[str]:
-        """The columns of text that get another character set, casefolded: what is made of their bytes changes."""
+        """The columns of text that get another character set, folded: what is made of their bytes changes."""
         old = self._conversion.old.columns
-        return {column.name.casefold() for column, source in
+        return {folded(column.name) for column, source in
                 zip(self._conversion.new.columns, self._conversion.sources, strict=True)
                 if source is not None and old[source].type.charset != column.type.charset}
 
@@ -148,7 +148,7 @@ class RowConverter:
         """True if a generated column, computed anew, may have another value in another session."""
         names = sources(column, self._conversion.new)
         bases = {"timestamp"} | ({"char"} if "PAD_CHAR_TO_FULL_LENGTH" in self._conversion.sql_mode else set())
-        return any(other.type.base in bases for other in self._conversion.new.columns if other.name.casefold() in names)
+        return any(other.type.base in bases for other in self._conversion.new.columns if folded(other.name) in names)
 
     def _differs(self, rows: pa.Table, made: pa.Array | pa.ChunkedArray, source: int | None) -> bool:
         """True if a column's values change; an integer is the same in every size."""

@@ -10,6 +10,7 @@ from decimal import Decimal
 from applier.errors import SchemaError
 from applier.mysql.client_charsets import CodedText, introduced_charset
 from applier.mysql.collations import Charset
+from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.temporal_literals import read_datetime, read_time
 from applier.mysql.type_registry import TYPES
@@ -281,7 +282,7 @@ def in_utc(default: Default | None, context: StatementContext) -> Default | None
 
 def old_timestamps(columns: list[ColumnWords]) -> set[str]:
     """What explicit_defaults_for_timestamp=OFF adds: TIMESTAMP is NOT NULL unless it says NULL, and has a default.
-    Returns the names, casefolded, of those that say nothing: `with_first_timestamp` gives the first one another.
+    Returns the names, folded, of those that say nothing: `with_first_timestamp` gives the first one another.
 
     Source: MySQL 5.7 manual, "explicit_defaults_for_timestamp".
     """
@@ -291,14 +292,14 @@ def old_timestamps(columns: list[ColumnWords]) -> set[str]:
             column.nullable = False
             if column.default is None and column.on_update is None:
                 column.default = Default("string", "0000-00-00 00:00:00")
-                silent.add(column.name.casefold())
+                silent.add(folded(column.name))
     return silent
 
 
 def with_first_timestamp(columns: list[Column], silent: set[str]) -> list[Column]:
     """A table's columns; its first TIMESTAMP is set to the current time where its words say nothing."""
     first = next((column for column in columns if column.type.base == "timestamp" and not column.generated), None)
-    if first is None or first.name.casefold() not in silent:
+    if first is None or folded(first.name) not in silent:
         return columns
     now = "CURRENT_TIMESTAMP" + (f"({first.type.fsp})" if first.type.fsp else "")
     made = replace(first, default=Default("now", now), on_update=now)

@@ -71,13 +71,13 @@ class ColumnChanges:
 
     def _modified_where_added(self) -> list[AlterAction]:
         """The actions; MODIFY of a column that the statement itself adds is what it adds, there."""
-        added = {action.words.name.casefold() for action in of_kind(self.actions, AddColumn)}
-        again = {action.old.casefold() for action in of_kind(self.actions, ChangeColumn)
-                 if action.old.casefold() in added and not self._has(action.old)}
+        added = {folded(action.words.name) for action in of_kind(self.actions, AddColumn)}
+        again = {folded(action.old) for action in of_kind(self.actions, ChangeColumn)
+                 if folded(action.old) in added and not self._has(action.old)}
         kept = [action for action in self.actions
-                if not (isinstance(action, AddColumn) and action.words.name.casefold() in again)]
+                if not (isinstance(action, AddColumn) and folded(action.words.name) in again)]
         return [AddColumn(action.words, action.place)
-                if isinstance(action, ChangeColumn) and action.old.casefold() in again else action for action in kept]
+                if isinstance(action, ChangeColumn) and folded(action.old) in again else action for action in kept]
 
     def _is_void(self, action: AlterAction) -> bool:
         """True for IF EXISTS of a missing column, IF NOT EXISTS of an existing one."""
