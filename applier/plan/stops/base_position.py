@@ -92,8 +92,7 @@ def tasks_of_served_domains(position: BinlogPosition, outlines: Sequence[Outline
     """The outlines of `tasks_by_gtid` without those MariaDB domains of the base that the log has nothing of: a source
     that does not serve a domain sends a replica the other ones. Empty if that changes nothing."""
     wanted = GtidSet.parse(position.gtid_set)
-    served = set[int]().union(*(outline.previous_gtids.followed_by(outline.gtids).domains for outline in outlines))
-    known = _of_domains(wanted, served)
+    known = _of_domains(wanted, _served(outlines))
     if any(outline.stopped for outline in outlines) or not 0 < len(known.domains) < len(wanted.domains):
         return []
     return [OutlineTask(outline.uri, None, StopCondition(gtid_set=known)) for outline in outlines]
@@ -114,14 +113,15 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
                            hint="the base is newer than these logs, or of another server")
     there = reached.previous_gtids.followed_by(reached.gtids)
     tail = reached.tail if wanted.domains.keys() <= there.domains.keys() else None  # it stands for all of the set
-    wanted = _of_domains(wanted, there.domains.keys())
+    wanted = _of_domains(wanted, there.domains.keys() | _served(outlines))
     if others := there.subtract(wanted):
         raise ArchiveError(f"transactions {others} come before the last one of the base snapshot, which does not have "
                            "them", file=reached.name, position=reached.end, errno=LOG_GAP,
                            hint="are these the logs of the base's own server? say where it stands: applier import "
                                 "--position FILE:POS")
     for domain, (server, number) in wanted.subtract(there).domains.items():
-        if number <= there.domains[domain][1]:  # else the log has no such number, which filters of a replica make
+        # a later number than the log's is one that it does not have, which filters of a replica make
+        if domain not in there.domains or number <= there.domains[domain][1]:
             raise ArchiveError(f"transaction {domain}-{server}-{number} of the base snapshot is not in these logs, "
                                "which have later ones of its server", file=reached.name, position=reached.end,
                                errno=LOG_GAP, hint="the base is of another server, which had other transactions")
@@ -137,6 +137,11 @@ def have_all_domains(position: BinlogPosition, outlines: Sequence[Outline]) -> b
         return False
     there = reached.previous_gtids.followed_by(reached.gtids)
     return len(there.domains) > 1 and not _of_domains(wanted, there.domains.keys()).subtract(there)
+
+
+def _served(outlines: Sequence[Outline]) -> Set[int]:
+    """The MariaDB domains of which the log has something."""
+    return set[int]().union(*(outline.previous_gtids.followed_by(outline.gtids).domains for outline in outlines))
 
 
 def _of_domains(gtids: GtidSet, domains: Set[int]) -> GtidSet:
