@@ -9,6 +9,7 @@ from tests.support.folders import RECORDED
 from tests.support.real_server import differences
 
 
+@pytest.mark.contradicted  # what is left out is in later before-images
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(("name", "route"), [("mysql", "walk"), ("mariadb", "shuffle"), ("mysql-servers", "shuffle")])
 def test_snapshot_holds_what_the_replica_held(tmp_path, name, route):
