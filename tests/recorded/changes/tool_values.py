@@ -45,7 +45,7 @@ def same(value: object, text: str, kind: ColumnType, flavour: str) -> bool:
         case Family.DOCUMENT:
             return _is_document(value, _bytes(text, flavour).decode())
         case Family.VECTOR if text.startswith("'"):  # MariaDB logs it as bytes
-            return bool((np.frombuffer(_bytes(text, flavour), "<f4") == np.array(value, object).astype(np.float32)).all())
+            return np.array_equal(np.frombuffer(_bytes(text, flavour), "<f4"), np.array(value, object).astype("<f4"))
         case Family.NETWORK:
             return _bytes(text, flavour).ljust(_width(kind), b"\0") == _address(value, kind)
         case Family.FLOATING if kind.base == "double" and kind.scale is not None:  # a server shows as many digits

@@ -108,8 +108,9 @@ def test_chosen_transactions_that_the_log_does_not_have(log):
     assert changes(gtids=known).notes == changes(exclude_gtids=known).notes == ()
 
 
-def test_an_empty_set_is_none():
-    with BinlogWriter("unused.000001") as log:
+def test_an_empty_set_is_none(tmp_path):
+    log_file = str(tmp_path / "binlog.000001")
+    with BinlogWriter(log_file) as log:
         log.query(CREATE, "shop")
     with pytest.raises(UsageError, match="is not a place in a log"):
-        applier.replay("unused.000001", "out", stop=" , ")
+        applier.replay(log_file, tmp_path / "out", stop=" , ")
