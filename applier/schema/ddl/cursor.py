@@ -10,7 +10,8 @@ from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.client_charsets import ClientCharsets, CodedText
 from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
 from applier.mysql.names import folded
-from applier.mysql.time_zones import shifted, utc_of, zone_of
+from applier.mysql.time_zones import shifted, zone_of
+from applier.mysql.zone_times import utc_of
 from applier.sql.literal_charsets import as_kept, as_written
 from applier.sql.sql_modes import in_default_mode, with_nulls
 from applier.sql.tokens import Token, render

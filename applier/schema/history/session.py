@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from applier.errors import SchemaError
-from applier.mysql.client_charsets import CLIENT_CODECS, ClientCharsets
+from applier.mysql.client_charsets import ClientCharsets
+from applier.mysql.client_codecs import CLIENT_CODECS
 from applier.mysql.collations import by_id, charset_of
 
 # The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
-from applier.mysql.time_zones import local_of, may_be_repeated, utc_of
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
+from applier.mysql.zone_times import local_of, may_be_repeated, utc_of
 
 _LAST_TIMESTAMP = (2**31 - 1) * 1_000_000 + 999_999
 

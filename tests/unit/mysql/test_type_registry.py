@@ -59,7 +59,7 @@ def recorded() -> set[tuple[str, str]]:
     """The flavours and data types of all recorded tables, as information_schema has them."""
     found = set()
     for case in CASES.glob("*/case.json"):
-        flavour = json.loads(case.read_text())["server"]
+        flavour = json.loads(case.read_text())["server"].rstrip("0123456789")  # without a version
         for path in (case.parent / "expected").rglob("*.jsonl"):
             found |= {(flavour, re.match(r"\w+", kind)[0]) for kind in _types(path)}
     return found

@@ -190,7 +190,7 @@ def test_damaged_base(tmp_path):
         path.write_bytes(whole[:flipped] + bytes([whole[flipped] ^ 1]) + whole[flipped + 1 :])
         with pytest.raises(SnapshotError, match="was changed: its digest is xxh64:"):
             read_unit(base, [file], table.schema)
-        with pytest.raises(SnapshotError, match="cannot be read"):
+        with pytest.raises(SnapshotError, match=r"cannot be read|a page does not match its checksum"):
             read_unit(base, [older], table.schema)
     path.write_bytes(whole[:100])
     for entry in (file, older):

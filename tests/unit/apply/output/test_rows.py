@@ -62,7 +62,7 @@ def test_rows_of_the_base_and_of_images_side_by_side(tmp_path, chunks):
     """In key order, whichever way a row came."""
     base = [(n, long(n, 3), None, None) for n in range(0, 200, 2)]
     events = [Event(INSERT, None, ALL, [(None, (n, None, long(n, 3), None)) for n in range(1, 100, 4)]),
-              Event(UPDATE, ALL, ALL, [((n, None, None, None), (n, b"new", b"", None)) for n in range(0, 60, 6)])]
+              Event(UPDATE, ALL, ALL, [((n, long(n, 3), None, None), (n, b"new", b"", None)) for n in range(0, 60, 6)])]
     found = apply(WIDE, events, tmp_path, base=base)
     assert found.rows == shown(WIDE, model(WIDE, base, events))
 

@@ -28,7 +28,9 @@ def test_every_event_of_real_files_can_be_read(path):
     """EV-ACC, EV-CTX: bodies parse whole, and no context of MySQL 9.7 or MariaDB 10.11 is left unread."""
     at = 4
     for event in read_events(map_file(str(path))):
-        assert event.position == at and event.end_log_pos == at + event.size  # GRP-6
+        # GRP-6; MariaDB 11.8 does not say where events within a group end
+        assert event.position == at
+        assert event.end_log_pos == at + event.size or (event.end_log_pos == 0 and "mariadb11" in path.parent.name)
         at += event.size
         if event.type == EventType.QUERY:
             query = events.parse_query(event.body)
