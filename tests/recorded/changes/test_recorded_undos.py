@@ -18,8 +18,9 @@ CASES = ["compressed-mariadb", "compressed-mysql", "crash-mysql-nogtid", "fk-cas
          "fk-cascade-mariadb-minimal", "fk-cascade-mysql", "fk-cascade-mysql-native", "generated-columns-mariadb",
          "generated-columns-mysql", "gtid-tags", "json-partial-full", "json-partial-minimal",
          "json-partial-noblob", "key-moves-minimal", "many-files-mysql", "mariadb-old-temporal",
-         "mariadb-row-image-minimal", "mariadb-row-image-noblob", "mariadb-types", "mysql-types-json",
-         "mysql-types-number-time", "row-image-full", "row-image-minimal", "row-image-noblob", "transactions-mariadb",
+         "mariadb-row-image-minimal", "mariadb-row-image-noblob", "mariadb-types",
+         # a document that is written from its text has a double where the row has a DECIMAL
+         pytest.param("mysql-types-json", marks=pytest.mark.contradicted), "mysql-types-number-time", "row-image-full", "row-image-minimal", "row-image-noblob", "transactions-mariadb",
          "transactions-mysql", "zero-dates-mariadb", "zero-dates-mysql"]
 """Of both servers, with all image modes, types, and ways in which the log lacks what happened."""
 
