@@ -20,7 +20,8 @@ CASES = ["compressed-mariadb", "compressed-mysql", "crash-mysql-nogtid", "fk-cas
          "json-partial-noblob", "key-moves-minimal", "many-files-mysql", "mariadb-old-temporal",
          "mariadb-row-image-minimal", "mariadb-row-image-noblob", "mariadb-types",
          # a document that is written from its text has a double where the row has a DECIMAL
-         pytest.param("mysql-types-json", marks=pytest.mark.contradicted), "mysql-types-number-time", "row-image-full", "row-image-minimal", "row-image-noblob", "transactions-mariadb",
+         pytest.param("mysql-types-json", marks=pytest.mark.contradicted), "mysql-types-number-time",
+         "row-image-full", "row-image-minimal", "row-image-noblob", "transactions-mariadb",
          "transactions-mysql", "zero-dates-mariadb", "zero-dates-mysql"]
 """Of both servers, with all image modes, types, and ways in which the log lacks what happened."""
 
