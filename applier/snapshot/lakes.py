@@ -159,12 +159,14 @@ def make(uri: str) -> str:
     filesystem, root = location.resolve(uri)
     if (known := id_of(filesystem, root)) is not None:
         return known
-    there = [info.base_name for info in filesystem.get_file_info(fs.FileSelector(root, allow_not_found=True))
+    filesystem.create_dir(root, recursive=True)
+    there = [info.base_name for info in filesystem.get_file_info(fs.FileSelector(root))
              if not info.base_name.startswith(f".{MARK}")]
     if there:
+        if (known := id_of(filesystem, root)) is not None:  # another run makes it at the same time
+            return known
         raise SnapshotError(f"not a lake: it has no {MARK}, and other things are there", file=uri,
                             hint="name a folder that is new or empty, or a lake")
-    filesystem.create_dir(root, recursive=True)
     text = orjson.dumps(_Mark(FORMAT_VERSION, uuid.uuid4().hex), option=orjson.OPT_APPEND_NEWLINE)
     _mark(uri, filesystem, root, text)
     made = id_of(filesystem, root)  # of two runs that make it at once, one's
