@@ -28,12 +28,11 @@ from applier.jobs.rewrite.kernels import records as r
 from applier.jobs.rewrite.lacking import Lacking
 from applier.jobs.rewrite.table_images import stays
 from applier.plan.cascades import cascades_of
-from applier.plan.log import LogSpan
+from applier.plan.log import LogSpan, Wanted
 from applier.plan.tasks import log_segments
 from applier.plan.units import changed_versions, divide
 from applier.plan.used_tables import used_tables
 from applier.schema.history.history import SchemaHistory
-from applier.schema.table_filter import EVERYTHING
 from applier.snapshot.manifest import Snapshot
 from keysearch.addresses import address_of
 
@@ -41,10 +40,12 @@ NO_FILLS = np.empty(0, r.FILL)
 
 
 class Completion:
-    """Applies the log to a base, and keeps what images lack in `file`, by files of the log (by number) and versions of
-    tables. Raises what a replay raises."""
+    """Applies the log to a base, and keeps what images of wanted tables lack in `file`, by files of the log (by number)
+    and versions of tables. Raises what a replay raises."""
 
-    def __init__(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None, file: IO[bytes]) -> None:
+    def __init__(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None, file: IO[bytes],
+                 wanted: Wanted) -> None:
+        self._wanted = wanted
         self._file, self._used, self._of_file, self._stay = file, 0, 0, set[str]()
         self._parts: dict[tuple[int, int], list[tuple[np.ndarray, int]]] = defaultdict(list)
         self._lacking: dict[int, Lacking] = {}
@@ -105,7 +106,7 @@ class Completion:
     def _task(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None) -> ApplyTask:
         """What applies the changes of tables that have images which lack something, and of those they depend on."""
         names = set()
-        for table in used_tables(span, history, EVERYTHING.wanted):
+        for table in used_tables(span, history, self._wanted):
             if table.use.has_partial_images:
                 for version in table.versions:
                     if stays(version.definition):

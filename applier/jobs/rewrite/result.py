@@ -15,6 +15,10 @@ class RewrittenFile:
     """Of the log in the archive, unpacked."""
     bytes_after: int
     """Of the file that was written."""
+    emptied: int = 0
+    """How many of its transactions have lost all of their changes to a filter."""
+    dropped: int = 0
+    """How many of its rows events a filter has dropped one by one."""
 
 
 @dataclass(frozen=True)

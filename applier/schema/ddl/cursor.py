@@ -81,10 +81,12 @@ class StatementContext:
 class Cursor:
     """A position in a statement's tokens, and the small questions that a grammar asks there."""
 
-    def __init__(self, tokens: list[Token], context: StatementContext) -> None:
+    def __init__(self, tokens: list[Token], context: StatementContext, databases: set[Token] | None = None) -> None:
+        """`databases` gets the tokens that name a database, of what has been read."""
         self.tokens = tokens
         self.context = context
         self.index = 0
+        self.databases = set[Token]() if databases is None else databases
 
     @property
     def token(self) -> Token:
@@ -150,8 +152,9 @@ class Cursor:
 
     def table_name(self) -> tuple[str, str]:
         """(database, table); without a written database, the session's."""
-        first = self.name()
+        at, first = self.index, self.name()
         if self.accept("."):
+            self.databases.add(self.tokens[at])
             return self.context.database_named(first), self.context.named(self.name())
         if self.context.default_database is None:
             error = self.error(f"there is no default database to look for table {first} in")
@@ -161,6 +164,7 @@ class Cursor:
 
     def database_name(self) -> str:
         """A database's name by itself."""
+        self.databases.add(self.token)
         return self.context.database_named(self.name())
 
     def number(self) -> int:
