@@ -19,6 +19,7 @@ from applier.binlog.events.compressed import Inflater
 from applier.binlog.events.events import read_format
 from applier.binlog.events.format import MAGIC, EventType, FormatDescription
 from applier.binlog.events.table_map import TableMap, parse_table_map
+from applier.binlog.events.xa import parse_xa_prepare
 from applier.binlog.rows.table_ids import TableIds
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
 from applier.io.mapping import map_file
@@ -33,7 +34,7 @@ from applier.jobs.rewrite.kernels.records import Status
 from applier.jobs.rewrite.kernels.rewrite_kernel import rewrite
 from applier.jobs.rewrite.packing import Packed
 from applier.jobs.rewrite.result import RewrittenFile
-from applier.jobs.rewrite.statements import THREAD_BYTES, StatementFilter
+from applier.jobs.rewrite.statements import THREAD_BYTES, StatementFilter, is_xa
 from keysearch.addresses import address_of
 
 PART_BYTES = 8 << 20
@@ -194,6 +195,8 @@ class _Walk:
                 self._make_diffs()
             elif status == Status.NEED_ANSWER:
                 self._answer()
+            elif status == Status.EMPTIED_XA:
+                self._forget_prepared()
             else:
                 return status
 
@@ -279,12 +282,22 @@ class _Walk:
         except ApplierError as error:
             raise error.at(file=self._file.uri, position=self._get("position")) from None
         slot, value = int(slot_of(address_of(key), len(key))), np.frombuffer(made or b"", np.uint8)
-        self._answers[slot] = address_of(key), len(key), action, address_of(value) if made else 0, len(value)
+        self._answers[slot] = (address_of(key), len(key), action, address_of(value) if made else 0, len(value),
+                               is_xa(body.tobytes()))
         self._answered[slot] = body, value
+
+    def _forget_prepared(self) -> None:
+        """Keep in mind that an XA transaction has nothing to commit."""
+        assert self._filter is not None
+        prepared = parse_xa_prepare(self._body_at(self._get("emptied_prepares")))
+        if not prepared.one_phase:
+            self._filter.statements.emptied.add(prepared.xid)
 
     def _event_body(self) -> bytes:
         """The body of the event where the kernel stopped."""
-        address = self._get("event")
+        return self._body_at(self._get("event"))
+
+    def _body_at(self, address: int) -> bytes:
         end = int.from_bytes(ctypes.string_at(address + 9, 4), "little")
         end -= 0 if self._get("within") else self._format.checksum_length
         return ctypes.string_at(address, end)[self._format.header_length:]

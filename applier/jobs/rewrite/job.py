@@ -122,8 +122,8 @@ class _Writing:
         """Write all files, and an index of them, to a directory."""
         files = self._archive.files
         progress.phase("rewrite", len(files), "files")
-        one_by_one = self._options.filters and self._span.flavour == "mariadb"  # each head depends on the files before
-        done = map_on_threads(partial(self._write_file, folder), files, 1 if one_by_one else os.cpu_count() or 1,
+        threads = 1 if self._options.filters else os.cpu_count() or 1  # what a filter does depends on the files before
+        done = map_on_threads(partial(self._write_file, folder), files, threads,
                               lambda count, _: progress.update(count))
         self.notes += [f"{kind}: {n:,} statement{'s' * (n != 1)} still name a database by its old name, as on a replica "
                        "with replicate-rewrite-db" for kind, n in sorted(self._filter.keeps_names.items())]

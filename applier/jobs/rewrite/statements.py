@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from applier.binlog.events.query import Query, parse_query, sql_offset
+from applier.binlog.events.xa import parse_xa_decision
 from applier.errors import ApplierError, UnsupportedStatement
 from applier.mysql.client_codecs import CLIENT_CODECS
 from applier.mysql.names import folded
@@ -69,8 +70,9 @@ class _Statement:
 
 
 class StatementFilter:
-    """Decides about statements. `keeps_names`: some statements that still name databases by their old names, for
-    people."""
+    """Decides about statements, in the order of the log. `emptied` are the XA transactions that have prepared nothing,
+    which are not committed, either. `keeps_names` counts statements that still name a database by its old name, by their
+    kinds."""
 
     def __init__(self, flavour: str, table_filter: TableFilter, rewrites: Sequence[tuple[str, str]], *,
                  folds_names: bool) -> None:
@@ -78,6 +80,7 @@ class StatementFilter:
         self._rewrites = {folded(old) if folds_names else old: folded(new) if folds_names else new
                           for old, new in rewrites}
         self.keeps_names: dict[str, int] = {}
+        self.emptied = set[str]()
 
     def renamed(self, database: str) -> str:
         """The database's name in the output."""
@@ -92,12 +95,22 @@ class StatementFilter:
         another one. Raises ApplierError where a statement cannot be divided."""
         query = parse_query(body)
         action, text = _control(query.sql), query.sql
-        if action is None:
+        if _is_xa_decision(query.sql):
+            action = self._decision(query.sql)
+        elif action is None:
             action, text = self._statement(query)
         if action is Action.DROP:
             return action, None
         changed = self._with_names(body, text, query)
         return action, None if changed == body else changed[THREAD_BYTES:]
+
+    def _decision(self, sql: bytes) -> Action:
+        """XA COMMIT or XA ROLLBACK: of nothing, it goes."""
+        xid, _ = parse_xa_decision(sql)
+        if xid not in self.emptied:
+            return Action.KEEP
+        self.emptied.discard(xid)
+        return Action.DROP
 
     def _statement(self, query: Query) -> tuple[Action, bytes]:
         """Decide about a statement that is no control of transactions."""
@@ -200,7 +213,7 @@ class StatementFilter:
         length, error, context_length = _POST_HEADER.unpack_from(body, THREAD_BYTES)
         at = THREAD_BYTES + _POST_HEADER.size
         context = self._context(body[at:at + context_length], query.context.get("updated_databases"))
-        database = self._encoded(body[at + context_length:sql_offset(body) - 1])
+        database = self._default(body[at + context_length:sql_offset(body) - 1])
         return b"".join([body[:THREAD_BYTES], _POST_HEADER.pack(len(database), error, len(context)), context, database,
                          b"\0", sql])
 
@@ -216,10 +229,14 @@ class StatementFilter:
     def _encoded(self, database: bytes) -> bytes:
         return self.renamed(database.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
+    def _default(self, database: bytes) -> bytes:
+        """The default database of a statement that stays: none instead of one that the output does not have."""
+        name = self.renamed(database.decode("utf-8", "surrogateescape"))
+        return name.encode("utf-8", "surrogateescape") if name and self._filter.keeps(name, None) else b""
+
 
 def _control(sql: bytes) -> Action | None:
-    """What a text is that only controls a transaction; None for all else. XA stays: what is prepared without rows is
-    committed later."""
+    """What a text is that only controls a transaction; None for all else."""
     word = sql.upper()
     if word == b"BEGIN":
         return Action.BEGIN
@@ -227,7 +244,16 @@ def _control(sql: bytes) -> Action | None:
         return Action.END
     if _CONTROL.match(sql):
         return Action.CONTROL
-    return Action.KEEP if word.startswith(b"XA ") else None
+    return Action.CONTROL if word.startswith(b"XA ") else None
+
+
+def _is_xa_decision(sql: bytes) -> bool:
+    return sql[:9].upper() == b"XA COMMIT" or sql[:11].upper() == b"XA ROLLBACK"
+
+
+def is_xa(body: bytes) -> bool:
+    """True if a QUERY decides an XA transaction: what becomes of it depends on what came before."""
+    return _is_xa_decision(body[sql_offset(body):sql_offset(body) + 11])
 
 
 def _divided(sql: str, what: str) -> ApplierError:

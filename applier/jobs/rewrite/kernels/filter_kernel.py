@@ -16,8 +16,8 @@ from applier.jobs.rewrite.kernels.records import ANSWERS, LONG_STATEMENT, PLAIN,
 from applier.kernels.byte_strings import hash_bytes, same_bytes
 from keysearch.memory import copy_bytes, inline, kernel, load_i64, load_u8, load_u16, store_u8, store_u16, store_u32
 
-_QUERY, _INTVAR, _RAND, _USER_VAR, _XID, _TABLE_MAP, _ROWS_QUERY, _ANNOTATE, _CHECKPOINT = (
-    2, 5, 13, 14, 16, 19, 29, 160, 161)
+_QUERY, _INTVAR, _RAND, _USER_VAR, _XID, _TABLE_MAP, _ROWS_QUERY, _XA_PREPARE, _ANNOTATE, _CHECKPOINT = (
+    2, 5, 13, 14, 16, 19, 29, 38, 160, 161)
 _GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID = 33, 34, 42, 162
 _KEEP, _, _BEGIN, _END, _DROP = range(5)
 _THREAD_BYTES, _FLAGS_AT, _STATEMENT_END, _HEADER_BYTES = 8, 17, 1, 19
@@ -49,13 +49,14 @@ def open_group(state):
     state.group_open = 1
     state.group_first, state.group_used = state.n_events, state.used
     state.group_kept = state.group_dropped = state.group_removed = state.group_has_gtid = 0
-    state.group_named = state.group_ended = 0
+    state.group_named = state.group_ended = state.group_prepares = 0
     state.statement_open = state.statement_rows = 0
 
 
 @inline
 def close_group(state):
     """The open group ends: if it has lost all of its content, it becomes empty, or goes. False if there is no room."""
+    state.emptied_prepares = 0
     if state.group_open == 0:
         return True
     first = state.group_first
@@ -75,6 +76,7 @@ def close_group(state):
             state.n_events, state.used = first, state.group_used
         state.group = 0  # it is not compressed
         state.n_emptied += 1
+        state.emptied_prepares = state.group_prepares
     if state.group_named and state.n_events > first:
         out_at(state.events, first).removed = state.group_removed
     state.group_open = state.group_ended = 0
@@ -127,18 +129,19 @@ def _drop_statement(state):
 def filter_event(start, stop, size, event_type, state):
     """What becomes of an event, as the walk's `plain_event` has it: the address after what was put out in its place,
     or one of the above. Table maps are known."""
-    if _goes_as_a_whole(state):
-        if (event_type == _GTID or event_type == _GTID_TAGGED) and size:
-            open_group(state)
-            state.group_named = state.group_has_gtid = state.group_dropped = 1
-            return AS_IS
-        drop(size, state)
-        return DROPPED
+    goes = _goes_as_a_whole(state)
     if is_gtid(event_type):
         open_group(state)
-        state.group_named = 1
+        state.group_named, state.group_dropped = 1, np.int64(goes)
         state.group_has_gtid = event_type == _GTID or event_type == _GTID_TAGGED
         return AS_IS
+    if event_type == _XA_PREPARE:
+        state.group_prepares = start
+        if not goes:
+            return AS_IS
+    if goes:
+        drop(size, state)
+        return DROPPED
     if event_type == _QUERY:
         return _statement(start, stop, size, state)
     if event_type == _TABLE_MAP:
@@ -151,7 +154,7 @@ def filter_event(start, stop, size, event_type, state):
     elif event_type == _XID:
         state.group_ended = state.group_named == 0
     elif event_type != _CHECKPOINT:
-        state.group_kept += 1  # XA_PREPARE, and what is not known here
+        state.group_kept += 1
     return AS_IS
 
 
@@ -163,6 +166,8 @@ def _statement(start, stop, size, state):
     answer = answer_at(state.answers, answer_slot(key, length))
     if answer.key_length != length or not same_bytes(answer.key, key, length):
         return NEED_ANSWER
+    if answer.once:
+        answer.key_length = -1
     if answer.action == _DROP:
         _drop_statement(state)
         drop(size, state)

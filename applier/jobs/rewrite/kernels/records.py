@@ -61,7 +61,7 @@ STATE, state_at, _ = struct("rewriting", **dict.fromkeys((
     "makes_diffs", "pairs_of", "pairs", "n_pairs", "n_rows",
     "options_bytes", "table", "wanted_bytes",
     "filters", "ranges", "n_ranges", "answers", "empty", "empty_begin", "empty_bytes",
-    "group_open", "group_first", "group_used", "group_has_gtid", "group_named", "group_ended", "group_kept",
+    "group_open", "group_first", "group_used", "group_has_gtid", "group_named", "group_ended", "group_prepares", "emptied_prepares", "group_kept",
     "group_dropped", "group_removed",
     "statement_open", "statement_first", "statement_used", "statement_rows", "last_rows",
     "n_emptied", "n_dropped"), np.int64))
@@ -81,14 +81,15 @@ With `filters`, tables and statements may go: the `n_ranges` pairs of offsets at
 whole; `answers` is the table of ANSWERS records; `empty` is the address of the bodies of BEGIN (`empty_begin` bytes)
 and COMMIT, `empty_bytes` in all, that an emptied group gets. Of the open group: its first record and the memory used
 before it, whether that is a GTID event that stays, whether it begins with a GTID event, whether its last event was
-put out (if it does not), how many events of content it keeps, whether some were dropped, and
+put out (if it does not), where its XA_PREPARE is (0: it has none; `emptied_prepares`: that of the group that was emptied
+last), how many events of content it keeps, whether some were dropped, and
 their bytes. Of the open statement, from its first table map or what is before it: the same, how many rows events it
 keeps, and where the last one is. `n_emptied` groups have lost all content, and `n_dropped` rows events are gone."""
 
 ANSWER, _, answer_at = struct("answer about a statement", **dict.fromkeys((
-    "key", "key_length", "action", "value", "value_length"), np.int64))
+    "key", "key_length", "action", "value", "value_length", "once"), np.int64))
 """What becomes of a QUERY with this body, without its first bytes (statements.THREAD_BYTES): an Action, and the body
-that comes in its place (0: none)."""
+that comes in its place (0: none). `once`: the answer is good for one event."""
 ANSWERS, LONG_STATEMENT = 4096, 1024
 """Records of a table by hash; all longer statements share the first."""
 
@@ -112,6 +113,8 @@ class Status(IntEnum):
     NEED_DIFFS = 5
     NEED_ANSWER = 6
     """About a statement."""
+    EMPTIED_XA = 7
+    """The group before the walk's position has prepared nothing."""
     BAD_LENGTH = -1
     UNKNOWN_TABLE = -2
     BAD_ROWS = -3

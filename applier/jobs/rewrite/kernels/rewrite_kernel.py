@@ -61,6 +61,8 @@ def rewrite(state_address):
                 if not close_group(state):
                     return Status.NO_ROOM
                 end_group(state)
+                if state.emptied_prepares:
+                    return Status.EMPTIED_XA
             if not state.has_gtid and not state.group_open and state.used >= state.part_bytes:
                 return Status.PART
         if is_compressed(event_type):
@@ -76,6 +78,8 @@ def rewrite(state_address):
         if not close_group(state):
             return Status.NO_ROOM
         end_group(state)
+        if state.emptied_prepares:
+            return Status.EMPTIED_XA
     return Status.DONE
 
 
