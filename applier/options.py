@@ -463,10 +463,18 @@ class RewriteOptions:
         if self.partial_json and (self.image == FULL or self.full_json):
             option = "--image full" if self.image == FULL else "--full-json"
             raise UsageError(f"{option} makes images larger, --partial-json smaller", hint="leave out one of them")
+        if self.full_json and self.image not in (None, FULL):
+            raise UsageError(f"--full-json makes images larger, --image {self.image} smaller",
+                             hint="leave out one of them")
         if self.image is None and not (self.compress or self.partial_json or self.full_json or self.filters):
             raise UsageError("nothing to rewrite",
                              hint="give --image, --partial-json, --full-json, --compress, or a filter such as --tables")
         _check_servers(self.server_ids, self.ignore_server_ids)
+
+    @property
+    def completes(self) -> int:
+        """What images get that they lack, as bits: all columns, documents in place of diffs."""
+        return (self.image == FULL) + 2 * self.full_json
 
     @property
     def filters(self) -> bool:

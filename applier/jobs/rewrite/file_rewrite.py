@@ -75,7 +75,7 @@ class FileFilter:
 
 
 def rewrite_file(file: FileToRewrite, target: str, images_of: ImagesOf, *, compresses: bool, makes_diffs: bool,
-                 completes: bool, filtered: FileFilter | None = None) -> RewrittenFile:
+                 completes: int, filtered: FileFilter | None = None) -> RewrittenFile:
     """Rewrite a file to a path. Those who may read the source file may read the new one. Raises ArchiveError where
     its bytes contradict each other, and ApplierError where there are more than positions can count."""
     walk = _Walk(file, images_of, compresses, makes_diffs, completes, filtered)
@@ -113,7 +113,7 @@ class _Walk:
     """The walk over a file, and its memory."""
 
     def __init__(self, file: FileToRewrite, images_of: ImagesOf, compresses: bool, makes_diffs: bool,
-                 completes: bool, filtered: FileFilter | None) -> None:
+                 completes: int, filtered: FileFilter | None) -> None:
         self._mapped, self._images_of, self._filter = map_file(file.uri), images_of, filtered
         self._file, self._format = file, read_format(self._mapped)
         self.size = self._mapped.size
@@ -121,7 +121,7 @@ class _Walk:
         self._inflater = Inflater(self._mapped, self._format.header_length, self._format.checksum_length)
         self._memory, self._events = np.empty(2 * PART_BYTES, np.uint8), np.zeros(_FIRST_EVENTS, r.OUT)
         values = r.IMAGES_AT_A_TIME * 2 * r.VALUE_BYTES
-        self._row = np.zeros(values + 2 * r.BITMAP_BYTES, np.uint8)
+        self._row = np.zeros(values + 3 * r.BITMAP_BYTES, np.uint8)
         self._kept: list[np.ndarray] = []
         self._state = np.zeros((), r.STATE)
         self._forget_tables()

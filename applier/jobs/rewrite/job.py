@@ -95,9 +95,10 @@ class _Writing:
         self._numbers = {outline.name: number for number, outline in enumerate(part.span.outlines)
                          if number >= part.span.n_before}
         self._completion: Completion | None = None
-        if options.image == FULL:
+        if options.completes:
             progress.phase("complete", 1, "archive")
-            self._completion = Completion(part.span, self._history, part.base, lacking, wanted)
+            self._completion = Completion(part.span, self._history, part.base, lacking, wanted,
+                                          full=options.image == FULL, documents=options.full_json)
             self.notes += self._completion.notes
         self._filter = StatementFilter(part.span.flavour, options.filter, options.rewrites,
                                        folds_names=self._history.folds_names)
@@ -141,7 +142,7 @@ class _Writing:
         end = outline.end if outline is not None and outline.torn else None
         return rewrite_file(FileToRewrite(file.uri, file.name, end, sorted(redefined)), os.path.join(folder, file.name),
                             partial(self._images_of, number), compresses=self._options.compress,
-                            makes_diffs=self._options.partial_json, completes=self._completion is not None,
+                            makes_diffs=self._options.partial_json, completes=self._options.completes,
                             filtered=self._filter_of(file.name))
 
     def _filter_of(self, name: str) -> FileFilter | None:
@@ -155,7 +156,7 @@ class _Writing:
         """The columns of a table in a file's images, and what these lack; None where they stay as they are: before a
         base, too."""
         options = self._options
-        stay = options.image is None and not options.partial_json
+        stay = options.image is None and not (options.partial_json or options.full_json)
         if stay or number is None or position < self._span.outlines[number].start:
             return None
         table = self._history.renamed((table_map.database, table_map.table))

@@ -23,7 +23,8 @@ FILL, _, fill_at = struct("what images lack", **dict.fromkeys(("place", "row", "
 """What the images of a row change lack: the offset of its event in the file (of what is compressed, of that which it is
 in), the row in the event; the address of it and its length. It is three bitmaps of columns and two images:
 
-    which columns the first image has, which the second one, and which an after-image has as the row before
+    which columns the first image has, which the second one, and which an after-image has as the row before (of columns
+    that have diffs, the second image may have the documents that these make)
     an image with columns of the row before, and one with columns of the row after
 """
 
@@ -72,8 +73,8 @@ compressed event that is open: the next of what was inflated (`content`), how mu
 has begun (`within`), what was used before it, whether something in it has changed. `unit` is the last number of a unit.
 `group` says how far the open group is one that a server compresses (group_kernel), `group_events` which record comes
 after its GTID event, `has_gtid` whether it has one with a length. `values` and `bitmaps` are memory for one row and one
-event. `event` (up to `event_end` without a checksum) and `table` are where it stopped. `completes`: whether images get
-what they lack; `turn` counts the events of the file, each time that one is begun. `makes_diffs`: whether documents that
+event. `event` (up to `event_end` without a checksum) and `table` are where it stopped. `completes`: what images get
+that they lack (FULL_IMAGES, WHOLE_DOCUMENTS); `turn` counts the events of the file, each time that one is begun. `makes_diffs`: whether documents that
 updates change are to become diffs; `pairs_of` is the event whose pairs of documents are at `pairs`, with their
 diffs, where diffs are less; `n_rows` is how many rows it has, `options_bytes` how much these take besides.
 
@@ -92,6 +93,8 @@ ANSWER, _, answer_at = struct("answer about a statement", **dict.fromkeys((
 that comes in its place (0: none). `once`: the answer is good for one event."""
 ANSWERS, LONG_STATEMENT = 4096, 1024
 """Records of a table by hash; all longer statements share the first."""
+
+FULL_IMAGES, WHOLE_DOCUMENTS = 1, 2
 
 MOST_VALUES = 4096
 VALUE_BYTES = 8 * MOST_VALUES
