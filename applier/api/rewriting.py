@@ -83,6 +83,6 @@ def rewrite(
 
     start = base.uri if isinstance(base, Snapshot) else None if base is None else path(base)
     return job.rewrite(RewriteOptions(
-        logs(binlogs, keyring, key_file, key_file_secret), path(output), image, compress, partial_json, start, full_json,
-        table_filter(tables, ignore_tables), database_names(rewrite_db), tuple(server_ids), tuple(ignore_server_ids)),
-        watcher(progress))
+        logs(binlogs, keyring, key_file, key_file_secret), path(output), image, compress, partial_json, start,
+        full_json, table_filter(tables, ignore_tables), database_names(rewrite_db), tuple(server_ids),
+        tuple(ignore_server_ids)), watcher(progress))

@@ -85,6 +85,6 @@ def _print(done: "Rewritten") -> None:
                             f"{done.bytes_before:,} bytes become {done.bytes_after:,} ({done.ratio:.0%})"),
                   soft_wrap=True)
     if done.emptied or done.dropped:
-        console.print(words(f"filtered: {done.emptied:,} transactions have no changes left; {done.dropped:,} rows events "
-                            "are dropped in all"), soft_wrap=True)
+        console.print(words(f"filtered: {done.emptied:,} transactions have no changes left; {done.dropped:,} rows "
+                            "events are dropped"), soft_wrap=True)
     console.print(words(str(done.proof)), soft_wrap=True)

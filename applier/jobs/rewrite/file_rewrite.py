@@ -66,8 +66,8 @@ class FileToRewrite:
 
 @dataclass(frozen=True)
 class FileFilter:
-    """What of a file goes: by its table maps and statements, and groups as a whole, by offsets (int64[n, 2], ascending);
-    `gtid_list` has what MariaDB's files have at their heads."""
+    """What is dropped from a file: by its table maps and statements, and groups as a whole, by offsets (int64[n, 2],
+    ascending); `gtid_list` has what MariaDB's files have at their heads."""
 
     statements: StatementFilter
     ranges: np.ndarray

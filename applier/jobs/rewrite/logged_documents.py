@@ -59,8 +59,9 @@ class LoggedDocuments:
         for column in np.flatnonzero(wanted.any(axis=0)).tolist():
             rows = np.flatnonzero(wanted[:, column])
             found = self._found(column, [pointer for of in images for pointer in of[rows].tolist()])
+            pairs = zip(found[:len(rows)], found[len(rows):], strict=True)
             made = [_prefixed(wire.apply(_bytes(before)[_PREFIX_BYTES:], _bytes(diff)[_PREFIX_BYTES:]))
-                    if before[1] > 0 else b"" for before, diff in zip(found[:len(rows)], found[len(rows):], strict=True)]
+                    if before[1] > 0 else b"" for before, diff in pairs]
             joined = np.frombuffer(b"".join(made) or bytes(1), np.uint8)
             sizes = np.array([len(one) for one in made], np.int64)
             kinds[rows, column] = np.where(sizes > 0, r.IN_MEMORY, r.ABSENT)

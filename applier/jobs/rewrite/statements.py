@@ -1,7 +1,7 @@
 """What filters make of the statements in an archive: they stay, go, or name other databases (RW-FILT).
 
-A replica with filters leaves out a statement as a whole. Here a DROP TABLE or RENAME TABLE of several tables keeps those
-that stay, as a replay does it, and a table that is renamed to one that is left out is dropped.
+A replica with filters ignores a statement as a whole if it ignores one of its tables. Here a DROP TABLE or RENAME TABLE
+of several tables keeps those that stay, as a replay does it, and a table whose new name is filtered is dropped.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class _Statement:
 
 class StatementFilter:
     """Decides about statements, in the order of the log. `emptied` are the XA transactions that have prepared nothing,
-    which are not committed, either. `keeps_names` counts statements that still name a database by its old name, by their
-    kinds."""
+    which are not committed, either. `keeps_names` counts, by kind, statements that still name a database by its old
+    name."""
 
     def __init__(self, flavour: str, table_filter: TableFilter, rewrites: Sequence[tuple[str, str]], *,
                  folds_names: bool) -> None:
@@ -210,7 +210,7 @@ class StatementFilter:
     def _with_names(self, body: bytes, sql: bytes, query: Query) -> bytes:
         """A QUERY's body with another text, and new names for its default database and for those that it says it
         changes."""
-        length, error, context_length = _POST_HEADER.unpack_from(body, THREAD_BYTES)
+        _, error, context_length = _POST_HEADER.unpack_from(body, THREAD_BYTES)
         at = THREAD_BYTES + _POST_HEADER.size
         context = self._context(body[at:at + context_length], query.context.get("updated_databases"))
         database = self._default(body[at + context_length:sql_offset(body) - 1])

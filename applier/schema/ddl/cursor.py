@@ -152,15 +152,21 @@ class Cursor:
 
     def table_name(self) -> tuple[str, str]:
         """(database, table); without a written database, the session's."""
-        at, first = self.index, self.name()
-        if self.accept("."):
-            self.databases.add(self.tokens[at])
-            return self.context.database_named(first), self.context.named(self.name())
-        if self.context.default_database is None:
-            error = self.error(f"there is no default database to look for table {first} in")
+        database, name = self.qualified_name()
+        database = self.context.default_database if database is None else database
+        if database is None:
+            error = self.error(f"there is no default database to look for table {name} in")
             error.mysql_errno = NO_DATABASE
             raise error
-        return self.context.default_database, self.context.named(first)
+        return database, self.context.named(name)
+
+    def qualified_name(self) -> tuple[str | None, str]:
+        """A name, and the database before it if one is written."""
+        at, name = self.index, self.name()
+        if not self.accept("."):
+            return None, name
+        self.databases.add(self.tokens[at])
+        return self.context.database_named(name), self.name()
 
     def database_name(self) -> str:
         """A database's name by itself."""

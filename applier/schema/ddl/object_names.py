@@ -31,7 +31,7 @@ def object_names(cursor: Cursor, verb: str, kind: str) -> Names:
         if kind in ("VIEW", "SEQUENCE"):
             return _list(cursor) if verb == "DROP" else (cursor.table_name(),)
         if kind == "TRIGGER" and verb == "CREATE":
-            cursor.table_name()
+            cursor.qualified_name()
             while not cursor.accept("ON"):
                 cursor.next()
             return (cursor.table_name(),)

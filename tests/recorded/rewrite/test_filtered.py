@@ -45,8 +45,8 @@ def as_ours(group):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_transactions_as_a_replica_with_filters(name, tmp_path):
-    """RW-FILT: what becomes empty keeps its GTID on MySQL, and goes from other logs; a statement's end moves to the last
-    row event that stays; XA transactions that prepare nothing go with their commits."""
+    """RW-FILT: what becomes empty keeps its GTID on MySQL, and goes from other logs; a statement's end moves to the
+    last row event that stays; XA transactions that prepare nothing go with their commits."""
     case = HERE / name
     done = applier.rewrite(case / "source", tmp_path / "out", **FILTERS)
     ours = groups(*logs(tmp_path / "out"))
@@ -56,6 +56,7 @@ def test_the_same_transactions_as_a_replica_with_filters(name, tmp_path):
     assert done.emptied and done.dropped and done.notes == ()
 
 
+@pytest.mark.by_turns("options")
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("options", [{}, {"image": "minimal", "compress": True}, {"image": "full"}])
 def test_it_replays_as_the_archive_with_filters(name, options, tmp_path):

@@ -171,6 +171,7 @@ def _statement(start, stop, size, state):
     if answer.action == _DROP:
         _drop_statement(state)
         drop(size, state)
+        state.n_emptied += state.group_open == 0
         return DROPPED
     if answer.action == _BEGIN and state.group_open == 0:
         open_group(state)

@@ -62,8 +62,8 @@ STATE, state_at, _ = struct("rewriting", **dict.fromkeys((
     "makes_diffs", "pairs_of", "pairs", "n_pairs", "n_rows",
     "options_bytes", "table", "wanted_bytes",
     "filters", "ranges", "n_ranges", "answers", "empty", "empty_begin", "empty_bytes",
-    "group_open", "group_first", "group_used", "group_has_gtid", "group_named", "group_ended", "group_prepares", "emptied_prepares", "group_kept",
-    "group_dropped", "group_removed",
+    "group_open", "group_first", "group_used", "group_has_gtid", "group_named", "group_ended", "group_prepares",
+    "emptied_prepares", "group_kept", "group_dropped", "group_removed",
     "statement_open", "statement_first", "statement_used", "statement_rows", "last_rows",
     "n_emptied", "n_dropped"), np.int64))
 """Of the file: its address, where the walk is and stops, where the file's events end, bytes of headers and checksums,
@@ -74,17 +74,17 @@ has begun (`within`), what was used before it, whether something in it has chang
 `group` says how far the open group is one that a server compresses (group_kernel), `group_events` which record comes
 after its GTID event, `has_gtid` whether it has one with a length. `values` and `bitmaps` are memory for one row and one
 event. `event` (up to `event_end` without a checksum) and `table` are where it stopped. `completes`: what images get
-that they lack (FULL_IMAGES, WHOLE_DOCUMENTS); `turn` counts the events of the file, each time that one is begun. `makes_diffs`: whether documents that
-updates change are to become diffs; `pairs_of` is the event whose pairs of documents are at `pairs`, with their
-diffs, where diffs are less; `n_rows` is how many rows it has, `options_bytes` how much these take besides.
+that they lack (FULL_IMAGES, WHOLE_DOCUMENTS); `turn` counts the events of the file, each time that one is begun.
+`makes_diffs`: whether documents that updates change are to become diffs; `pairs_of` is the event whose pairs of
+documents are at `pairs`, with their diffs, where diffs are less; `n_rows` is how many rows it has, `options_bytes` how
+much these take besides.
 
 With `filters`, tables and statements may go: the `n_ranges` pairs of offsets at `ranges` are of groups that go as a
 whole; `answers` is the table of ANSWERS records; `empty` is the address of the bodies of BEGIN (`empty_begin` bytes)
 and COMMIT, `empty_bytes` in all, that an emptied group gets. Of the open group: its first record and the memory used
 before it, whether that is a GTID event that stays, whether it begins with a GTID event, whether its last event was
-put out (if it does not), where its XA_PREPARE is (0: it has none; `emptied_prepares`: that of the group that was emptied
-last), how many events of content it keeps, whether some were dropped, and
-their bytes. Of the open statement, from its first table map or what is before it: the same, how many rows events it
+put out (if it does not), where its XA_PREPARE is (0: it has none; `emptied_prepares`: that of the group that was
+emptied last), how many events of content it keeps, whether some were dropped, and their bytes. Of the open statement, from its first table map or what is before it: the same, how many rows events it
 keeps, and where the last one is. `n_emptied` groups have lost all content, and `n_dropped` rows events are gone."""
 
 ANSWER, _, answer_at = struct("answer about a statement", **dict.fromkeys((

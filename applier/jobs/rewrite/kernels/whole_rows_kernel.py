@@ -1,6 +1,6 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A rows event with more in its images: what they lack of the rows before and after (RW-FULL), and documents in place of
-JSON diffs (RW-DOC).
+"""A rows event with more in its images: what they lack of the rows before and after (RW-FULL), and documents in place
+of JSON diffs (RW-DOC).
 
 An event has one bitmap for all of its before-images and one for its after-images. So a column comes into these if it is
 known of all rows of the event.
