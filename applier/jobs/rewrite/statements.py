@@ -11,6 +11,7 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from applier.binlog.events.query import Query, parse_query, sql_offset
 from applier.binlog.events.xa import parse_xa_decision
@@ -65,7 +66,7 @@ class _Statement:
 
     sql: str | bytes
     database: str
-    context: dict[str, object]
+    context: dict[str, Any]
     timestamp: int = 0
 
 

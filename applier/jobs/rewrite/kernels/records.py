@@ -84,8 +84,9 @@ whole; `answers` is the table of ANSWERS records; `empty` is the address of the 
 and COMMIT, `empty_bytes` in all, that an emptied group gets. Of the open group: its first record and the memory used
 before it, whether that is a GTID event that stays, whether it begins with a GTID event, whether its last event was
 put out (if it does not), where its XA_PREPARE is (0: it has none; `emptied_prepares`: that of the group that was
-emptied last), how many events of content it keeps, whether some were dropped, and their bytes. Of the open statement, from its first table map or what is before it: the same, how many rows events it
-keeps, and where the last one is. `n_emptied` groups have lost all content, and `n_dropped` rows events are gone."""
+emptied last), how many events of content it keeps, whether some were dropped, and their bytes. Of the open statement,
+from its first table map or what is before it: the same, how many rows events it keeps, and where the last one is.
+`n_emptied` groups have lost all content, and `n_dropped` rows events are gone."""
 
 ANSWER, _, answer_at = struct("answer about a statement", **dict.fromkeys((
     "key", "key_length", "action", "value", "value_length", "once"), np.int64))
