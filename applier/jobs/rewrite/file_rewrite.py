@@ -261,15 +261,16 @@ class _Walk:
     def _put_gtid_list(self, gtids: GtidList) -> None:
         """Put what is there of GTIDs into the list at the file's head, and add those of this part."""
         events, header = self._events[:self._get("n_events")], self._format.header_length
-        for event in events[events["type"] == _GTID_LIST]:
-            start, end = int(event["start"]), int(event["start"] + event["length"])
+        for number in np.flatnonzero(events["type"] == _GTID_LIST).tolist():
+            start, end = int(events["start"][number]), int(events["start"][number] + events["length"][number])
             body = gtids.body_for(self._memory[start + header:end].tobytes())
             made = np.frombuffer(self._memory[start:start + header].tobytes() + body, np.uint8)
             used = self._get("used")
             if used + len(made) > len(self._memory):
                 self._memory = np.concatenate([self._memory, np.empty(len(made), np.uint8)])
             self._memory[used:used + len(made)] = made
-            event["start"], event["length"], self._state["used"] = used, len(made), used + len(made)
+            events["start"][number], events["length"][number] = used, len(made)
+            self._state["used"] = used + len(made)
         gtids.add(self._memory, events["start"][events["type"] == _MARIADB_GTID], header)
 
     def _answer(self) -> None:
