@@ -199,8 +199,8 @@ def rewritten(source: Server, replica: Server, datadir: Path, folder: Path) -> N
                        "live=other", "--output", str(output)).splitlines()[-1])
     logs = sorted(path for path in output.iterdir() if path.suffix != ".index")
     wanted = source.checksums("live")
+    [base] = {path.stem for path in datadir.glob("*relay-bin.index")}
     replica.clear()
-    base = Path(str(replica.run("SELECT @@relay_log_basename")[0][0] or "relay-bin")).name
     owner = datadir.stat()
     for old in datadir.glob(f"{base}.*"):
         old.unlink()
@@ -214,8 +214,8 @@ def rewritten(source: Server, replica: Server, datadir: Path, folder: Path) -> N
         replica.run(f"CHANGE MASTER TO MASTER_HOST='nowhere', RELAY_LOG_FILE='{names[0]}', RELAY_LOG_POS=4, "
                     "MASTER_USE_GTID=no", "START SLAVE SQL_THREAD")
     else:
-        replica.run(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='nowhere', RELAY_LOG_FILE='{names[0]}', RELAY_LOG_POS=4, "
-                    "SOURCE_AUTO_POSITION=0", "START REPLICA SQL_THREAD")
+        replica.run(f"CHANGE REPLICATION SOURCE TO SOURCE_HOST='nowhere', RELAY_LOG_FILE='{names[0]}', "
+                    "RELAY_LOG_POS=4, SOURCE_AUTO_POSITION=0", "START REPLICA SQL_THREAD")
     waited(replica, wanted)
     said("rewrite", "the replica takes it as relay logs")
     replica.clear()

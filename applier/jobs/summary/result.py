@@ -37,10 +37,17 @@ class TableRows(RowCounts):
 
 @dataclass(frozen=True)
 class TableCounts(TableRows):
-    """What was done to a table, in so many transactions; `bytes` are those of its row images."""
+    """What was done to a table, in so many transactions; `bytes` are those of its row images.
+
+    `partial_updates` are updates with JSON diffs, of so many `documents`. `bytes_saved` is how many bytes less these
+    diffs take than the documents before them, of those that before-images have.
+    """
 
     transactions: int = 0
     bytes: int = 0
+    partial_updates: int = 0
+    documents: int = 0
+    bytes_saved: int = 0
 
 
 @dataclass(frozen=True)
@@ -173,6 +180,21 @@ class Summary:
         from applier.jobs.summary.page import html_page  # it makes plots
 
         return html_page(self)
+
+    @property
+    def partial_updates(self) -> int:
+        """Updates of all tables with JSON diffs."""
+        return sum(table.partial_updates for table in self.tables)
+
+    @property
+    def documents(self) -> int:
+        """Documents that have JSON diffs in their place."""
+        return sum(table.documents for table in self.tables)
+
+    @property
+    def bytes_saved(self) -> int:
+        """How many bytes less the diffs take than the documents before them, of those that before-images have."""
+        return sum(table.bytes_saved for table in self.tables)
 
     @cached_property
     def times(self) -> tuple[TimeCounts, ...]:
