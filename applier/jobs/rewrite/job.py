@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable, Iterator
 from functools import partial
 from tempfile import TemporaryFile
 from typing import IO
@@ -130,8 +131,17 @@ class _Writing:
                        "name, as on a replica with replicate-rewrite-db"
                        for kind, n in sorted(self._filter.keeps_names.items())]
         with open(os.path.join(folder, f"{files[0].name.rpartition('.')[0] or files[0].name}.index"), "x") as index:
-            index.writelines(f"./{file.name}\n" for file in files)
+            index.writelines(self._index_lines(files))
         return done
+
+    def _index_lines(self, files: Iterable[ArchiveFile]) -> Iterator[str]:
+        """The lines of an index; with the last group id up to the end of each file where there are ids (GRP-3)."""
+        last: int | None = None
+        for file in files:
+            number = self._numbers.get(file.name)
+            if number is not None and (found := self._span.outlines[number].last_group_id) is not None:
+                last = found
+            yield f"./{file.name}\n" if last is None else f"./{file.name}|{last}|\n"
 
     def _write_file(self, folder: str, file: ArchiveFile) -> RewrittenFile:
         number = self._numbers.get(file.name)
