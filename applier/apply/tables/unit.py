@@ -316,12 +316,12 @@ class UnitApplier(ABC, Generic[Taken]):
         chain = self._links()
         conflicts = [part for link in chain for part in link._conflicts]
         found = sum((link._search.found for link in chain if link._search is not None), Counter[str]())
-        counts = self._counts()
-        return UnitResult(self.spec.number, *counts[:_ROWS], written.files,
+        inserted, updated, deleted, zero_dates, *of_diffs = self._counts()
+        return UnitResult(self.spec.number, inserted, updated, deleted, zero_dates, written.files,
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
                           sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
-                          together(link._testimony() for link in chain), *counts[_ROWS:])
+                          together(link._testimony() for link in chain), *of_diffs)
 
     # ---- the outcome
 

@@ -127,9 +127,8 @@ class _Writing:
         threads = 1 if self._options.filters else os.cpu_count() or 1  # what a filter does depends on the files before
         done = map_on_threads(partial(self._write_file, folder), files, threads,
                               lambda count, _: progress.update(count))
-        self.notes += [f"{kind}: {n:,} statement{'s' * (n != 1)} still name{'s' * (n == 1)} a database by its old "
-                       "name, as on a replica with replicate-rewrite-db"
-                       for kind, n in sorted(self._filter.keeps_names.items())]
+        self.notes += [f"{kind}, {n:,} time{'s' * (n != 1)}: the text has a database's old name, as on a replica with "
+                       "replicate-rewrite-db" for kind, n in sorted(self._filter.keeps_names.items())]
         with open(os.path.join(folder, f"{files[0].name.rpartition('.')[0] or files[0].name}.index"), "x") as index:
             index.writelines(self._index_lines(files))
         return done

@@ -203,7 +203,7 @@ class StatementFilter:
         return "".join([*parts, sql[at:]])
 
     def _note_names(self, change: Ignored | Other | Dml, sql: str) -> None:
-        """Remember that a statement, only some of whose names are known, has an old name somewhere."""
+        """Count a statement that has an old name somewhere: not all of its names are parsed."""
         if any(re.search(rf"(?<![\w$]){re.escape(old)}`?\s*\.", sql) for old in self._rewrites):
             what = change.what if isinstance(change, Ignored) else change.kind
             self.keeps_names[what] = self.keeps_names.get(what, 0) + 1
@@ -253,7 +253,7 @@ def _is_xa_decision(sql: bytes) -> bool:
 
 
 def is_xa(body: bytes) -> bool:
-    """True if a QUERY decides an XA transaction: what becomes of it depends on what came before."""
+    """True if a QUERY decides an XA transaction: the answer depends on the groups before."""
     return _is_xa_decision(body[sql_offset(body):sql_offset(body) + 11])
 
 

@@ -107,7 +107,7 @@ def test_names_that_stay_are_told(tmp_path):
                                      "CREATE VIEW old.v AS SELECT * FROM old.a"])
     done = applier.rewrite(path, tmp_path / "out", rewrite_db={"old": "new"})
     assert statements(tmp_path / "out" / path.name)[-1][1] == "CREATE VIEW `new`.v AS SELECT * FROM old.a"
-    assert any("CREATE VIEW: 1 statement still name" in note for note in done.notes)
+    assert any("CREATE VIEW, 1 time: the text has a database's old name" in note for note in done.notes)
 
 
 def test_no_default_database_that_is_not_there(tmp_path):
