@@ -277,14 +277,17 @@ class _Walk:
         """Say what becomes of the statement where the kernel stopped."""
         assert self._filter is not None
         body = np.frombuffer(self._event_body(), np.uint8)
-        key = body[THREAD_BYTES:]
+        key, once = body[THREAD_BYTES:], False
         try:
-            action, made = self._filter.statements.of(body.tobytes())
+            if ctypes.string_at(self._get("event") + 4, 1)[0] == EventType.EXECUTE_LOAD_QUERY:
+                action, made = self._filter.statements.of_load(body.tobytes()), None
+            else:
+                action, made = self._filter.statements.of(body.tobytes())
+                once = is_xa(body.tobytes())
         except ApplierError as error:
             raise error.at(file=self._file.uri, position=self._get("position")) from None
         slot, value = int(slot_of(address_of(key), len(key))), np.frombuffer(made or b"", np.uint8)
-        self._answers[slot] = (address_of(key), len(key), action, address_of(value) if made else 0, len(value),
-                               is_xa(body.tobytes()))
+        self._answers[slot] = (address_of(key), len(key), action, address_of(value) if made else 0, len(value), once)
         self._answered[slot] = body, value
 
     def _forget_prepared(self) -> None:

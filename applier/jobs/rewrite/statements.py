@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from applier.binlog.events.query import Query, parse_query, sql_offset
+from applier.binlog.events.query import Query, parse_execute_load_query, parse_query, sql_offset
 from applier.binlog.events.xa import parse_xa_decision
 from applier.errors import ApplierError, UnsupportedStatement
 from applier.mysql.client_codecs import CLIENT_CODECS
@@ -104,6 +104,10 @@ class StatementFilter:
             return action, None
         changed = self._with_names(body, text, query)
         return action, None if changed == body else changed[THREAD_BYTES:]
+
+    def of_load(self, body: bytes) -> Action:
+        """What becomes of an EXECUTE_LOAD_QUERY. Where it stays a replay has stopped at it."""
+        return self._statement(parse_execute_load_query(body))[0]
 
     def _decision(self, sql: bytes) -> Action:
         """XA COMMIT or XA ROLLBACK: of nothing, it goes."""

@@ -18,6 +18,7 @@ from keysearch.memory import copy_bytes, inline, kernel, load_i64, load_u8, load
 
 _QUERY, _INTVAR, _RAND, _USER_VAR, _XID, _TABLE_MAP, _ROWS_QUERY, _XA_PREPARE, _ANNOTATE, _CHECKPOINT = (
     2, 5, 13, 14, 16, 19, 29, 38, 160, 161)
+_APPEND_BLOCK, _BEGIN_LOAD, _EXECUTE_LOAD = 9, 17, 18
 _GTID, _ANONYMOUS_GTID, _GTID_TAGGED, _MARIADB_GTID = 33, 34, 42, 162
 _KEEP, _, _BEGIN, _END, _DROP = range(5)
 _THREAD_BYTES, _FLAGS_AT, _STATEMENT_END, _HEADER_BYTES = 8, 17, 1, 19
@@ -142,14 +143,14 @@ def filter_event(start, stop, size, event_type, state):
     if goes:
         drop(size, state)
         return DROPPED
-    if event_type == _QUERY:
+    if event_type == _QUERY or event_type == _EXECUTE_LOAD:
         return _statement(start, stop, size, state)
     if event_type == _TABLE_MAP:
         return _table_map(start, stop, size, state)
     if rows_kind(event_type) >= 0:
         return _rows(start, size, state)
     if event_type == _ROWS_QUERY or event_type == _ANNOTATE or event_type == _INTVAR or event_type == _RAND \
-            or event_type == _USER_VAR:
+            or event_type == _USER_VAR or event_type == _BEGIN_LOAD or event_type == _APPEND_BLOCK:
         _open_statement(state)
     elif event_type == _XID:
         state.group_ended = state.group_named == 0
