@@ -64,7 +64,7 @@ OPTIONS = (
     OptionGroup("What to read", ("--binlogs", "--base", "--source"), (
         "--schema", "--define-from-log", "--database", "--position", "--gtid-set", "--flavour", "--keyring",
         "--key-file", "--key-file-secret")),
-    OptionGroup("What to compare with", ("--against", "--server"), ("--sql", "--hash", "--defaults-file")),
+    OptionGroup("What to compare with", ("--against", "--server", "--repair"), ("--sql", "--hash", "--defaults-file")),
     OptionGroup("What to find", ("--gtid", "--datetime", "--xid", "--group-id")),
     OptionGroup("What to make", (
         "--output", "--lake", "--iceberg", "--delta", "--format", "--image", "--html", "--keep"), (
