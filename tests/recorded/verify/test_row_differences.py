@@ -51,20 +51,20 @@ class _There:
     def __init__(self, plan, rows):
         self.plan, self._rows = plan, rows
 
-    def _of(self, table, number):
+    def rows_of(self, table, number):
         batch = self._rows[table.full_name]
         made = hashes_of(table, batch)
         chosen = np.flatnonzero(table.ranges_of(batch, made) == number)
         return batch.take(pa.array(chosen)), made[:, chosen]
 
     def hashes(self, table, number):
-        batch, made = self._of(table, number)
+        batch, made = self.rows_of(table, number)
         keys = key_texts([table.columns[n] for n in table.key], [batch.column(n) for n in table.key]) if table.key \
             else pa.array(made[0]).cast(pa.string())
         return RowHashes(keys, made[1:])
 
     def values(self, table, number, keys):
-        batch, _ = self._of(table, number)
+        batch, _ = self.rows_of(table, number)
         found = zip(self.hashes(table, number).keys.to_pylist(), _cells(table, batch), strict=True)
         return [(key, values) for key, values in found if key in set(keys)]
 
@@ -108,7 +108,7 @@ class _Sums:
         self._server, self._table = server, table
 
     def __getitem__(self, number):
-        _, made = self._server._of(self._table, number)
+        _, made = self._server.rows_of(self._table, number)
         if not made.shape[1] and self._table.buckets > 1:  # GROUP BY has no row for it
             return None
         row, *columns = (sum(map(int, hashes)) for hashes in made)
