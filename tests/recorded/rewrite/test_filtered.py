@@ -93,12 +93,12 @@ def test_other_servers_transactions(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["statement-mysql", "statement-mariadb"])
 def test_changes_that_are_logged_as_statements(name, tmp_path):
-    """RW-FILT: of filtered tables they go, with LOAD DATA and what comes before a statement; a replay then has no reason
-    to stop."""
+    """RW-FILT: of filtered tables they go, with LOAD DATA and what comes before a statement; a replay then has no
+    reason to stop."""
     case = Case(name)
     applier.rewrite([str(path) for path in case.binlogs], tmp_path / "out", ignore_tables="st")
     kinds = {event.name for event in plain_events(*logs(tmp_path / "out"))}
-    assert kinds <= {*GTIDS, "FORMAT_DESCRIPTION", "PREVIOUS_GTIDS", "GTID_LIST", "BINLOG_CHECKPOINT", "QUERY", "ROTATE",
-                     "STOP"}
+    assert kinds <= {*GTIDS, "FORMAT_DESCRIPTION", "PREVIOUS_GTIDS", "GTID_LIST", "BINLOG_CHECKPOINT", "QUERY",
+                     "ROTATE", "STOP"}
     assert [content for _, content in groups(*logs(tmp_path / "out")) if content] == []
     assert wrong_places(*logs(tmp_path / "out")) == []
