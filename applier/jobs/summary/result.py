@@ -138,7 +138,8 @@ class Summary:
     included; times are epoch seconds, of event groups.
 
     `groups` are all event groups, `transactions` those that changed rows of the tables. `rows`, and each of `tables`,
-    `by_time`, `servers` and `threads`, have `inserts`, `updates`, `deletes`, and `rows` for all three. `tables`,
+    `by_time`, `servers` and `threads`, have `inserts`, `updates`, `deletes`, and `rows` for all three; `tables` have
+    `partial_updates`, `documents` and `bytes_saved`, too (TableCounts), and the summary their sums. `tables`,
     `threads` and `largest` have the most rows first; `threads` are as many as `largest` at most, and of transactions
     whose thread stands in the log as it is: MySQL's that are not compressed. Of a transaction, `tables` are what it did
     to each, `words` that in words, `file`, `start` and `end` where it is, and `gtid`, `server_id`, `thread_id` and

@@ -91,6 +91,22 @@ def test_other_servers_transactions(name, tmp_path):
         assert wrong_places(*logs(out)) == []
 
 
+@pytest.mark.contradicted
+def test_other_servers_transactions_with_gtids(tmp_path):
+    """RW-FILT: of MySQL with GTIDs they become empty, and all GTIDs are there."""
+    source = HERE.parent / "left_out" / "mysql"
+    before = groups(*sorted(source.glob("binlog.*")))
+    servers = {event.content.text: event.server_id for event in applier.binlog.open(str(source))
+               if event.name in GTIDS}
+    own = next(iter(servers.values()))
+    done = applier.rewrite(source, tmp_path / "out", server_ids=[own])
+    after = groups(*logs(tmp_path / "out"))
+    assert [gtid for gtid, _ in after] == [gtid for gtid, _ in before]
+    assert [content for _, content in after] == [content if servers[gtid] == own else [] for gtid, content in before]
+    assert wrong_places(*logs(tmp_path / "out")) == [] and done.emptied == sum(
+        server != own for server in servers.values())
+
+
 @pytest.mark.parametrize("name", ["statement-mysql", "statement-mariadb"])
 def test_changes_that_are_logged_as_statements(name, tmp_path):
     """RW-FILT: of filtered tables they go, with LOAD DATA and what comes before a statement; a replay then has no
