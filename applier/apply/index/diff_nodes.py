@@ -47,6 +47,10 @@ class DiffNodes:
         """Count what comes from now on; the changes have before-images, or these are not looked at."""
         self.partial_updates, self._has_befores = partial_updates, has_befores
 
+    def count_as(self, other: DiffNodes) -> None:
+        """Count as other nodes do, in whose place these come."""
+        self.count_by(other.partial_updates, has_befores=other._has_befores)
+
     def record_batch(self, n: int, batch: Changes) -> None:
         """There are `n` nodes now; the new ones are of this batch, and get their changes' place."""
         if n > self.n:

@@ -8,6 +8,7 @@ import applier
 import applier.binlog
 from applier import cli
 from jsondiff import Diff, Operation, path
+from tests.support.real_server import Case
 
 LONG = json.dumps({"a": "x" * 500, "n": 1})
 SMALL = Diff(Operation.REPLACE, path.parse("$.n"), 2)
@@ -68,3 +69,16 @@ def test_ranges_of_a_table_and_passes_count_once(tmp_path):
     report = applier.replay(made, tmp_path / "snapshot", target_file_size="1M", pass_bytes="12M").report
     assert (report.partial_updates, report.documents) == (n, n)
     assert report.bytes_saved == applier.summary(made).bytes_saved > 0
+
+
+@pytest.mark.parametrize("name", ["json-partial-full", "json-partial-noblob", "json-partial-odd"])
+def test_real_logs(name, tmp_path):
+    """Also of tables without a key, and of tables that are dropped, which a report does not have."""
+    binlogs = [str(path) for path in Case(name).binlogs]
+    counts = {table.table: (table.partial_updates, table.documents, table.bytes_saved)
+              for table in applier.summary(binlogs).tables}
+    for number, options in enumerate(({}, {"route": "shuffle"}, {"pass_bytes": 20_000})):
+        report = applier.replay(binlogs, tmp_path / str(number), **options).report
+        found = {table.full_name: (table.partial_updates, table.documents, table.bytes_saved)
+                 for table in report.tables if table.changes}
+        assert found == {name: counts[name] for name in found} and any(of[1] for of in found.values())
