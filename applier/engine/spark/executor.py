@@ -37,6 +37,8 @@ TASKS_A_CORE = 4
 class OnSpark:
     """Runs tasks in a session that may still be starting; `say` is told when they wait for that."""
 
+    has_late_attempts = True
+
     def __init__(self, session: Future[SparkSession], master: str | None, say: Callable[[str], None]):
         self._session, self._master, self._say = session, master, say
 

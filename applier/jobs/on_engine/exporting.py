@@ -23,4 +23,4 @@ def export(options: ExportOptions, progress: Progress) -> list[Exported]:
         return tasks.run(options, progress, export_file, files, seconds, on_progress)
 
     compiling.ensure("export", progress)
-    return export_snapshot(options, progress, run)
+    return export_snapshot(options, progress, run, late_attempts=tasks.have_late_attempts(options))

@@ -17,7 +17,8 @@ from applier.options import HistoryFilesOptions
 def write(history: RowHistory, options: HistoryFilesOptions, progress: Progress) -> HistoryFiles:
     """Write a directory of all versions. Raises ApplierError, and publishes nothing then."""
     return write_history(history, options.output, _cores(options, progress),
-                         partial(tasks.run, options, progress), progress)
+                         partial(tasks.run, options, progress), progress,
+                         late_attempts=tasks.have_late_attempts(options))
 
 
 def _cores(options: HistoryFilesOptions, progress: Progress) -> int:

@@ -15,6 +15,11 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+def have_late_attempts(options: Places) -> bool:
+    """Whether attempts of the tasks that `run` runs may go on after others have taken their place."""
+    return choose(options).engine != "local"
+
+
 def run(options: Places, progress: Progress, function: Callable[[Item], Result], items: Sequence[Item],
         core_seconds: float, on_progress: Callable[[int, int], None]) -> list[Result]:
     """`function` of every item, on threads of this process or as Spark's tasks; results in the order of the items.
