@@ -30,6 +30,7 @@ from applier.snapshot.lake_staging import open_lake
 from tests.support.binlog_server import PASSWORD, BinlogServer, Fault
 from tests.support.folders import CASES
 from tests.support.forked_runs import forked_runs
+from tests.support.late_attempts import LateAttempts
 from tests.support.object_store import object_store
 from tests.support.packing import pack_archive
 from tests.support.small_logs import commit, insert, new_log, update
@@ -197,6 +198,30 @@ def test_several_snapshots(logs):
                                           snapshot_at=((name, offset), (name, offset + 1))))
     assert "_snapshots.json" in objects("s3://lake/both")
     assert held(f"s3://lake/both/{name}-{offset}") == held(f"s3://lake/both/{name}-{offset + 1}") == ROWS
+
+
+def test_late_attempts_stay_hidden(logs, base):
+    """On a store nothing stops them from writing; what they write after publication no pattern of readers matches, and
+    the next run for the same output removes it."""
+    archive, _ = logs
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(units, "UNIT_BYTES", 10_000)
+        patch.setattr(units, "LEAST_UNIT_BYTES", 1)
+        executor = LateAttempts(2)
+        replay_with(executor, ReplayOptions((archive,), "s3://lake/late", base=base))
+        assert held("s3://lake/late") == AFTER
+        before = objects("s3://lake/late")
+        assert executor.attempts.run_again() == 0
+    after = objects("s3://lake/late")
+    assert {path.partition("/")[0] for path in after - before} == {"_staging"}
+    assert not any(path.endswith(".parquet") for path in after - before) and before < after
+    assert verify("s3://lake/late").damaged == ()
+    s3().delete_dir("lake/late/shop")
+    for path in before:
+        if not path.startswith("shop/"):
+            s3().delete_file(f"lake/late/{path}")
+    replay(archive, "s3://lake/late", base=base)
+    assert held("s3://lake/late") == AFTER
 
 
 def test_in_passes(logs):
