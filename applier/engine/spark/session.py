@@ -4,6 +4,7 @@ A process has one Spark context: the user's, if there is one, or one that is sta
 of their own in it, since they need settings that are not the user's to have.
 """
 
+import atexit
 import re
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -217,6 +218,7 @@ def _connected(master: str, conf: Conf, app_name: str) -> "SparkSession":
         ours = [(name, settings.OF_SESSION[name]) for name in settings.OF_CONNECT]
         for name, value in [*ours, *conf, *settings.NEEDED.items()]:
             spark.conf.set(name, value)
+        atexit.register(spark.stop)  # a process with two open sessions of Spark Connect does not end
     except (PySparkException, grpc.RpcError) as error:
         raise ApplierError(f"Spark did not start with master {master}: {str(error).splitlines()[0]}") from None
     return spark
