@@ -25,6 +25,8 @@ from applier.snapshot.lakes import STAGING
 
 UNPUBLISHED = ".unpublished"
 """The end of the name of a file that is not published yet: no *.parquet matches it."""
+MOST_BYTES = 4 << 30
+"""About the size of the largest files: S3 copies 5 GiB at most in one request."""
 _COPIES = 24
 """Copies within a store at a time: pyarrow's S3 file system opens 25 connections."""
 

@@ -20,10 +20,10 @@ from pyarrow import fs
 
 from applier.errors import AnotherRun, SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, location
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location
 from applier.snapshot.lakes import STAGING
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS
-from applier.snapshot.staging import MARKER, Staging
+from applier.snapshot.staging import MARKER, WITHOUT_FOLDERS, Staging
 
 _TAKEN = "choose another --output, or remove what is there"
 
@@ -47,6 +47,8 @@ def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = A
             staging.expect_late_attempts()
     except OSError as error:
         raise SnapshotError(f"cannot write there: {reason(error)}", file=output) from error
+    if late_attempts and filesystem.type_name in WITHOUT_FOLDERS:
+        file_bytes = min(file_bytes, attempts.MOST_BYTES)
     staging.file_bytes, staging.unsigned_bigint, staging.lasts = file_bytes, unsigned_bigint, lasts
     return staging
 

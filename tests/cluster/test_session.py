@@ -138,7 +138,7 @@ def test_a_running_context_takes_settings_of_queries_only(tmp_path):
 from applier.engine.spark import session
 from applier.errors import UsageError
 spark = session.start(conf=(("spark.sql.session.timeZone", "UTC"),))
-print(spark.conf.get("spark.sql.session.timeZone"))
+print(spark.conf.get("spark.sql.session.timeZone"), *map(session.master_in_use, (None, "local[9]", "sc://h")))
 for name, value in (("spark.executor.memory", "3g"), ("spark.sql.adaptive.enabled", "true")):
     try:
         session.start(conf=((name, value),))
@@ -147,7 +147,7 @@ for name, value in (("spark.executor.memory", "3g"), ("spark.sql.adaptive.enable
 print(state() == before)
 """, tmp_path)
     assert run.stdout.splitlines() == [
-        "UTC", "Spark is running in this process already, and spark.executor.memory cannot be changed",
+        "UTC local[2] local[2] sc://h", "Spark is running in this process already, and spark.executor.memory cannot be changed",
         "spark.sql.adaptive.enabled has to be false: results depend on it", "True"], run.stderr
 
 
