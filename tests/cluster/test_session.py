@@ -147,7 +147,8 @@ for name, value in (("spark.executor.memory", "3g"), ("spark.sql.adaptive.enable
 print(state() == before)
 """, tmp_path)
     assert run.stdout.splitlines() == [
-        "UTC local[2] local[2] sc://h", "Spark is running in this process already, and spark.executor.memory cannot be changed",
+        "UTC local[2] local[2] sc://h",
+        "Spark is running in this process already, and spark.executor.memory cannot be changed",
         "spark.sql.adaptive.enabled has to be false: results depend on it", "True"], run.stderr
 
 

@@ -42,7 +42,7 @@ def start(master: str | None = None, *, conf: Conf = (), app_name: str = "applie
     _check_installed(master)
     with _starting:
         if _is_connect(master):
-            if _ours is None or _ours[1:] != (master, conf) or _ours[0].is_stopped:
+            if _ours is None or _ours[1:] != (master, conf) or getattr(_ours[0], "is_stopped", False):
                 _ours = _connected(master, conf, app_name), master, conf
             return _ours[0]
         if not spark_doors.has_context():
