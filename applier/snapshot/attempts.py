@@ -23,6 +23,8 @@ from pyarrow import fs
 
 from applier.snapshot.lakes import STAGING
 
+PASSES = "_passes"
+"""The folder of snapshots that are bases of the one that is made, while it is made."""
 UNPUBLISHED = ".unpublished"
 """The end of the name of a file that is not published yet: no *.parquet matches it."""
 MOST_BYTES = 4 << 30
@@ -69,5 +71,5 @@ def settle(filesystem: fs.FileSystem, root: str, written: Mapping[str, str], *, 
 
 
 def is_hidden(root: str, path: str) -> bool:
-    """True if a file in the snapshot at `root` is one that an attempt wrote."""
-    return path.startswith(f"{root}/{STAGING}")
+    """True if a file in the snapshot at `root` is one that an attempt wrote, of its own tasks or of a pass's."""
+    return path.startswith((f"{root}/{STAGING}", f"{root}/{PASSES}/"))

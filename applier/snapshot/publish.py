@@ -21,6 +21,7 @@ from pyarrow import fs
 from applier.errors import AnotherRun, SnapshotError, reason
 from applier.io import durable
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location
+from applier.snapshot.attempts import PASSES
 from applier.snapshot.lakes import STAGING
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS
 from applier.snapshot.staging import MARKER, WITHOUT_FOLDERS, Staging
@@ -103,7 +104,8 @@ class _InPlace(Staging):
 
     def _take(self, filesystem: fs.FileSystem, path: str) -> None:
         """Mark the output as incomplete, and remove what a dead run left there."""
-        there = {info.base_name for info in filesystem.get_file_info(fs.FileSelector(path))} - {STAGING}
+        there = {info.base_name for info in filesystem.get_file_info(fs.FileSelector(path))}
+        there -= {STAGING, PASSES}  # late attempts of a run that has ended
         if not there.isdisjoint((MANIFEST, SNAPSHOTS)) or (there and MARKER not in there):
             raise _taken(self.output, MANIFEST in there)
         self._empty_but_marker()

@@ -17,6 +17,7 @@ from pyarrow import fs
 from applier.errors import SnapshotError, reason
 from applier.io import durable
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location, shards
+from applier.snapshot.attempts import PASSES
 from applier.snapshot.checks import check_size, check_sizes, reading, sizes_below
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
 from applier.snapshot.file_entries import FileColumns, FileEntry, OtherFile
@@ -28,8 +29,6 @@ from applier.snapshot.writer import TableTarget
 SCHEMA = "_schema.sql"
 REPORT = "_report.json"
 CONFLICTS = "_conflicts.parquet"
-PASSES = "_passes"
-"""The folder of snapshots that are bases of the one that is made, while it is made."""
 MARKER = "_incomplete"
 """The marker in an output that is written in place: there until it is complete, and after a run that was killed."""
 _COPY_THREADS = 8
