@@ -95,6 +95,8 @@ def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> 
             reader = reader_of(segment, None)
         elif (segment.file, segment.tables) != (last[0].file, last[0].tables):
             last[1].flush()
+            for version in walks.keys() & last[0].tables.values():
+                walks[version].pause()
             reader = reader_of(segment, last[1])
         last = segment, reader
         position = segment.file, segment.start

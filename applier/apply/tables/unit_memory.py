@@ -19,11 +19,12 @@ from applier.schema.definition import TableDefinition, table_schema, without_row
 
 
 class UnitMemory:
-    """Before the first table map there are no images, as of a table that only foreign keys change. `files` have the
-    memory that images lie in, in commit order; `base` has the rows that were there before the first change."""
+    """Before the first table map there are no images, as of a table that only foreign keys change. `files`, a list
+    that grows, have the memory that images lie in, in commit order; `base` has the rows that were there before the
+    first change."""
 
-    def __init__(self, definition: TableDefinition):
-        self.files: list[MappedFile] = []
+    def __init__(self, definition: TableDefinition, files: list[MappedFile]):
+        self.files = files
         self.base = without_rows(table_schema(definition))
         self._definition, self._defaults = definition, ReplicaDefaults(definition)
         self._derived: list[pa.Table] = []
@@ -72,4 +73,5 @@ class UnitMemory:
 
     def release(self) -> None:
         """Nothing leads here any more."""
-        self.base, self.files, self._derived = self.base.slice(0, 0), [], []
+        self.base, self._derived = self.base.slice(0, 0), []
+        self.files.clear()
