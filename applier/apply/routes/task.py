@@ -124,13 +124,15 @@ def outcome(walks: list[TableWalk], *refused: Refused) -> TaskOutcome:
     taken_over = {id(source) for unit in units for source in unit.sources}
     last = [unit for unit in units if id(unit) not in taken_over]
     results: list[UnitResult] = []
+    stopped: list[Refused] = []
     has_stopped = bool(refused) or any(unit.stops for unit in last)
     for unit in last:
         if has_stopped:
             unit.check()
+            stopped.append(Refused(errors=(), witnessed=unit.testimony()))
         else:
             results.append(unit.finish())
             has_stopped = bool(unit.stops)
     stops = [stop for unit in last for stop in unit.stops]
-    return outcome_of([Applied(results=tuple(results)), *stops, *refused])
+    return outcome_of([Applied(results=tuple(results)), *stopped, *stops, *refused])
 

@@ -173,11 +173,13 @@ class UnitApplier(ABC, Generic[Taken]):
         found, by_search = self._witness.result, self._search.agreed_by_search
         return Witnessed(found.compared + by_search, found.agreed + by_search, found.differences)
 
-    def _testimony(self) -> Witnessed:
-        """What was witnessed here, once: rows of a version may come down to several units."""
-        found = Witnessed() if self._has_testified else self._witnessed
-        self._has_testified = True
-        return found
+    def testimony(self) -> Witnessed:
+        """What was witnessed in this version and those before, of each once: its rows may come down to several units.
+        """
+        chain = [link for link in self._links() if not link._has_testified]
+        for link in chain:
+            link._has_testified = True
+        return together(link._witnessed for link in chain)
 
     # ---- what changes do to rows
 
@@ -315,7 +317,7 @@ class UnitApplier(ABC, Generic[Taken]):
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
                           sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
-                          together(link._testimony() for link in chain))
+                          self.testimony())
 
     # ---- the outcome
 

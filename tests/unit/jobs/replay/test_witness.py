@@ -237,6 +237,41 @@ def _columns(keys, n):
             "s": pa.array(["x"] * len(keys))}
 
 
+@both_routes
+def test_a_refused_change_comes_with_the_differences_before_it(route, tmp_path):
+    """1032 and 1062 in one table, and what was found in another one; not what is after the refusal."""
+    for errno, refused in ((1032, {"before": (9, 2, "x")}), (1062, {"after": (1, 7, "x")})):
+        with Log(tmp_path / "binlog.000001") as log:
+            for name in ("t", "u"):
+                log.table(TABLES["integer key"], name)
+                log.change(after=(1, 1, "x"), name=name)
+                log.change(before=(1, 2, "x"), after=(1, 3, "x"), name=name)
+            log.change(**refused)
+            log.change(before=(1, 3, "y"), name="u")
+        for witness, found in (("report", ["t", "u"]), ("off", [])):
+            with pytest.raises(ReplayStopped) as error:
+                replayed(log.path, tmp_path / "out", route=route, witness=witness)
+            assert error.value.mysql_errno == errno
+            assert [line.split(" once")[0] for line in error.value.listed] == [
+                f"before that, d.{name}: n differs from the log's before-image" for name in found]
+        with pytest.raises(ReplayStopped, match="the before-image has n = 2"):
+            replayed(log.path, tmp_path / "out", route=route, witness="stop")
+
+
+def test_a_refused_change_comes_with_the_differences_of_earlier_passes(tmp_path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    with Log(logs / "binlog.000001") as log:
+        log.table(TABLES["integer key"])
+        log.change(after=(1, 1, "x"))
+        log.change(before=(1, 2, "x"), after=(1, 3, "x"))
+        log.writer = log.writer.rotate(logs / "binlog.000002")
+        log.change(before=(9, 2, "x"))
+    with pytest.raises(ReplayStopped) as error:
+        replayed(logs, tmp_path / "out", pass_bytes=1)
+    assert "before that, d.t: n differs" in str(error.value)
+
+
 def test_the_report_the_page_and_the_command_have_it(tmp_path, capsys):
     with Log(tmp_path / "binlog.000001") as log:
         log.table(TABLES["integer key"])
