@@ -45,7 +45,7 @@ def print_result(result: ReplayResult) -> None:
                             "lists them with key, GTID and position", "yellow"))
     for difference in result.witness.differences:
         console.print(words(str(difference), "yellow"))
-    if result.witness.compared:
+    if not result.witness.is_empty:
         console.print(words(f"witness: {result.witness}"))
     console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
                                 f" ({_when(result.timestamp)})"))

@@ -21,7 +21,8 @@ def witness_result(found: Witnessed, outlines: Sequence[Outline]) -> WitnessResu
         rows = pa.Table.from_pylist([asdict(difference) for difference in found.differences])
         rows = rows.set_column(rows.schema.get_field_index("row"), "row", rows.column("row").cast(pa.int32()))
         differences = tuple(WitnessDifference(**row) for row in placed(rows, outlines).drop(["number"]).to_pylist())
-    return WitnessResult(found.compared, found.agreed, first_by_column(differences))
+    return WitnessResult(found.compared, found.agreed, first_by_column(differences), found.computed,
+                         found.computed_agreed)
 
 
 def with_differences(error: ApplierError, found: Witnessed, earlier: WitnessResult,

@@ -241,4 +241,4 @@ def test_hundreds_of_versions_of_a_table(spark, route, tmp_path):
             log.insert("d.p", {"id": [1], "v": [1]})
     made = applier.replay(str(tmp_path / "log.000001"), str(tmp_path / "out"), route=route, engine="spark",
                           master="local[2]")
-    assert made.table("d.p").rows == 1
+    assert made.snapshot.tables["d.p"].rows == 1

@@ -71,7 +71,7 @@ class UnitApplier(ABC, Generic[Taken]):
 
     @cached_property
     def _witness(self) -> UnitWitness | None:
-        return UnitWitness(self.spec.definition) if self.spec.witness != OFF else None
+        return UnitWitness(self.spec.definition, self._files) if self.spec.witness != OFF else None
 
     @abstractmethod
     def _new_search(self) -> UnitSearch[Taken]:
@@ -164,14 +164,14 @@ class UnitApplier(ABC, Generic[Taken]):
         if self._search is None or self._witness is None:
             return
         index = self._search.index
-        self._witness.compare(index, self._memory.layouts, partial(self._memory.gatherer, index))
+        self._witness.compare(index, self._memory.reading, partial(self._memory.gatherer, index))
 
     @property
     def _witnessed(self) -> Witnessed:
         if self._search is None or self._witness is None:
             return Witnessed()
-        found, by_search = self._witness.result, self._search.agreed_by_search
-        return Witnessed(found.compared + by_search, found.agreed + by_search, found.differences)
+        by_search = self._search.agreed_by_search
+        return together([self._witness.result, Witnessed(by_search, by_search)])
 
     def testimony(self) -> Witnessed:
         """What was witnessed in this version and those before, of each once: its rows may come down to several units.

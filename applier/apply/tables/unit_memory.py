@@ -27,6 +27,7 @@ class UnitMemory:
         self.files = files
         self.base = without_rows(table_schema(definition))
         self._definition, self._defaults = definition, ReplicaDefaults(definition)
+        self.reading: TableReading | None = None
         self._derived: list[pa.Table] = []
         self._stored = tuple(c for c, column in enumerate(definition.columns) if column.generated != "virtual")
         nothing = (0,) * len(definition.columns)
@@ -38,7 +39,7 @@ class UnitMemory:
 
     def bind_table_map(self, reading: TableReading) -> None:
         """The table's first changes are coming, with these columns and layouts."""
-        table_map = reading.table_map
+        self.reading, table_map = reading, reading.table_map
         self._set_images(LoggedColumns(self._stored, table_map.types, table_map.metadata), table_map.nullable,
                          reading.layouts)
 
