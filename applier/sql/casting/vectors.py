@@ -1,6 +1,6 @@
 """VECTOR columns: from bytes and to bytes, and of another number of dimensions.
 
-Source: MySQL 9.7 and MariaDB 11.8, as they were seen. A VECTOR(n) of MySQL has up to n numbers, one of MariaDB always n.
+Source: MySQL 9.7 and MariaDB 11.8, as they were seen. A VECTOR(n) of MySQL has up to n numbers, one of MariaDB n.
 What does not fit fails in MySQL, in MariaDB only in strict mode; else it becomes zeros.
 """
 
@@ -22,7 +22,7 @@ _WIDTH = 4
 
 
 def to_vector(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Vectors with other dimensions: those that are too many go, and in MariaDB zeros take the place of missing ones."""
+    """Vectors with other dimensions: what is too much goes, and in MariaDB zeros take the place of what is missing."""
     size = _WIDTH * (new.length or 0)
     data = pc.binary_slice(_bytes(values), 0, size)
     return _vectors(_padded(data, size) if session.flavour == "mariadb" else data, new)
