@@ -10,68 +10,22 @@ import pytest
 
 import applier
 from applier.cli import main
-from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
-from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.result import ReplayResult
-from applier.options import ReplayOptions
-from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
 from applier.writer.row_encoder import RowChanges
-from applier.writer.writer import BinlogWriter
 from tests.support.foreign_key_engines import both_engines, engine_of
+from tests.support.planted_faults import FAULTS, TABLE, Log, replayed
 
 pytestmark = pytest.mark.contradicted
 ROUTES = ("walk", "shuffle")
 both_routes = pytest.mark.parametrize("route", ROUTES)
 FULL = ("id", "n", "s")
 TABLES = {
-    "integer key": "id INT NOT NULL PRIMARY KEY, n INT, s VARCHAR(20)",
+    "integer key": TABLE,
     "key of bytes": "id INT NOT NULL, n INT, s VARCHAR(20) NOT NULL, PRIMARY KEY (s, id)",
     "several keys": "id INT NOT NULL PRIMARY KEY, n INT, s VARCHAR(20), UNIQUE KEY (s, id)",
 }
-
-
-class Log:
-    """A log of small tables, a method a transaction."""
-
-    def __init__(self, path, flavour="mysql"):
-        self.path, self.flavour, self.definitions = path, flavour, {}
-        self.writer = BinlogWriter(path, flavour=flavour)
-        self.writer.query("CREATE DATABASE d")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.writer.close()
-
-    def table(self, columns, name="t"):
-        sql = f"CREATE TABLE d.{name} ({columns}) ENGINE=InnoDB"
-        self.writer.query(sql)
-        self.define(columns, name)
-
-    def define(self, columns, name="t"):
-        """What the source's table is from here on, whatever statement made it."""
-        sql = f"CREATE TABLE d.{name} ({columns}) ENGINE=InnoDB"
-        self.definitions[name] = parse_statement(sql, flavour=self.flavour)[0].definition
-
-    def change(self, before=None, after=None, name="t", names=None):
-        """One change of one row, with the columns in `names` only; where its transaction begins."""
-        definition, begin = self.definitions[name], self.writer.position
-        images = []
-        for row in (before, after):
-            columns = None if row is None else dict(zip([c.name for c in definition.columns], row, strict=True))
-            images.append(None if columns is None else {
-                column: pa.array([value], pa.string() if isinstance(value, str) else pa.int32())
-                for column, value in columns.items() if names is None or column in names})
-        with self.writer.transaction():
-            self.writer.rows(RowChanges(definition, *images))
-        return begin
-
-
-def replayed(log, output, **options):
-    return replay_with(ThisProcess(2), ReplayOptions((str(log),), str(output), **options))
 
 
 def test_what_agrees_is_counted(tmp_path):
@@ -182,16 +136,15 @@ def test_a_cascade_that_the_log_confirms(engine, tmp_path):
     assert witness.agreed == witness.compared >= 2
 
 
+@both_engines
 @both_routes
-def test_a_missed_truncate(route, tmp_path):
-    """In idempotent mode a row takes the place of one that should be gone, and keeps what its image lacks."""
-    with Log(tmp_path / "binlog.000001") as log:
-        log.table(TABLES["integer key"])
-        log.change(after=(1, 1, "old"))  # a TRUNCATE followed, which no file has
-        log.change(after=(1, 2, ""), names=("id", "n"))
-        log.change(before=(1, 2, "new"), after=(1, 3, "new"))
-    [difference] = replayed(log.path, tmp_path / "out", route=route, exec_mode="idempotent").witness.differences
-    assert (difference.column, difference.logged, difference.held) == ("s", "'new'", "'old'")
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault(name, route, engine, tmp_path):
+    fault = FAULTS[name](tmp_path)
+    with engine_of(engine):
+        [difference] = replayed(fault.log, tmp_path / "out", route=route, **fault.options).witness.differences
+    assert (difference.column, difference.count, difference.logged, difference.held) == (
+        fault.column, 1, fault.logged, fault.held)
 
 
 @both_routes
