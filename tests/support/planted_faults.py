@@ -42,16 +42,16 @@ class Log:
         sql = f"CREATE TABLE d.{name} ({columns}) ENGINE=InnoDB"
         self.definitions[name] = parse_statement(sql, flavour=self.flavour)[0].definition
 
-    def change(self, before=None, after=None, name="t", names=None, *, cascaded=False):
-        """One change of one row, with the columns in `names` only; where its transaction begins. `cascaded`: a foreign
-        key made it, as MySQL 9.6 and newer log."""
+    def change(self, before=None, after=None, name="t", names=None, *, after_names=None, cascaded=False):
+        """One change of one row, with the columns in `names` only, or of the after-image those in `after_names`; where
+        its transaction begins. `cascaded`: a foreign key made it, as MySQL 9.6 and newer log."""
         definition, begin = self.definitions[name], self.writer.position
         images = []
-        for row in (before, after):
+        for row, wanted in ((before, names), (after, after_names or names)):
             columns = None if row is None else dict(zip([c.name for c in definition.columns], row, strict=True))
             images.append(None if columns is None else {
                 column: pa.array([value], pa.string() if isinstance(value, str) else pa.int32())
-                for column, value in columns.items() if names is None or column in names})
+                for column, value in columns.items() if wanted is None or column in wanted})
         with self.writer.transaction():
             self.writer.rows((_Cascaded if cascaded else RowChanges)(definition, *images))
         return begin

@@ -21,7 +21,7 @@ from applier.io.mapping import MappedFile
 from applier.schema.definition import TableDefinition
 from applier.sql.evaluator import depends_on_escapes
 
-_FIRST, _ONE_IN = 1 << 13, 1 << 6
+_FIRST, _ONE_IN = 1 << 10, 1 << 7
 """The first images of a unit that are compared, and one of how many later ones."""
 
 
