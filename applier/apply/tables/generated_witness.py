@@ -6,6 +6,8 @@ unit, and one in many of those that follow.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 import pyarrow as pa
 
@@ -57,7 +59,11 @@ class GeneratedWitness:
     def compare(self, reading: TableReading) -> None:
         """Compare all images that wait."""
         waiting, self._waiting = self._waiting, []
-        for images, pointers in waiting:
+        for uri, batches in groupby(waiting, key=lambda waiting: waiting[0].uri):
+            parts = [*batches]
+            images = LoggedImages(uri, np.concatenate([images.places for images, _ in parts]),
+                                  np.concatenate([images.rows for images, _ in parts]))
+            pointers = np.concatenate([pointers for _, pointers in parts])
             numbers = layouts_of(pointers)
             for number in np.unique(numbers).tolist():
                 layout = reading.layouts.known[number]
