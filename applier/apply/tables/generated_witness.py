@@ -1,11 +1,12 @@
 """Generated columns of after-images as witnesses of the expressions' evaluation: the image's value against ours.
 
-What is compared is bounded, as evaluation may take longer than all else that is done with a row: the first images of a
-unit, and one in many of those that follow.
+What is compared is bounded, as evaluation may take longer than all else that is done with a row: the first images that
+a unit sees, and one in many of those that follow.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 
 import numpy as np
@@ -23,8 +24,10 @@ from applier.io.mapping import MappedFile
 from applier.schema.definition import TableDefinition
 from applier.sql.evaluator import depends_on_escapes
 
+AreHere = Callable[[np.ndarray], np.ndarray]
+"""Tells which changes of a batch, by their numbers, have an after-image that is a row of the unit."""
 _FIRST, _ONE_IN = 1 << 10, 1 << 7
-"""The first images of a unit that are compared, and one of how many later ones."""
+"""The first images that a unit sees are compared, and one of how many later ones."""
 
 
 class GeneratedWitness:
@@ -46,12 +49,14 @@ class GeneratedWitness:
         """True if a column can be compared at all."""
         return bool(self._made_of)
 
-    def take(self, batch: Changes) -> None:
-        """Keep after-images of a batch to be compared."""
+    def take(self, batch: Changes, are_here: AreHere) -> None:
+        """Keep after-images of a batch to be compared, of those that it sees: units that see the same ones choose the
+        same, and each keeps its own."""
         there = np.flatnonzero(batch.images >= 0)
         order = np.arange(self._seen, self._seen + len(there))
         self._seen += len(there)
         chosen = there[(order < _FIRST) | (order % _ONE_IN == 0)]
+        chosen = chosen[are_here(chosen)]
         if len(chosen):
             self._waiting.append((LoggedImages(batch.file.uri, batch.places[chosen], batch.rows[chosen]),
                                   batch.images[chosen]))

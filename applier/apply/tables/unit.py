@@ -149,7 +149,7 @@ class UnitApplier(ABC, Generic[Taken]):
             return
         self._memory.remember_times(changes.batch)
         if self._witness is not None:
-            self._witness.take(changes.batch)
+            self._witness.take(changes.batch, partial(search.are_here, changes))
             if self._witness.is_full:
                 self._compare_images()
         if refused is not None:

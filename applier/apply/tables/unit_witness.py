@@ -19,7 +19,7 @@ from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.unit_index import UnitIndex
 from applier.apply.output.rows import CHUNK_ROWS, RowGatherer
 from applier.apply.tables.differing_values import Differences, LoggedImages
-from applier.apply.tables.generated_witness import GeneratedWitness
+from applier.apply.tables.generated_witness import AreHere, GeneratedWitness
 from applier.apply.tables.logged_table import TableReading
 from applier.apply.witnessed import Witnessed, together
 from applier.binlog.rows.changes import Changes, ImageLayouts
@@ -72,10 +72,10 @@ class UnitWitness:
         """Whether enough images wait to be compared."""
         return self._n_waiting >= CHUNK_ROWS or self._bytes_waiting >= _COMPARED_BYTES
 
-    def take(self, batch: Changes) -> None:
+    def take(self, batch: Changes, are_here: AreHere) -> None:
         """Keep what the index left open of a batch that it was given, and generated columns."""
         if self._generated is not None:
-            self._generated.take(batch)
+            self._generated.take(batch, are_here)
         disputed = self.images.disputed
         if not len(disputed):
             return
