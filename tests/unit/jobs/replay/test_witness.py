@@ -3,6 +3,7 @@
 import dataclasses
 import itertools
 import json
+from unittest import mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +13,7 @@ import applier
 from applier.cli import main
 from applier.errors import ReplayStopped
 from applier.jobs.replay.result import ReplayResult
+from applier.plan import units
 from applier.snapshot import manifest
 from applier.writer.row_encoder import RowChanges
 from tests.support.foreign_key_engines import both_engines, engine_of
@@ -268,6 +270,24 @@ def test_generated_columns_of_many_rows_are_sampled(tmp_path):
     witness = replayed(log.path, tmp_path / "out").witness
     assert (witness.computed, witness.computed - witness.computed_agreed) == (1024 + (20000 - 1024 + 127) // 128, 1)
     assert str(witness).endswith("before-images agree, 1,172 of 1,173 generated values")
+
+
+@both_routes
+@pytest.mark.parametrize("key", ["id INT", "id BINARY(4)"])
+def test_each_generated_value_is_compared_in_one_unit(key, route, tmp_path):
+    """All units of a table see all of its changes where their task walks the log."""
+    with Log(tmp_path / "binlog.000001") as log:
+        log.table(f"{key} NOT NULL PRIMARY KEY, a INT, g INT AS (a + 1) STORED")
+        ids = pa.array(range(100), pa.int32()) if key == "id INT" else \
+            pa.array([number.to_bytes(4, "big") for number in range(100)], pa.binary())
+        with log.writer.transaction():
+            log.writer.rows(RowChanges(log.definitions["t"], after={
+                "id": ids, "a": pa.array(range(100), pa.int32()),
+                "g": pa.array([number + 1 + (number % 50 == 3) for number in range(100)], pa.int32())}))
+    with mock.patch.multiple(units, UNIT_BYTES=300, LEAST_UNIT_BYTES=1):
+        made = replayed(log.path, tmp_path / "out", route=route)
+    assert made.units > 3 and (made.witness.computed, made.witness.computed_agreed) == (100, 98)
+    assert [difference.count for difference in made.witness.differences] == [2]
 
 
 def test_the_report_the_page_and_the_command_have_it(tmp_path, capsys):
