@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import TEMPORAL, ColumnType
 from applier.sql.nodes import Call
@@ -142,7 +143,7 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
         raise NotComputable("ROUND of doubles, or of digits before the point")
     scale = min(digits, array.type.scale)
-    made = pc.round(array, scale, round_mode="half_towards_infinity").cast(pa.decimal128(38, scale))
+    made = decimals.rounded(array, scale)
     type_ = ColumnType("decimal", precision=38, scale=scale) if array.type.scale else exact_type(0)
     return Value(made, type_, constant, shows=session.flavour == "mysql" or digits <= array.type.scale)
 
@@ -153,7 +154,7 @@ def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
         raise NotComputable("TRUNCATE of doubles, or of digits before the point")
     scale = min(digits, array.type.scale)
-    made = pc.round(array, scale, round_mode="towards_zero").cast(pa.decimal128(38, scale))
+    made = decimals.truncated(array, scale)
     return replace(numbers(made, constant=constant), shows=digits <= array.type.scale and not _has_zero(made))
 
 
@@ -180,8 +181,8 @@ FUNCTIONS: dict[str, Function] = {
     "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), None),
     "MOD": _arithmetic(lambda left, right: _divided(left, right)[1].cast(WHOLE), None),
     "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),
-    "FLOOR": _arithmetic(lambda values: pc.floor(values).cast(WHOLE), pc.floor),
-    "CEILING": _of_no_fraction(_arithmetic(lambda values: pc.ceil(values).cast(WHOLE), pc.ceil)),
+    "FLOOR": _arithmetic(decimals.floor, pc.floor),
+    "CEILING": _of_no_fraction(_arithmetic(decimals.ceil, pc.ceil)),
     "TRUNCATE": _of_no_fraction(_truncate), "GREATEST": _extreme(pc.max_element_wise),
     "LEAST": _extreme(pc.min_element_wise),
     "SIGN": _arithmetic(lambda values: pc.sign(values.cast(pa.float64())), None),

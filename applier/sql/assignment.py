@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import (
     BINARY,
@@ -86,7 +87,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         if value.type.base == "double" and not value.is_column:
             value = _whole(value, wanted)
     if wanted.base in _DATETIMES and value.type.base in ("decimal", "double", "float") and \
-            pc.any(pc.not_equal(pc.floor(value.values), value.values)).as_py():
+            _has_fraction(value.values):
         raise NotComputable("numbers with a fraction as dates")
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
         value = numbers(as_number(value, session), constant=value.constant)
@@ -128,14 +129,22 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
         return replace(value, values=pc.if_else(pc.less(values, _ZERO), pa.scalar(_ZERO, values.type), values))
     if not pa.types.is_floating(values.type) and value.type.base != "decimal":
         return value
-    return numbers(pc.trunc(values).cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
+    return numbers(_truncated(values).cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
+
+
+def _truncated(values: pa.Array) -> pa.Array:
+    return decimals.truncated(values, 0) if pa.types.is_decimal(values.type) else pc.trunc(values)
+
+
+def _has_fraction(values: pa.Array) -> bool:
+    return bool(pc.any(pc.not_equal(_truncated(values), values)).as_py())
 
 
 def _digits(value: Value, session: Session) -> tuple[Value, Session]:
     """Whole numbers as dates, by their digits from the right. (In an ALTER, doubles go through text, as all of MySQL's
     numbers do.)"""
     found = as_number(value, session)
-    if pc.any(pc.not_equal(pc.floor(found), found)).as_py():
+    if _has_fraction(found):
         return value, session
     found = found.cast(pa.decimal128(38, 0))
     low, high = (pa.scalar(Decimal(bound), pa.decimal128(38, 0)) for bound in _SHORT_YEARS)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import zero_dates
+from applier.mysql import decimals, zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import TEMPORAL, ColumnType
 from applier.sql.casting.values import convert_values
@@ -68,7 +68,7 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session) -> 
     found = as_number(converted(value, WHOLE_NUMBER, session) if value.type.base in TEMPORAL else value, session)
     if pa.types.is_floating(found.type):
         raise NotComputable("CAST of doubles to whole numbers")
-    return numbers(pc.round(found, 0, round_mode="half_towards_infinity").cast(pa.decimal128(38, 0)), constant=False)
+    return numbers(decimals.rounded(found, 0), constant=False)
 
 
 def _unsigned(value: Value, size: int | None, scale: int | None, session: Session) -> Value:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import zero_dates
+from applier.mysql import decimals, zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.zero_dates import DAY
@@ -145,7 +145,7 @@ def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None,
         exact = pc.multiply(found.fill_null(0).cast(pa.decimal128(20, min(6, found.type.scale))),
                             pa.scalar(Decimal(SECOND), pa.decimal128(7, 0)))
         return None, np.asarray(exact.cast(pa.int64())), is_null, count.constant
-    whole = pc.round(found, 0, round_mode="half_towards_infinity").fill_null(0).cast(pa.decimal128(18, 0))
+    whole = decimals.rounded(found, 0).fill_null(0).cast(pa.decimal128(18, 0))
     amount = np.asarray(whole.cast(pa.int64()))
     if (np.abs(amount) > 10**8 * (10**6 if unit == "MICROSECOND" else 1)).any():
         raise NotComputable("an interval of so much time")
