@@ -28,6 +28,11 @@ def rounded(values: pa.Array, scale: int) -> pa.Array:
     return _without_digits(truncated(wide, scale + 1), scale, "half_towards_infinity")
 
 
+def has_fraction(values: pa.Array) -> pa.Array:
+    """Which decimals are not whole."""
+    return pc.not_equal(_as(truncated(values, 0), values), values)
+
+
 def floor(values: pa.Array) -> pa.Array:
     """The largest whole numbers that are not larger."""
     if values.type.scale == 0:

@@ -129,15 +129,14 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
         return replace(value, values=pc.if_else(pc.less(values, _ZERO), pa.scalar(_ZERO, values.type), values))
     if not pa.types.is_floating(values.type) and value.type.base != "decimal":
         return value
-    return numbers(_truncated(values).cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
-
-
-def _truncated(values: pa.Array) -> pa.Array:
-    return decimals.truncated(values, 0) if pa.types.is_decimal(values.type) else pc.trunc(values)
+    whole = decimals.truncated(values, 0) if pa.types.is_decimal(values.type) else pc.trunc(values)
+    return numbers(whole.cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
 
 
 def _has_fraction(values: pa.Array) -> bool:
-    return bool(pc.any(pc.not_equal(_truncated(values), values)).as_py())
+    found = decimals.has_fraction(values) if pa.types.is_decimal(values.type) else \
+        pc.not_equal(pc.floor(values), values)
+    return bool(pc.any(found).as_py())
 
 
 def _digits(value: Value, session: Session) -> tuple[Value, Session]:
