@@ -6,8 +6,11 @@ Source: MySQL manual, "Arithmetic Operators", "Precision Math"; judged by both s
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,8 +19,11 @@ from applier.errors import NotComputable
 from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import TEMPORAL, ColumnType
+from applier.sql.casting.texts import by_distinct
+from applier.sql.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
+    DOUBLE,
     WHOLE,
     Arguments,
     Compute,
@@ -29,6 +35,7 @@ from applier.sql.values import (
     together,
     whole_number,
 )
+from applier.sql.values import constant as constant_of
 
 _MOST_SCALE = 30
 """The largest scale of MySQL's DECIMAL; MariaDB's is larger."""
@@ -137,11 +144,44 @@ def _of_no_fraction(function: Function) -> Function:
     return computed
 
 
+def rounded_double(number: float, places: int, session: Session, round_to: Callable[[float], float] = round) -> float:
+    """A double with so many digits behind the point, as the servers' own arithmetic rounds it. Raises NotComputable
+    for MariaDB's -0, which depends on the version."""
+    ten = float(f"1e{abs(places)}")
+    within = number * ten if places >= 0 else number / ten
+    if not math.isfinite(within):
+        return number
+    whole = math.copysign(float(round_to(within)), number)
+    made = whole / ten if places >= 0 else whole * ten
+    if made == 0 and math.copysign(1, made) < 0 and session.flavour == "mariadb":
+        raise NotComputable("a double that is rounded to -0")
+    return made
+
+
+def _of_doubles(array: pa.Array, digits: int, session: Session, round_to: Callable[[float], float], *,
+                constant: bool) -> Value:
+    made = by_distinct(array, lambda one: None if one is None else rounded_double(one, digits, session, round_to),
+                       pa.float64())
+    return numbers(made, constant=constant)
+
+
+def _before_point(array: pa.Array, digits: int, round_to: Compute) -> pa.Array:
+    """Exact numbers with zeros before the point: whole numbers."""
+    unit = Decimal(10)**min(38, -digits)
+    made = by_distinct(array, lambda one: None if one is None else
+                       (one / unit).to_integral_value(round_to, _DIGITS) * unit, pa.decimal128(38, 0))
+    return made
+
+
 def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [array], constant = operands(arguments[:1], session, n)
     digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
+    if pa.types.is_floating(array.type) and abs(digits) <= 30:
+        return _of_doubles(array, digits, session, round, constant=constant)
+    if -38 < digits < 0:
+        return numbers(_before_point(array, digits, ROUND_HALF_UP), constant=constant)
     if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
-        raise NotComputable("ROUND of doubles, or of digits before the point")
+        raise NotComputable("ROUND to so many digits")
     scale = min(digits, array.type.scale)
     made = decimals.rounded(array, scale)
     type_ = ColumnType("decimal", precision=38, scale=scale) if array.type.scale else exact_type(0)
@@ -151,11 +191,17 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [array], constant = operands(arguments[:1], session, n)
     digits = whole_number(arguments[1], session)
+    if pa.types.is_floating(array.type) and abs(digits) <= 30:
+        return _of_doubles(array, digits, session, math.trunc, constant=constant)
+    if -38 < digits < 0:
+        return numbers(_before_point(array, digits, ROUND_DOWN), constant=constant)
     if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
-        raise NotComputable("TRUNCATE of doubles, or of digits before the point")
+        raise NotComputable("TRUNCATE to so many digits")
     scale = min(digits, array.type.scale)
     made = decimals.truncated(array, scale)
-    return replace(numbers(made, constant=constant), shows=digits <= array.type.scale and not _has_zero(made))
+    if digits > scale and session.flavour == "mariadb":
+        made = made.cast(pa.decimal128(38, digits))
+    return numbers(made, constant=constant)
 
 
 def _extreme(function: Compute) -> Function:
@@ -165,12 +211,36 @@ def _extreme(function: Compute) -> Function:
             raise NotComputable(f"{call.name} of values that are not numbers")
         arrays, constant = operands(arguments, session, n)
         if pa.types.is_floating(arrays[0].type):
-            raise NotComputable(f"{call.name} of doubles")
+            made = function(*arrays, skip_nulls=False)
+            if pc.any(pc.equal(made, 0.0)).as_py():
+                made = pc.if_else(pc.equal(made, 0.0), 0.0, made)
+            return numbers(made, constant=constant)
         scale = max(array.type.scale for array in arrays)
         made = function(*(array.cast(pa.decimal128(38, scale)) for array in arrays), skip_nulls=False)
         return replace(numbers(made, constant=constant), shows=len({array.type.scale for array in arrays}) == 1)
 
     return computed
+
+
+def _root(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [found] = [as_double(as_number(value, session)) for value in arguments]
+    made = pc.sqrt(pc.if_else(pc.less(found, 0.0), pa.scalar(None, pa.float64()), found))
+    return numbers(made, constant=arguments[0].constant)
+
+
+def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """POW where the power is a double: others depend on the server's library."""
+    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
+
+    def power(base: float, exponent: float) -> float:
+        if exponent == int(exponent) and abs(exponent) <= 64 and (base or exponent >= 0):
+            exact = Fraction(base) ** int(exponent)
+            if abs(exact) < 2**1023 and Fraction(float(exact)) == exact:
+                return float(exact)
+        raise NotComputable("POW that is no exact double")
+
+    made = computed(arrays, power, pa.float64())
+    return numbers(made, constant=all(value.constant for value in arguments))
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -186,5 +256,6 @@ FUNCTIONS: dict[str, Function] = {
     "TRUNCATE": _of_no_fraction(_truncate), "GREATEST": _extreme(pc.max_element_wise),
     "LEAST": _extreme(pc.min_element_wise),
     "SIGN": _arithmetic(lambda values: pc.sign(values.cast(pa.float64())), None),
-    "ROUND": _of_no_fraction(_round),
+    "ROUND": _of_no_fraction(_round), "SQRT": _root, "POW": _power,
+    "PI": lambda arguments, call, session, n: constant_of(pa.scalar(math.pi), DOUBLE),
 }

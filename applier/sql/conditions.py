@@ -23,7 +23,6 @@ from applier.sql.nodes import Call
 from applier.sql.values import (
     DOUBLE,
     NULL,
-    SEVERAL,
     TEXT,
     Arguments,
     Compute,
@@ -36,12 +35,10 @@ from applier.sql.values import (
     collation_of,
     common_charset,
     exact_type,
-    is_ascii,
     numbers,
     together,
     truth,
 )
-from keysearch.collation import collation_of as collation_on
 from keysearch.collation import equality_column
 
 _EXACT_IN_DOUBLE = 2**53
@@ -132,15 +129,12 @@ def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int)
     and numbers."""
     if name not in ("=", "<>", "IN", "<=>"):
         return searches.in_order(arguments, session, n)
-    collations = {value.type.collation for value in arguments if value.type.collation is not None}
-    unknown = session.flavour == "mariadb" and any(value.type.collation is None and not value.constant
-                                                   for value in arguments)
-    if len(collations) != 1 or SEVERAL in collations or unknown:
+    try:
+        collation = searches.collation_between(arguments, session)
+    except NotComputable:
         return searches.equal_in_all(arguments, session, n)
-    [collation] = [collation_on(collation, session.flavour) for collation in collations]
-    if any(value.constant and not is_ascii(value.values) for value in arguments):
-        raise NotComputable("text that is not ASCII compared")
-    return [equality_column(array, collation) for array in together(arguments, n)]
+    texts = [Value(as_text(value, session), TEXT, value.constant) for value in arguments]
+    return [equality_column(array, collation) for array in together(texts, n)]
 
 
 def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:

@@ -21,7 +21,8 @@ _MOST_LEVELS = 200
 _LEVELS = [
     {"||": "OR", "OR": "OR"}, {"XOR": "XOR"}, {"&&": "AND", "AND": "AND"}, {},
     {"=": "=", "<=>": "<=>", ">=": ">=", ">": ">", "<=": "<=", "<": "<", "<>": "<>", "!=": "<>", "IS": "IS"},
-    {"LIKE": "LIKE", "IN": "IN", "BETWEEN": "BETWEEN", "NOT": "NOT", "REGEXP": "REGEXP", "RLIKE": "REGEXP"},
+    {"LIKE": "LIKE", "IN": "IN", "BETWEEN": "BETWEEN", "NOT": "NOT", "REGEXP": "REGEXP", "RLIKE": "REGEXP",
+     "SOUNDS": "SOUNDS"},
     {"|": "|"}, {"&": "&"}, {"<<": "<<", ">>": ">>"}, {"-": "-", "+": "+"},
     {"*": "*", "/": "/", "DIV": "DIV", "%": "MOD", "MOD": "MOD"}, {"^": "^"},
 ]
@@ -169,6 +170,9 @@ class Reader:
                 raise self.unknown()
         elif name == "IN":
             made = Call("IN", (left, *self._arguments()))
+        elif name == "SOUNDS":
+            self._expect("LIKE")
+            made = Call("=", (Call("SOUNDEX", (left,)), Call("SOUNDEX", (self.expression(_BITS),))))
         elif name == "BETWEEN":
             low = self.expression(_BITS)
             self._expect("AND")
@@ -176,6 +180,8 @@ class Reader:
             made = Call("BETWEEN", (left, low, high))
         else:
             made = Call(name, (left, self.expression(_BITS if name in ("LIKE", "REGEXP") else _PREDICATE)))
+            if name == "LIKE" and self._take("ESCAPE"):
+                made = Call(name, (*made.arguments, self._primary()))
         return Call("NOT", (made,)) if negated else made
 
     def _negation(self) -> Node:
@@ -194,8 +200,8 @@ class Reader:
             return Call("NOT", (self._signed(),))
         if self._take("~"):
             return Call("~", (self._signed(),))
-        if self.word == "BINARY":
-            raise self.unknown()
+        if self._take("BINARY"):
+            return Call("CAST", (self._signed(),), "BINARY")
         return self._behind(self._primary())
 
     def _signed(self) -> Node:
@@ -338,6 +344,10 @@ class Reader:
             within = self.expression(0)
             self._expect(")")
             return Call("LOCATE", (sought, within))
+        if name == "TRIM":
+            return self._trim()
+        if name == "CHAR":
+            return self._characters()
         name = _SYNONYMS.get(name, name)
         arguments = self._arguments(*("FROM", "FOR") if name == "SUBSTRING" else ())
         if name in ("ADDDATE", "SUBDATE") and len(arguments) == 2:
@@ -345,6 +355,30 @@ class Reader:
                 Call("INTERVAL", (arguments[1],), "DAY")
             return Call("-" if name == "SUBDATE" else "+", (arguments[0], interval))
         return Call(name, arguments)
+
+    def _trim(self) -> Node:
+        self._expect("(")
+        where = self._next().keyword if self.word in ("LEADING", "TRAILING", "BOTH") else ""
+        removed = None if self.word == "FROM" else self.expression(0)
+        if removed is not None and not self._take("FROM"):
+            if where:
+                raise self.unknown()
+            self._expect(")")
+            return Call("TRIM", (removed,))
+        if removed is None:
+            self._expect("FROM")
+        text = self.expression(0)
+        self._expect(")")
+        return Call("TRIM", (text,) if removed is None else (text, removed), where)
+
+    def _characters(self) -> Node:
+        self._expect("(")
+        found = [self.expression(0)]
+        while self._take(","):
+            found.append(self.expression(0))
+        charset = self._next().text if self._take("USING") else ""
+        self._expect(")")
+        return Call("CHAR", tuple(found), charset)
 
     def _cast(self) -> Node:
         self._expect("(")

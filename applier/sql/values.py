@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import types
+from applier.mysql import decimals, types
 from applier.mysql.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
@@ -153,6 +153,11 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
     raise NotComputable("the bytes of text in a character set that is not known")
 
 
+def text_type(charset: str | None, collation: str | None) -> ColumnType:
+    """The type of text with this character set and collation, as far as they are known."""
+    return replace(TEXT, charset=charset, collation=collation)
+
+
 def collation_of(values: list[Value]) -> str | None:
     """The collation of text made of these; None if no text among them has one of its own."""
     collations = {value.type.collation for value in values} - {None}
@@ -199,6 +204,16 @@ def one(value: Value) -> Any:
     if not value.constant:
         raise NotComputable("an argument that is not the same in every row")
     return value.values[0].as_py()
+
+
+def whole_numbers(value: Value, session: Session) -> Value:
+    """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
+    if value.is_text and pc.all(pc.match_substring_regex(as_text(value, session), r"^\s*-?\d{1,18}$")).as_py() is False:
+        raise NotComputable("text that is not a whole number as an argument")
+    found = as_number(value, session)
+    if pa.types.is_floating(found.type):
+        found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)
+    return replace(value, values=decimals.rounded(found, 0), type=WHOLE_NUMBER)
 
 
 def whole_number(value: Value, session: Session) -> int:
