@@ -65,7 +65,9 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
         if double is None:
             raise NotComputable(f"{call.name} of doubles")
         made = double(*arrays)
-        return numbers(pc.add(made, 0.0) if session.flavour == "mariadb" else made, constant=constant)  # it has no -0
+        if pa.types.is_floating(made.type) and session.flavour == "mariadb":
+            made = pc.add(made, 0.0)  # it has no -0
+        return numbers(made, constant=constant)
 
     return computed
 
@@ -94,14 +96,30 @@ def _summed(function: Compute) -> Compute:
 
 
 def _divided(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """DIV and MOD of whole numbers: quotients rounded towards zero, and remainders with the dividend's sign; NULL for
-    division by 0."""
-    if left.type.scale or right.type.scale:
-        raise NotComputable("DIV and MOD of numbers with a fraction")
+    """DIV and MOD: quotients rounded towards zero, and remainders with the dividend's sign; NULL for division by 0."""
+    scale = max(left.type.scale, right.type.scale)
+    if scale:
+        return (computed([left, right], lambda one, other: _quotient_and_rest(one, other)[0], WHOLE),
+                computed([left, right], lambda one, other: _quotient_and_rest(one, other)[1], pa.decimal128(38, scale)))
     left, right = left.cast(pa.int64()), right.cast(pa.int64())
     right = pc.if_else(pc.equal(right, 0), pa.scalar(None, pa.int64()), right)
     quotients = pc.divide_checked(left, right)
     return quotients, pc.subtract(left, pc.multiply(quotients, right))
+
+
+def _quotient_and_rest(left: Decimal, right: Decimal) -> tuple[Decimal | None, Decimal | None]:
+    return _DIGITS.divmod(left, right) if right else (None, None)
+
+
+def _remainders(left: pa.Array, right: pa.Array) -> pa.Array:
+    return computed([left, right], lambda one, other: math.fmod(one, other) if other else None, pa.float64())
+
+
+def _whole_quotients(left: pa.Array, right: pa.Array) -> pa.Array:
+    made = computed([left, right], lambda one, other: math.trunc(one / other) if other else None, pa.decimal128(38, 0))
+    if pc.any(pc.greater(pc.abs(made), Decimal(2**63 - 1))).as_py():
+        raise NotComputable("DIV of doubles beyond 9223372036854775807")
+    return made
 
 
 def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -222,6 +240,15 @@ def _extreme(function: Compute) -> Function:
     return computed
 
 
+def _remainder(left: pa.Array, right: pa.Array) -> pa.Array:
+    made = _divided(left, right)[1]
+    return made if pa.types.is_decimal(made.type) else made.cast(WHOLE)
+
+
+def _sign(values: pa.Array) -> pa.Array:
+    return pc.sign(values.cast(pa.float64())).cast(WHOLE)
+
+
 def _root(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [found] = [as_double(as_number(value, session)) for value in arguments]
     made = pc.sqrt(pc.if_else(pc.less(found, 0.0), pa.scalar(None, pa.float64()), found))
@@ -248,14 +275,14 @@ FUNCTIONS: dict[str, Function] = {
     "-": _arithmetic(_summed(pc.subtract), pc.subtract, zeros=False),
     "*": _arithmetic(_multiplied, pc.multiply, zeros=False),
     "/": _quotient,
-    "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), None),
-    "MOD": _arithmetic(lambda left, right: _divided(left, right)[1].cast(WHOLE), None),
+    "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), _whole_quotients),
+    "MOD": _arithmetic(_remainder, _remainders, zeros=False),
     "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),
     "FLOOR": _arithmetic(decimals.floor, pc.floor),
     "CEILING": _of_no_fraction(_arithmetic(decimals.ceil, pc.ceil)),
     "TRUNCATE": _of_no_fraction(_truncate), "GREATEST": _extreme(pc.max_element_wise),
     "LEAST": _extreme(pc.min_element_wise),
-    "SIGN": _arithmetic(lambda values: pc.sign(values.cast(pa.float64())), None),
+    "SIGN": _arithmetic(_sign, _sign),
     "ROUND": _of_no_fraction(_round), "SQRT": _root, "POW": _power,
     "PI": lambda arguments, call, session, n: constant_of(pa.scalar(math.pi), DOUBLE),
 }

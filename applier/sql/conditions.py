@@ -21,6 +21,7 @@ from applier.sql.arithmetic import as_double, operands
 from applier.sql.casting.values import convert_values
 from applier.sql.nodes import Call
 from applier.sql.values import (
+    BYTES,
     DOUBLE,
     NULL,
     TEXT,
@@ -158,9 +159,12 @@ def _common_type(arguments: Arguments, session: Session) -> ColumnType:
         return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:
         return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
-    if kinds & {*TEMPORAL, "json", "geometry"} or any(pa.types.is_binary(value.values.type) for value in typed) \
-            or any(value.is_text for value in typed):
+    if kinds & {"json", "geometry", "bit"} or (kinds & {*TEMPORAL} and not any(value.is_text for value in typed)):
         raise NotComputable("a value of one type or another")
+    if kinds & BINARY:
+        return BYTES
+    if any(value.is_text for value in typed):
+        return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     arrays = [as_number(value, session) for value in typed]
     if any(pa.types.is_floating(array.type) for array in arrays):
         return DOUBLE
@@ -180,6 +184,8 @@ def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], Column
             values = as_double(as_number(value, session))
         elif type_.base in ("decimal", "bigint"):
             values = as_number(value, session).cast(pa.decimal128(38, type_.scale or 0))
+        elif type_ is BYTES:
+            values = as_bytes(value, session)
         elif type_.base == "longtext":
             values = as_text(value, session)
         else:
@@ -193,6 +199,8 @@ def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
         return pa.null()
     if type_.base in ("decimal", "bigint"):
         return pa.decimal128(38, type_.scale or 0)
+    if type_ is BYTES:
+        return pa.binary()
     return pa.string() if type_.base == "longtext" else pa.float64() if type_.base == "double" else \
         next(value.values.type for value in arguments if not value.is_null)
 

@@ -29,6 +29,7 @@ from applier.sql import (
     documents,
     geometry,
     intervals,
+    letter_cases,
     searches,
     text_forms,
     texts,
@@ -45,7 +46,7 @@ Columns: TypeAlias = Callable[[str], Typed]
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
               | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
-              | codes.FUNCTIONS | choices.FUNCTIONS)
+              | codes.FUNCTIONS | choices.FUNCTIONS | letter_cases.FUNCTIONS)
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 
 

@@ -24,14 +24,12 @@ from applier.sql.values import (
     BYTES,
     TEXT,
     Arguments,
-    Compute,
     Function,
     Value,
     as_bytes,
     as_text,
     collation_of,
     common_charset,
-    is_ascii,
     numbers,
     one,
     together,
@@ -47,17 +45,6 @@ def _texts(arguments: Arguments, session: Session) -> tuple[Arguments, ColumnTyp
     """The arguments as text, and the type of the result."""
     type_ = replace(TEXT, charset=common_charset(arguments), collation=collation_of(arguments))
     return [Value(as_text(value, session), TEXT, value.constant) for value in arguments], type_
-
-
-def _case(function: Compute) -> Function:
-    def changed(text: pa.Array) -> pa.Array:
-        if not is_ascii(text):
-            raise NotComputable("the case of text that is not ASCII")
-        return function(text)
-
-    of_text = of_columns(changed, "text")
-    return lambda arguments, call, session, n: (
-        arguments[0] if arguments[0].type.base in BINARY else of_text(arguments, call, session, n))
 
 
 def _concat(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -181,7 +168,7 @@ FUNCTIONS: dict[str, Function] = {
     "TRIM_ORACLE": of_columns(lambda text: _without_empty(pc.utf8_trim(text, " ")), "text"),
     "LTRIM_ORACLE": of_columns(lambda text: _without_empty(pc.utf8_ltrim(text, " ")), "text"),
     "RTRIM_ORACLE": of_columns(lambda text: _without_empty(pc.utf8_rtrim(text, " ")), "text"),
-    "CONCAT": _concat, "CONCAT_WS": _concat_ws, "UPPER": _case(pc.utf8_upper), "LOWER": _case(pc.utf8_lower),
+    "CONCAT": _concat, "CONCAT_WS": _concat_ws,
     "LEFT": of_columns(_left, "text", "whole"), "RIGHT": of_columns(_right, "text", "whole"),
     "SUBSTRING": of_columns(_substring, "text", "whole", "whole?"),
     "LTRIM": of_columns(lambda text: pc.utf8_ltrim(text, " "), "text"),
