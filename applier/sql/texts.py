@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.collations import charset_of, collation_in
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import by_distinct
@@ -162,6 +163,17 @@ def _without_empty(text: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(text, ""), pa.scalar(None, pa.string()), text)
 
 
+def _collated(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """Text in another collation of its character set."""
+    [value] = arguments
+    if not value.is_text:
+        raise NotComputable("COLLATE of a value that is not text")
+    name = collation_in(value.type.charset or "", call.word)
+    if charset_of(name) != value.type.charset:
+        raise NotComputable(f"COLLATE {call.word} of text in {value.type.charset}")
+    return replace(value, type=replace(value.type, collation=name), constant=value.constant, is_column=False)
+
+
 FUNCTIONS: dict[str, Function] = {
     "CONCAT_OPERATOR_ORACLE": _oracle_concat, "SUBSTR_ORACLE": of_columns(_oracle_substring, "text", "whole", "whole?"),
     "REPLACE_ORACLE": _oracle_replace,
@@ -175,6 +187,6 @@ FUNCTIONS: dict[str, Function] = {
     "RTRIM": of_columns(lambda text: pc.utf8_rtrim(text, " "), "text"),
     "REPLACE": of_columns(_replace, "text", "text", "text"),
     "CHAR_LENGTH": _char_length, "LENGTH": _length, "UNHEX": _unhex,
-    "BIT_LENGTH": lambda arguments, call, session, n: _length(arguments, call, session, n, of_byte=8),
+    "COLLATE": _collated, "BIT_LENGTH": lambda arguments, call, session, n: _length(arguments, call, session, n, of_byte=8),
     "MD5": _digest("md5"), "SHA1": _digest("sha1"), "SHA2": _digest(""),
 }
