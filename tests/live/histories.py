@@ -112,7 +112,8 @@ class Run:
             self.shrink -= 1
             self._shrink(judge, one, verdict, folder)
         else:
-            keep(folder, self._again(one), verdict, one.statements)
+            again = one if verdict.kind == REFUSED else self._again(one)
+            keep(folder, again, verdict, one.statements)
 
     def _shrink(self, judge: Judge, one: Recorded, verdict: Verdict, folder: Path) -> None:
         def shows(statements: list[str]) -> bool:

@@ -69,7 +69,7 @@ class Judge:
         return self._judge([one], one.log, [], options)[0]
 
     def together(self, some: list[Recorded], log: Path, again: Callable[[Recorded], Recorded]) -> list[Verdict]:
-        """Histories of one log; `again` gives one that needs a log of its own."""
+        """Histories of one log; `again` records one that needs a log of its own."""
         found: dict[int, Verdict] = {}
         while len(found) < len(some):
             ignored = [some[number].database for number in found]
@@ -79,7 +79,8 @@ class Judge:
             except _OfOne as error:
                 number = next((number for number, one in enumerate(some) if one is error.one), None)
                 if number is not None and number not in found:
-                    found[number] = self.alone(again(some[number]))
+                    verdict = _refused(error.__cause__)
+                    found[number] = verdict if verdict.kind == REFUSED else self.alone(again(some[number]))
                     continue
                 judged = [self.alone(again(one)) for one in rest]
             found |= dict(zip([number for number in range(len(some)) if number not in found], judged, strict=True))
@@ -120,9 +121,9 @@ def _whose(error: Exception, some: list[Recorded]) -> Recorded | None:
         (one for one in some if position is not None and one.place[0] <= position < one.place[1]), None))
 
 
-def _refused(error: Exception) -> Verdict:
+def _refused(error: BaseException | None) -> Verdict:
     if not isinstance(error, ApplierError):
-        lines = traceback.format_exc().splitlines()
+        lines = [line for text in traceback.format_exception(error) for line in text.splitlines()]
         return Verdict(CRASHED, f"{type(error).__name__} {lines[-3].strip()}", tuple(lines[-9:]))
     text = str(error)
     kind = WRONG if WITNESS_SAYS in text or error.mysql_errno is not None else REFUSED
@@ -130,8 +131,8 @@ def _refused(error: Exception) -> Verdict:
 
 
 def _general(text: str) -> str:
-    """A message without names and values."""
-    text = re.sub(r"\(at [^)]*\)", "", text)
+    """A message without statements, names and values."""
+    text = re.sub(r"\(at [^)]*\)|: (ALTER|CREATE|INSERT) .*|column .* cannot be computed: ", "", text)
     text = re.sub(r"`[^`]*`|\bh\d+(_b)?\.\S+|\b[a-z]+\d+\w*", "…", text)
     return re.sub(r"'[^']*'|\d+", "…", text).partition(" hint: ")[0][:160]
 
@@ -155,4 +156,5 @@ def keep(folder: Path, one: Recorded, verdict: Verdict, statements: Sequence[str
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "history.sql").write_text("".join(f"{statement};\n" for statement in statements))
     (folder / "verdict.txt").write_text("\n".join([verdict.kind, verdict.reason, *verdict.lines]) + "\n")
-    shutil.copyfile(one.log, folder / one.log.name)
+    if verdict.kind != REFUSED:
+        shutil.copyfile(one.log, folder / one.log.name)

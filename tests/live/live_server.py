@@ -134,6 +134,8 @@ class Recording:
 
 
 def _shown(name: str, kind: str) -> str:
+    if kind.startswith(("enum", "set")):  # those in binary would come as bytes
+        return f"CONVERT({name} USING utf8mb4)"
     return f"HEX({name})" if kind.startswith("vector") else name + " + 0e0" * kind.startswith(("float", "double"))
 
 
