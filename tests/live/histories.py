@@ -22,7 +22,19 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.live.judged import CRASHED, EQUAL, REFUSED, WRONG, Judge, Recorded, Verdict, keep, record_again, replica_says
+from tests.live.judged import (
+    CRASHED,
+    DIFFERS,
+    EQUAL,
+    REFUSED,
+    WRONG,
+    Judge,
+    Recorded,
+    Verdict,
+    keep,
+    record_again,
+    replica_says,
+)
 from tests.live.live_server import LiveServer, Recording
 from tests.live.random_history import History
 from tests.live.shrinking import fewest
@@ -90,15 +102,9 @@ class Run:
         return Recorded(seed, history.database, done, Path(), place, server.held(history.database))
 
     def _note(self, judge: Judge, one: Recorded, verdict: Verdict) -> None:
-        if verdict.kind == WRONG and self.replica is not None:
+        if verdict.kind == WRONG:
             one = self._again(one)
-            said = replica_says(self.server, self.replica, one)
-            if isinstance(said, str):
-                verdict = Verdict(verdict.kind, f"a replica stops: {said}"[:200], verdict.lines)
-            elif said != one.held:
-                one.held = said
-                verdict = judge.alone(one, witness="off")
-                self.counts["the source differs from its replica"] += 1
+            verdict = self._sure(judge, one)
         self.counts[verdict.kind] += 1
         if not verdict:
             return
@@ -112,17 +118,30 @@ class Run:
             self.shrink -= 1
             self._shrink(judge, one, verdict, folder)
         else:
-            again = one if verdict.kind == REFUSED else self._again(one)
-            keep(folder, again, verdict, one.statements)
+            keep(folder, one, verdict, one.statements)
+
+    def _sure(self, judge: Judge, one: Recorded) -> Verdict:
+        """The verdict on a history that has a log of its own, where a replica has the last word."""
+        verdict = judge.alone(one)
+        if verdict.kind != WRONG or self.replica is None:
+            return verdict
+        said = replica_says(self.server, self.replica, one)
+        if isinstance(said, str):
+            stops = not verdict.reason.startswith(DIFFERS)
+            return Verdict(EQUAL if stops else WRONG, "a replica stops", (said, *verdict.lines))
+        if said == one.held:
+            return verdict
+        one.held = said
+        return judge.alone(one, witness="off")
 
     def _shrink(self, judge: Judge, one: Recorded, verdict: Verdict, folder: Path) -> None:
         def shows(statements: list[str]) -> bool:
             trial = record_again(self.server, one.seed, one.database, statements)
-            return judge.alone(trial).kind == verdict.kind
+            return self._sure(judge, trial).kind == verdict.kind
 
         left = fewest(one.statements, shows)
         shrunk = record_again(self.server, one.seed, one.database, left)
-        keep(folder, shrunk, judge.alone(shrunk), shrunk.statements)
+        keep(folder, shrunk, self._sure(judge, shrunk), shrunk.statements)
         print(*(f"    {statement};" for statement in shrunk.statements), sep="\n", flush=True)
 
     def report(self) -> str:

@@ -73,7 +73,7 @@ class Sessions:
         return self._pick([
             "SET foreign_key_checks = 0", "SET foreign_key_checks = 1", "SET unique_checks = 0",
             "SET explicit_defaults_for_timestamp = OFF", "SET explicit_defaults_for_timestamp = ON",
-            "SET auto_increment_increment = 3", "SET auto_increment_offset = 2", "SET insert_id = 77",
+            "SET auto_increment_increment = 3", "SET auto_increment_offset = 2",
             "SET lc_time_names = 'de_DE'", "SET lc_time_names = 'fr_FR'", "SET timestamp = 1711846800.5",
             "SET timestamp = 1698541200", "SET timestamp = DEFAULT", "SET sql_auto_is_null = 1", "SET autocommit = 1",
             *self._grammar.settings()])
