@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 import time
 from collections import Counter, defaultdict
@@ -24,9 +25,9 @@ from pathlib import Path
 
 from tests.live.judged import (
     CRASHED,
-    DIFFERS,
     EQUAL,
     REFUSED,
+    STOPPED,
     WRONG,
     Judge,
     Recorded,
@@ -112,9 +113,9 @@ class Run:
         self.reasons[reason].append(one.seed)
         self.examples.setdefault(reason, verdict.lines[0] if verdict.lines else "")
         folder = self.folder / f"{verdict.kind}-{one.seed}"
-        if verdict.kind != REFUSED:
+        if verdict.kind in (WRONG, CRASHED):
             print(f"seed {one.seed}, {verdict.kind}, kept in {folder}:", *verdict.lines[-4:], sep="\n  ", flush=True)
-        if verdict.kind != REFUSED and self.shrink > 0:
+        if verdict.kind in (WRONG, CRASHED) and self.shrink > 0:
             self.shrink -= 1
             self._shrink(judge, one, verdict, folder)
         else:
@@ -127,8 +128,7 @@ class Run:
             return verdict
         said = replica_says(self.server, self.replica, one)
         if isinstance(said, str):
-            stops = not verdict.reason.startswith(DIFFERS)
-            return Verdict(EQUAL if stops else WRONG, "a replica stops", (said, *verdict.lines))
+            return Verdict(STOPPED, re.sub(r"'[^']*'|\d+", "…", said), (said, *verdict.lines))
         if said == one.held:
             return verdict
         one.held = said
@@ -146,7 +146,7 @@ class Run:
 
     def report(self) -> str:
         """What was found, as lines of Markdown."""
-        total = sum(self.counts[kind] for kind in (EQUAL, REFUSED, WRONG, CRASHED))
+        total = sum(self.counts[kind] for kind in (EQUAL, REFUSED, STOPPED, WRONG, CRASHED))
         lines = [f"{total} histories: " + ", ".join(f"{count} {kind}" for kind, count in self.counts.most_common()), "",
                  "| share | reason | seeds | example |", "| ---: | --- | --- | --- |"]
         for reason, seeds in sorted(self.reasons.items(), key=lambda item: -len(item[1])):
