@@ -23,7 +23,7 @@ from applier.mysql import zero_dates
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
-from applier.mysql.types import arrow_type
+from applier.mysql.types import ColumnType, arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
@@ -168,7 +168,7 @@ class RowConverter:
         try:
             if self._conversion.moves_timestamps and old.type.base == column.type.base == "timestamp":
                 values = made = pa.chunked_array([as_copied(values.combine_chunks(), self._conversion.session)])
-            if old.type != column.type:
+            if old.type != column.type and not self._keeps_bytes(old.type, column.type):
                 made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old))
             elif zero_dates.has_any(values):
                 made = self._dates(values.combine_chunks(), column)
@@ -183,6 +183,10 @@ class RowConverter:
                 asks |= np.asarray(pc.equal(made, pa.scalar(0, made.type)).fill_null(False))
             made = self._with_numbers(made, asks, column) if asks.any() else made
         return made
+
+    def _keeps_bytes(self, old: ColumnType, new: ColumnType) -> bool:
+        """True if floating-point numbers are not rounded to the digits of their new type."""
+        return old.base == new.base and old.base in ("float", "double") and is_in_place(self._conversion)
 
     def _copying(self, old: Column) -> Session:
         """The session in which a column's values are converted: for MariaDB ALLOW_INVALID_DATES applies only to dates
