@@ -115,6 +115,8 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
         return False
     if old.base in INTEGERS:
         return old.unsigned == new.unsigned
+    if old.base in ("float", "double"):
+        return old.unsigned == new.unsigned
     if old.base in MEMBERS:
         return new.members[:len(old.members)] == old.members and member_bytes(old) == member_bytes(new) \
             and old.charset == new.charset

@@ -103,12 +103,23 @@ def _exact(values: pa.Array, scale: int) -> pa.Array:
 
 
 def _to_double(values: pa.Array, new: ColumnType) -> pa.Array:
-    if new.scale is not None:
-        raise NotComputable("floating-point types with digits of their own")
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.string())  # the nearest double; a cast from decimals goes by two roundings
     values = values.cast(pa.float64(), safe=False)  # integers to the nearest double
     if new.unsigned:
         values = pc.if_else(pc.less(values, 0.0), 0.0, values)
     most = float(np.finfo(np.float32 if new.base == "float" else np.float64).max)
+    if new.scale is not None:
+        values, most = _with_digits(values, new.scale), min(most, _largest(new.precision or 0, new.scale))
     return _within(values, -most, most).cast(arrow_type(new))
+
+
+def _with_digits(values: pa.Array, scale: int) -> pa.Array:
+    """Doubles rounded as FLOAT(M,D) and DOUBLE(M,D) store them: the part above the next lower integer, to even."""
+    whole, unit = pc.floor(values), 10.0**scale
+    return pc.add(whole, pc.divide(pc.round(pc.multiply(pc.subtract(values, whole), unit), 0, "half_to_even"), unit))
+
+
+def _largest(precision: int, scale: int) -> float:
+    """The largest number that FLOAT(M,D) or DOUBLE(M,D) stores."""
+    return 10.0**(precision - scale) - 1.0 / 10.0**scale
