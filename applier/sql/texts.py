@@ -187,6 +187,7 @@ FUNCTIONS: dict[str, Function] = {
     "RTRIM": of_columns(lambda text: pc.utf8_rtrim(text, " "), "text"),
     "REPLACE": of_columns(_replace, "text", "text", "text"),
     "CHAR_LENGTH": _char_length, "LENGTH": _length, "UNHEX": _unhex,
-    "COLLATE": _collated, "BIT_LENGTH": lambda arguments, call, session, n: _length(arguments, call, session, n, of_byte=8),
+    "COLLATE": _collated,
+    "BIT_LENGTH": lambda arguments, call, session, n: _length(arguments, call, session, n, of_byte=8),
     "MD5": _digest("md5"), "SHA1": _digest("sha1"), "SHA2": _digest(""),
 }
