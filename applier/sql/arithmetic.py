@@ -183,7 +183,7 @@ def _of_doubles(array: pa.Array, digits: int, session: Session, round_to: Callab
     return numbers(made, constant=constant)
 
 
-def _before_point(array: pa.Array, digits: int, round_to: Compute) -> pa.Array:
+def _before_point(array: pa.Array, digits: int, round_to: str) -> pa.Array:
     """Exact numbers with zeros before the point: whole numbers."""
     unit = Decimal(10)**min(38, -digits)
     made = by_distinct(array, lambda one: None if one is None else

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -19,8 +20,8 @@ from applier.mysql.session import Session
 from applier.mysql.types import NUMBERS, ColumnType
 from applier.mysql.zero_dates import DAY
 from applier.sql.casting.temporal_texts import USUAL_FORM
-from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
+from applier.sql.combinations import computed
 from applier.sql.values import (
     TEXT,
     Value,
@@ -146,8 +147,8 @@ def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None,
     """An interval in months (None without months) and microseconds, which are NULL, and whether it is constant."""
     if unit in _PARTS:
         texts = as_text(count, session)
-        months, micros = (by_distinct(texts, lambda text, units=units: None if text is None else _total(
-            text, unit, units), pa.int64()) for units in (MONTHS, UNITS))
+        months, micros = (computed([texts], partial(_total, unit=unit, units=units), pa.int64())
+                          for units in (MONTHS, UNITS))
         return np.asarray(months.fill_null(0)), np.asarray(micros.fill_null(0)), np.asarray(texts.is_null()), \
             count.constant
     if unit not in UNITS and unit not in MONTHS:

@@ -207,8 +207,8 @@ _WRITTEN: dict[str, Callable[[datetime.datetime], str]] = {
     "h": lambda instant: f"{instant.hour % 12 or 12:02}", "I": lambda instant: f"{instant.hour % 12 or 12:02}",
     "p": lambda instant: "PM" if instant.hour > 11 else "AM", "w": lambda instant: str(instant.isoweekday() % 7),
     "r": lambda instant: f"{instant.hour % 12 or 12:02}:{instant:%M:%S} {'PM' if instant.hour > 11 else 'AM'}",
-    **{sign: lambda instant, mode=mode: f"{_week_of(instant, mode)[1]:02}"
-       for sign, mode in (("U", 0), ("u", 1), ("V", 2), ("v", 3))},
+    "U": lambda instant: f"{_week_of(instant, 0)[1]:02}", "u": lambda instant: f"{_week_of(instant, 1)[1]:02}",
+    "V": lambda instant: f"{_week_of(instant, 2)[1]:02}", "v": lambda instant: f"{_week_of(instant, 3)[1]:02}",
     "X": lambda instant: f"{_week_of(instant, 2)[0]:04}", "x": lambda instant: f"{_week_of(instant, 3)[0]:04}"}
 
 
