@@ -34,6 +34,7 @@ from applier.sql.values import (
     numbers,
     together,
     whole_number,
+    whole_numbers,
 )
 from applier.sql.values import constant as constant_of
 
@@ -101,7 +102,11 @@ def _divided(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
     if scale:
         return (computed([left, right], lambda one, other: _quotient_and_rest(one, other)[0], WHOLE),
                 computed([left, right], lambda one, other: _quotient_and_rest(one, other)[1], pa.decimal128(38, scale)))
-    left, right = left.cast(pa.int64()), right.cast(pa.int64())
+    try:
+        left, right = left.cast(pa.int64()), right.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond 64 bits, or without a sign
+        return tuple(computed([left, right], lambda one, other, at=at: _quotient_and_rest(one, other)[at], WHOLE)
+                     for at in (0, 1))
     right = pc.if_else(pc.equal(right, 0), pa.scalar(None, pa.int64()), right)
     quotients = pc.divide_checked(left, right)
     return quotients, pc.subtract(left, pc.multiply(quotients, right))
@@ -133,6 +138,8 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     scale = arrays[0].type.scale + 4
     if scale > 8:
         raise NotComputable("/ of numbers with so many digits")
+    if session.flavour == "mariadb":
+        scale = 9
     left, right = (array.to_pylist() for array in arrays)
     pairs = list(zip(left, right, strict=True))
     distinct = {(dividend, divisor): _divide(dividend, divisor, scale, session) for dividend, divisor in set(pairs)}
@@ -143,10 +150,9 @@ def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Session) -> Decimal | None:
     if left is None or not right:
         return None
-    made = _DIGITS.divide(left, right).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _DIGITS)
-    if session.flavour == "mariadb" and made * right != left:
-        raise NotComputable("/ whose result has more digits")
-    return made
+    if session.flavour == "mariadb":
+        return _DIGITS.divide(left, right).quantize(Decimal(1).scaleb(-scale), ROUND_DOWN, _DIGITS)
+    return _DIGITS.divide(left, right).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _DIGITS)
 
 
 _DIGITS = Context(prec=80)
@@ -191,7 +197,27 @@ def _before_point(array: pa.Array, digits: int, round_to: str) -> pa.Array:
     return made
 
 
+def _by_rows(arguments: Arguments, session: Session, n: int, of_double: Callable[[float], float],
+             of_decimal: str) -> Value:
+    """Numbers with as many digits as another column has; how they are shown is not known."""
+    number, digits = replace(arguments[0], values=as_number(arguments[0], session)), whole_numbers(arguments[1], session)
+    kind = number.values.type
+
+    def made(one: Decimal | float, places: Decimal) -> Decimal | float:
+        if abs(places) > 30:
+            raise NotComputable("a number with so many digits")
+        if isinstance(one, float):
+            return rounded_double(one, int(places), session, of_double)
+        unit = Decimal(1).scaleb(-int(min(places, kind.scale)))
+        return (one / unit).to_integral_value(of_decimal, _DIGITS) * unit
+
+    found = computed(together([number, digits], n), made, kind)
+    return Value(found, DOUBLE if pa.types.is_floating(kind) else exact_type(kind.scale), shows=pa.types.is_floating(kind))
+
+
 def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if len(arguments) > 1 and not arguments[1].constant:
+        return _by_rows(arguments, session, n, round, ROUND_HALF_UP)
     [array], constant = operands(arguments[:1], session, n)
     digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
     if pa.types.is_floating(array.type) and abs(digits) <= 30:
@@ -207,6 +233,8 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if not arguments[1].constant:
+        return _by_rows(arguments, session, n, math.trunc, ROUND_DOWN)
     [array], constant = operands(arguments[:1], session, n)
     digits = whole_number(arguments[1], session)
     if pa.types.is_floating(array.type) and abs(digits) <= 30:
@@ -270,6 +298,8 @@ def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return numbers(made, constant=all(value.constant for value in arguments))
 
 
+EXTREMES = {"GREATEST": _extreme(pc.max_element_wise), "LEAST": _extreme(pc.min_element_wise)}
+"""Of numbers."""
 FUNCTIONS: dict[str, Function] = {
     "+": _arithmetic(_summed(pc.add), pc.add, zeros=False),
     "-": _arithmetic(_summed(pc.subtract), pc.subtract, zeros=False),
@@ -280,8 +310,7 @@ FUNCTIONS: dict[str, Function] = {
     "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),
     "FLOOR": _arithmetic(decimals.floor, pc.floor),
     "CEILING": _of_no_fraction(_arithmetic(decimals.ceil, pc.ceil)),
-    "TRUNCATE": _of_no_fraction(_truncate), "GREATEST": _extreme(pc.max_element_wise),
-    "LEAST": _extreme(pc.min_element_wise),
+    "TRUNCATE": _of_no_fraction(_truncate),
     "SIGN": _arithmetic(_sign, _sign),
     "ROUND": _of_no_fraction(_round), "SQRT": _root, "POW": _power,
     "PI": lambda arguments, call, session, n: constant_of(pa.scalar(math.pi), DOUBLE),

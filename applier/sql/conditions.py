@@ -17,7 +17,7 @@ from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, MEMBERS, TEMPORAL, ColumnType
 from applier.sql import searches
-from applier.sql.arithmetic import as_double, operands
+from applier.sql.arithmetic import EXTREMES, as_double, operands
 from applier.sql.casting.values import convert_values
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -252,7 +252,26 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                    constant=left.constant and right.constant, is_column=False, is_choice=True)
 
 
+def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is."""
+    if any(value.is_null for value in arguments):
+        return Value(pa.nulls(1), NULL, constant=True)
+    kinds = {value.type.base for value in arguments}
+    if not all(value.is_text for value in arguments) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
+        return EXTREMES[call.name](arguments, call, session, n)
+    (made, *others), _ = _one_of(arguments, session)
+    for other in others:
+        sign = ">" if call.name == "GREATEST" else "<"
+        is_first = FUNCTIONS[sign]([other, made], Call(sign), session, n)
+        is_first = replace(is_first, values=as_truth(is_first, session))
+        first, second, chosen = together([other, made, is_first], n)
+        made = replace(made, values=pc.if_else(chosen, first, second),
+                       constant=made.constant and other.constant)
+    return made
+
+
 FUNCTIONS: dict[str, Function] = {
+    "GREATEST": _extreme, "LEAST": _extreme,
     "AND": _logic(pc.and_kleene), "OR": _logic(pc.or_kleene), "NOT": _logic(pc.invert), "XOR": _logic(pc.xor),
     "ISNULL": _is_null, "=": _compared(pc.equal), "<>": _compared(pc.not_equal), "<": _compared(pc.less),
     "<=": _compared(pc.less_equal), ">": _compared(pc.greater), ">=": _compared(pc.greater_equal),

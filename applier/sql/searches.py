@@ -48,10 +48,13 @@ _LETTER_BY_LETTER = re.compile(
     r"(utf8(mb[34])?|ucs2|utf16(le)?|utf32)_(general_ci|unicode_ci|unicode_520_ci)|utf8mb4_0900_ai_ci|"
     r"(latin1|ascii)_general_ci|latin1_swedish_ci|(utf8(mb[34])?_)?uca1400_a[is]_ci")
 """Collations that compare letters one by one, whatever case they have."""
+_COMPARES_CODES = re.compile(r"(utf8(mb[34])?_general|latin1_(swedish|general))_(nopad_)?ci")
+"""Collations that hold no letter for two others."""
 _PLAIN_PATTERN = re.compile(r"(\[\^?(\w-\w|[\w @.,_/:-])+\]|\\[d.]|[\w @,_/:-]|[.^$()|*+?]|\{\d+(,\d*)?\})*", re.ASCII)
 """Patterns that mean the same in the servers' libraries and here."""
 _WORDS = re.compile(r"[ -~]*")
-_COMMON = re.compile(r"[0-9A-Za-z]*")
+_NOT_PLAIN = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}\\x{17f}\\x{212a}]"
+"""Control characters, and letters beyond ASCII that are one of ASCII in another case."""
 _BELOW_SPACE = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
 """Characters that may come before a space, which text is compared as if it had at its end."""
 
@@ -189,8 +192,8 @@ def _regular(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         raise NotComputable(f"{call.name} with options")
     letters = Letters(arguments, session)
     arrays = together(letters.texts, n)
-    if letters.of_bytes or not all(_are(array, _WORDS) for array in arrays):
-        raise NotComputable("REGEXP of text that is not ASCII, or with more than one line")
+    if letters.of_bytes or any(pc.any(pc.match_substring_regex(array, _NOT_PLAIN)).as_py() for array in arrays):
+        raise NotComputable("REGEXP of bytes, or of text with more than one line")
 
     @lru_cache(1024)
     def compiled(pattern: str) -> re.Pattern[str]:
@@ -214,14 +217,26 @@ def _located(text: Value, wanted: Value, start: Value | None, session: Session, 
     def place(within: str, sought: str, start: Decimal = Decimal(1)) -> int:
         if start < 1:
             return 0
-        if not (within.isascii() and sought.isascii()) and letters.collation is not None:
-            raise NotComputable("text that is not ASCII searched")
         if start > len(within) + 1:
             return 0
-        return letters.folded(within).find(letters.folded(sought), int(start) - 1) + 1
+        if (within.isascii() and sought.isascii()) or letters.collation is None:
+            return letters.folded(within).find(letters.folded(sought), int(start) - 1) + 1
+        if not _COMPARES_CODES.fullmatch(letters.collation):
+            raise NotComputable("text that is not ASCII searched")
+        sizes = session.flavour == "mariadb" and not letters.collation.startswith("latin1")
+        return _found(letters, within, sought, int(start) - 1, sizes=sizes) + 1
 
     made = computed(together(given, n), place, pa.int64())
     return numbers(made, constant=all(value.constant for value in given))
+
+
+def _found(letters: Letters, within: str, sought: str, start: int, *, sizes: bool) -> int:
+    """Where a text is found, -1 for nowhere; with `sizes`, a letter is only found as one of as many bytes."""
+    where, what = letters.folded(within), letters.folded(sought)
+    at = where.find(what, start)
+    while at >= 0 and sizes and len(within[at:at + len(sought)].encode()) != len(sought.encode()):
+        at = where.find(what, at + 1)
+    return at
 
 
 def _locate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
