@@ -62,6 +62,8 @@ def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -
         arrays, constant = operands(arguments, session, n)
         if not pa.types.is_floating(arrays[0].type):
             made = numbers(exact(*arrays), constant=constant)
+            if any(value.type.base in TEMPORAL and value.type.fsp for value in arguments):
+                return replace(made, shows=False)
             return made if zeros else replace(made, shows=not _has_zero(made.values))
         if double is None:
             raise NotComputable(f"{call.name} of doubles")
@@ -200,7 +202,8 @@ def _before_point(array: pa.Array, digits: int, round_to: str) -> pa.Array:
 def _by_rows(arguments: Arguments, session: Session, n: int, of_double: Callable[[float], float],
              of_decimal: str) -> Value:
     """Numbers with as many digits as another column has; how they are shown is not known."""
-    number, digits = replace(arguments[0], values=as_number(arguments[0], session)), whole_numbers(arguments[1], session)
+    number = replace(arguments[0], values=as_number(arguments[0], session))
+    digits = whole_numbers(arguments[1], session)
     kind = number.values.type
 
     def made(one: Decimal | float, places: Decimal) -> Decimal | float:
@@ -212,7 +215,8 @@ def _by_rows(arguments: Arguments, session: Session, n: int, of_double: Callable
         return (one / unit).to_integral_value(of_decimal, _DIGITS) * unit
 
     found = computed(together([number, digits], n), made, kind)
-    return Value(found, DOUBLE if pa.types.is_floating(kind) else exact_type(kind.scale), shows=pa.types.is_floating(kind))
+    is_double = pa.types.is_floating(kind)
+    return Value(found, DOUBLE if is_double else exact_type(kind.scale), shows=is_double)
 
 
 def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -28,8 +28,9 @@ from applier.mysql.types import (
     arrow_type,
 )
 from applier.sql import literals
+from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.temporals import rounds_otherwise
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.documents import unquoted
 from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
@@ -63,7 +64,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             made = literals.convert(_python(value), wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
                 raise ValueError("a date with a zero in it")
-            return pa.array([made], arrow_type(wanted))
+            found = pa.array([made], arrow_type(wanted))
+            return in_charset(found, wanted.charset) if wanted.charset and pa.types.is_string(found.type) else found
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
                 raise NotComputable(str(error)) from None
@@ -117,6 +119,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.type.base in ("double", "float") and wanted.base in ("char", "varchar") and \
             pc.any(pc.greater(pc.utf8_length(as_text(value, session)), wanted.length or 0)).as_py():
         raise NotComputable("a double whose text is longer than the column")
+    if value.type.base in BINARY and wanted.base in INTEGERS:
+        value = Value(as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
+    if value.is_text and wanted.base in INTEGERS and session.flavour == "mariadb":
+        value = replace(value, values=pc.replace_substring_regex(value.values, _TWO_POINTS, r"\1\2 "))
     if value.is_text and wanted.base in INTEGERS:
         session = replace(session, flavour="mysql")  # as text, it is rounded by both servers
     return convert_values(value.values, value.type, wanted, session)
@@ -152,6 +158,8 @@ def _digits(value: Value, session: Session) -> tuple[Value, Session]:
     return numbers(found, constant=value.constant), replace(session, flavour="mariadb")
 
 
+_TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"
+"""Of these numbers MariaDB reads the digits on both sides of the first point as a whole number."""
 _SHORT_YEARS = 99_12_31, 1000_01_01
 """Between these, MySQL reads a number as a date with a year of up to three digits; MariaDB finds it invalid."""
 _ZERO = Decimal(0)

@@ -17,11 +17,12 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import decimals, zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType, arrow_type
 from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.texts import in_charset
 from applier.sql.casting.values import convert_values
+from applier.sql.intervals import NO_DATE
 from applier.sql.nodes import Call
 from applier.sql.values import (
     BYTES,
@@ -39,8 +40,9 @@ from applier.sql.values import (
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
 _Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]
+_OF_CHARSET = re.compile(r"CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHARACTER SET) ?(\w+)")
 _WHOLE = r"^\s*(?P<number>(?:-?\d{1,18})?)"
-_UNUSUAL = r"^\s*(\+|-?\d{19}|-?\d*\.?\d*[eE])"
+_UNUSUAL = r"^\s*(\+|-?\d{19})"
 
 
 def cast(value: Value, call: Call, session: Session) -> Value:
@@ -49,6 +51,9 @@ def cast(value: Value, call: Call, session: Session) -> Value:
         return Value(as_text(value, session), TEXT, value.constant)
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         return _in_charset(value, charset, session)
+    if of_charset := _OF_CHARSET.fullmatch(call.word):
+        cut = _char(value, int(of_charset[1]) if of_charset[1] else None, None, session)
+        return _in_charset(replace(cut, constant=value.constant), of_charset[2].lower(), session)
     match = _TYPE.fullmatch(call.word)
     if match is None or match[1] not in _CASTS:
         raise NotComputable(f"CAST to {call.word}")
@@ -84,6 +89,10 @@ def _signed(value: Value, size: int | None, _: int | None, session: Session) -> 
         digits = pc.struct_field(pc.extract_regex(value.values, _WHOLE), 0)
         made = pc.if_else(pc.equal(digits, ""), "0", digits).cast(pa.int64())
         return numbers(made, constant=value.constant)
+    if value.type.base == "bigint" and value.type.unsigned:
+        wide = pc.greater(value.values, pa.scalar(Decimal(2**63 - 1), value.values.type))
+        wrapped = pc.subtract(value.values.cast(pa.decimal128(20, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
+        return numbers(pc.if_else(wide, wrapped, value.values.cast(wrapped.type)), constant=value.constant)
     found = as_number(converted(value, WHOLE_NUMBER, session) if value.type.base in TEMPORAL else value, session)
     if pa.types.is_floating(found.type):
         found = pc.round(found, 0, round_mode="half_to_even")
@@ -130,8 +139,12 @@ def _datetime_cast(base: str) -> _Cast:
         type_ = ColumnType(base, fsp=size or 0)
         if value.type.base not in TEMPORAL and not value.is_text:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
-        if value.type.base in TEMPORAL and value.type.fsp > (size or 0):
+        if base == "date" and value.type.base in ("datetime", "timestamp"):
+            session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL")
+        elif value.type.base in TEMPORAL and value.type.fsp > (size or 0) and session.flavour == "mariadb":
             raise NotComputable("CAST to fewer digits of a second")
+        if value.is_text and pc.all(pc.match_substring_regex(value.values, NO_DATE)).as_py() and base != "time":
+            return Value(pa.nulls(len(value.values), arrow_type(type_)), type_)
         values = convert_values(value.values, value.type, type_, session)
         if zero_dates.has_any(values) or (base == "time" and value.is_text and not value.constant):
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")

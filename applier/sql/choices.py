@@ -5,6 +5,7 @@ Source: MySQL manual, "String Functions and Operators"; judged by MySQL 9.7 and 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
 
@@ -122,6 +123,22 @@ def _exported_set(arguments: Arguments, call: Call, session: Session, n: int) ->
     return Value(computed(together(given, n), shown, pa.string()), empty.type, all(value.constant for value in given))
 
 
+def _interval(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """INTERVAL: how many of the numbers, which rise, are not larger than the first one; -1 for NULL."""
+    found = [replace(value, values=as_number(value, session)) for value in arguments]
+
+    def place(number: Decimal | float | None, *bounds: Decimal | float | None) -> int:
+        if number is None:
+            return -1
+        if None in bounds or list(bounds) != sorted(bounds):
+            raise NotComputable("INTERVAL of numbers that do not rise")
+        return sum(bound <= number for bound in bounds)
+
+    made = computed(together(found, n), place, pa.int64(), of_nulls=True)
+    return numbers(made, constant=all(value.constant for value in found))
+
+
 FUNCTIONS: dict[str, Function] = {
     "ELT": _element, "FIELD": _field, "MAKE_SET": _made_set, "EXPORT_SET": _exported_set,
+    "INTERVAL": _interval,
 }

@@ -7,6 +7,7 @@ Operators", "Logical Operators", "Flow Control Functions"; judged by both server
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from functools import reduce
 
 import pyarrow as pa
@@ -264,7 +265,10 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         sign = ">" if call.name == "GREATEST" else "<"
         is_first = FUNCTIONS[sign]([other, made], Call(sign), session, n)
         is_first = replace(is_first, values=as_truth(is_first, session))
-        first, second, chosen = together([other, made, is_first], n)
+        same = FUNCTIONS["="]([other, made], Call("="), session, n)
+        first, second, chosen, equal = together([other, made, is_first, same], n)
+        if pc.any(pc.and_(pc.equal(equal, Decimal(1)), pc.not_equal(first, second))).as_py():
+            raise NotComputable(f"{call.name} of equal texts")
         made = replace(made, values=pc.if_else(chosen, first, second),
                        constant=made.constant and other.constant)
     return made

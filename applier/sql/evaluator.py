@@ -18,12 +18,13 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.charsets import CHARSETS, to_utf8
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
+from applier.mysql.types import BINARY, ColumnType
 from applier.sql import (
     arithmetic,
     bits,
     calendars,
     choices,
+    clocks,
     codes,
     conditions,
     documents,
@@ -38,7 +39,7 @@ from applier.sql import (
 from applier.sql.casts import cast
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
-from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
+from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, beside_text, constant, numbers
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
 Columns: TypeAlias = Callable[[str], Typed]
@@ -46,7 +47,12 @@ Columns: TypeAlias = Callable[[str], Typed]
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
               | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
-              | codes.FUNCTIONS | choices.FUNCTIONS | letter_cases.FUNCTIONS)
+              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | letter_cases.FUNCTIONS)
+_OF_STRINGS = frozenset({
+    "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
+    "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",
+    "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"})
+"""Functions of strings that have one collation, or are bytes, together."""
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 
 
@@ -136,7 +142,11 @@ class Evaluator:
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         arguments = [self.value(argument) for argument in call.arguments]
+        if call.name in _OF_STRINGS:
+            arguments = beside_text(arguments)
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
+        if made.type.base in BINARY:
+            made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         return made if all(argument.shows for argument in arguments) else replace(made, shows=False)
 
 
@@ -162,9 +172,9 @@ def _string(literal: Literal, session: Session) -> Value:
 def _bytes(literal: Literal, session: Session) -> Value:
     data = pa.array([bytes.fromhex(literal.text)], pa.binary())
     if literal.charset is None:
-        return Value(data, BYTES, constant=True, digits=True)
+        return Value(data, BYTES, constant=True, digits=True, is_loose=True)
     if literal.charset == "binary":
-        return Value(data, BYTES, constant=True)
+        return Value(data, BYTES, constant=True, is_loose=True)
     charset = "utf8mb3" if literal.charset == "utf8" else literal.charset
     if charset not in CHARSETS:
         raise NotComputable(f"_{charset} x'{literal.text[:40]}'")

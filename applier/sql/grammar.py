@@ -261,6 +261,8 @@ class Reader:
             return Literal("null")
         if token.keyword in ("DATE", "TIME", "TIMESTAMP") and following.kind == "string":
             return self._temporal(token.keyword)
+        if token.keyword == "INTERVAL" and self.word == "(" and (found := self._interval_function()):
+            return found
         if token.keyword == "INTERVAL":  # INTERVAL 1 DAY + x
             interval = self._interval()
             self._expect("+")
@@ -319,6 +321,15 @@ class Reader:
     def _interval(self) -> Node:
         count = self.expression(0)
         return Call("INTERVAL", (count,), self._next().keyword)
+
+    def _interval_function(self) -> Node | None:
+        """INTERVAL as a function; None if it is one value in parentheses before a unit."""
+        start = self._place
+        arguments = self._arguments()
+        if len(arguments) > 1:
+            return Call("INTERVAL", arguments)
+        self._place = start
+        return None
 
     def _call(self, name: str) -> Node:
         if name in ("CAST", "CONVERT"):

@@ -117,7 +117,7 @@ LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
 
 def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """The same of text, which remains text: a day if it was one and the interval has whole days."""
-    if pc.all(pc.match_substring_regex(instant.values, _NO_DATE)).as_py():
+    if pc.all(pc.match_substring_regex(instant.values, NO_DATE)).as_py():
         return Value(pa.nulls(len(instant.values), pa.string()), TEXT, instant.constant)
     whole = is_usual(instant.values)
     lengths = pc.unique(pc.utf8_length(instant.values).drop_null()).to_pylist()
@@ -137,7 +137,8 @@ def is_usual(texts: pa.Array) -> bool:
     return pc.all(pc.match_substring_regex(texts, _USUAL)).as_py() is not False
 
 
-_NO_DATE = r"^[^\d]*$|^\s*[A-Za-z_]"
+NO_DATE = r"^[^\d]*$|^\s*[A-Za-z_]"
+"""Text that is no date in any form."""
 _USUAL = USUAL_FORM + r"|^([1-9]\d([02468][48]|[13579][26]|[2468]0)|[1-9]\d00)-02-29( |$)"
 """With the 29th of February, of years that may have it."""
 _DAYS, _SECONDS = len("2024-01-31"), len("2024-01-31 10:11:12")

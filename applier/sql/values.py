@@ -38,7 +38,8 @@ class Value:
     """`values` has one for each row, or, if `constant`, one for all of them. `digits`: it was written in hexadecimal
     digits or bits, which are a number where one is needed; None if that depends on the form, as in MariaDB (0x41 is a
     number, x'41' is not, and no definition distinguishes them). `shows`: the number of decimals that a number is shown
-    with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE."""
+    with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE; `is_loose`:
+    it is bytes of a literal or made by a function, which are text beside a column's text."""
 
     values: pa.Array
     type: ColumnType
@@ -47,6 +48,7 @@ class Value:
     shows: bool = True
     is_column: bool = False
     is_choice: bool = False
+    is_loose: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -156,6 +158,28 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
 def text_type(charset: str | None, collation: str | None) -> ColumnType:
     """The type of text with this character set and collation, as far as they are known."""
     return replace(TEXT, charset=charset, collation=collation)
+
+
+def beside_text(values: list[Value]) -> list[Value]:
+    """The values with loose bytes as text if some of the others have a collation of their own and none is other bytes.
+    Raises NotComputable for such bytes that are not ASCII."""
+    data = [value for value in values if value.type.base in types.BINARY]
+    charsets = {value.type.charset for value in values if value.is_text and value.type.collation is not None}
+    if not data or not charsets or not all(value.is_loose for value in data):
+        return values
+    made = []
+    for value in values:
+        if value.type.base in types.BINARY:
+            if charsets & WIDE or not _is_ascii_data(value.values):
+                raise NotComputable("bytes that are not ASCII beside text")
+            value = replace(value, values=value.values.cast(pa.string()), digits=False, is_loose=False,
+                            type=text_type(next(iter(charsets)), None))
+        made.append(value)
+    return made
+
+
+def _is_ascii_data(data: pa.Array) -> bool:
+    return all(one is None or one.isascii() for one in data.unique().to_pylist())
 
 
 def collation_of(values: list[Value]) -> str | None:

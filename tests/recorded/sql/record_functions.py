@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +18,8 @@ from urllib.parse import urlsplit
 from tests.recorded.sql.record_generated import shown
 
 RECORDED = Path(__file__).parent / "functions.jsonl.gz"
-ASKED = [line.partition(" ")[::2]
+_ASKED = re.compile(r"(\S+(?: CHARACTER SET \w+| UNSIGNED)?) (.*)")
+ASKED = [_ASKED.fullmatch(line).groups()
          for line in (Path(__file__).parent / "functions.sql").read_text().splitlines()]
 COLUMNS = {
     "i": "INT", "n": "BIGINT", "m0": "SMALLINT", "dec2": "DECIMAL(12,3)", "db": "DOUBLE", "bt": "BIT(8)", "yr": "YEAR",
