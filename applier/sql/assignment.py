@@ -28,7 +28,7 @@ from applier.mysql.types import (
 )
 from applier.sql import literals
 from applier.sql.casting.temporals import rounds_otherwise
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.documents import unquoted
 from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
@@ -62,7 +62,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             made = literals.convert(_python(value), wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
                 raise ValueError("a date with a zero in it")
-            return pa.array([made], arrow_type(wanted))
+            array = pa.array([made], arrow_type(wanted))
+            if wanted.charset and value.is_text and not in_charset(array, wanted.charset).equals(array):
+                raise ValueError(f"text with characters that {wanted.charset} does not have")
+            return array
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
                 raise NotComputable(str(error)) from None
