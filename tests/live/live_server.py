@@ -57,6 +57,9 @@ class LiveServer:
         return name, int(position)
 
     def drop(self, database: str) -> None:
+        """Drop a history's databases, and end the prepared transactions that lock their tables."""
+        for *_, xid in self.run("XA RECOVER"):
+            self.run(f"XA ROLLBACK '{xid}'")
         for name in (database, f"{database}_b"):
             self.run(f"DROP DATABASE IF EXISTS {name}")
 
