@@ -5,8 +5,8 @@ databases h… are dropped, global settings change. It logs rows; for a server i
 and a "+". It should know named time zones (mysql_tzinfo_to_sql), and have the options that are to be tried:
 --lower-case-table-names=1, --binlog-row-image=MINIMAL, --default-time-zone, --character-set-server, and so on.
 
-Each history is what one connection does in databases of its own. Some of them share a log, which is replayed at once;
-one that is refused is judged alone. What the snapshot holds is compared with what the server holds. With `--replica`,
+Each history is what one connection does in databases of its own. Some of them share a log, which is replayed at once,
+by the one route or by the other; one that is refused is judged alone. What the snapshot holds is compared with what the server holds. With `--replica`,
 a second server of the same version decides where they differ: it has the log by the server's own programs, and what it
 holds is right. The folder `--keep` gets the log and the statements of each history that is not equal, `--shrink` of
 them with as few statements as still show it.
@@ -70,7 +70,7 @@ class Run:
         log = server.new_log()
         for one in some:
             one.log = log
-        judge = Judge(server)
+        judge = Judge(server, route=["walk", "shuffle"][seeds[0] // len(seeds) % 2])
         verdicts = judge.together(some, log, self._again)
         for one, verdict in zip(some, verdicts, strict=True):
             self._note(judge, one, verdict)
