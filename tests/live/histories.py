@@ -165,14 +165,16 @@ def main(words: list[str]) -> int:
     parser.add_argument("--server", required=True)
     parser.add_argument("--replica")
     parser.add_argument("--seeds", default="1:100", help="FIRST:LAST")
+    parser.add_argument("--system-time-zone", help="as replay takes it, where the server's is not UTC")
     parser.add_argument("--batch", type=int, default=25, help="histories in a log")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--shrink", type=int, default=0, help="differences to shrink")
     parser.add_argument("--keep", type=Path, default=Path("histories"))
     options = parser.parse_args(words)
     first, last = map(int, options.seeds.split(":"))
-    run = Run(LiveServer(options.server), LiveServer(options.replica) if options.replica else None, options.keep,
-              options.shrink, options.steps)
+    server, replica = LiveServer(options.server), LiveServer(options.replica) if options.replica else None
+    server.system_time_zone = options.system_time_zone or server.system_time_zone
+    run = Run(server, replica, options.keep, options.shrink, options.steps)
     begin = time.monotonic()
     for start in range(first, last + 1, options.batch):
         run.batch(range(start, min(start + options.batch, last + 1)))
