@@ -6,10 +6,10 @@ and a "+". It should know named time zones (mysql_tzinfo_to_sql), and have the o
 --lower-case-table-names=1, --binlog-row-image=MINIMAL, --default-time-zone, --character-set-server, and so on.
 
 Each history is what one connection does in databases of its own. Some of them share a log, which is replayed at once,
-by the one route or by the other; one that is refused is judged alone. What the snapshot holds is compared with what the server holds. With `--replica`,
-a second server of the same version decides where they differ: it has the log by the server's own programs, and what it
-holds is right. The folder `--keep` gets the log and the statements of each history that is not equal, `--shrink` of
-them with as few statements as still show it.
+by the one route or by the other; one that is refused is judged alone. What the snapshot holds is compared with what the
+server holds. With `--replica`, a second server of the same version decides where they differ: it has the log by the
+server's own programs, and what it holds is right. The folder `--keep` gets the log and the statements of each history
+that is not equal, `--shrink` of them with as few statements as still show it.
 """
 
 from __future__ import annotations
