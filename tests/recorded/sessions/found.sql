@@ -94,3 +94,17 @@ ALTER TABLE w ADD a TIMESTAMP NOT NULL
 SET binlog_row_image=MINIMAL
 CREATE TABLE u (id INT PRIMARY KEY, a TIMESTAMP(1) NOT NULL, b TIMESTAMP NOT NULL)
 INSERT INTO u (id) VALUES (1)
+
+-- documents-in-mysql
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, j JSON, n INT, s VARCHAR(20), d DATE)
+INSERT INTO t VALUES (1, '{"a": [1, 2.50, null], "b": {"c": "x"}}', 5, 'aé"b', '2024-02-29'), (2, '[]', NULL, '', NULL), (3, '"text"', -1, NULL, '2024-02-29'), (4, '7', 0, 'x', NULL), (5, '[1, "1", true, 100.0, {"a": 1}]', 1, 'x', NULL), (6, 'null', 1, 'b', NULL), (7, NULL, 1, 'b', NULL), (8, '{"a": 1, "zz": null, "b": 1e2}', 9, '[1]', NULL)
+ALTER TABLE t ADD a1 JSON AS (JSON_SET(j, '$.a', n)) STORED, ADD a2 JSON AS (JSON_SET(j, '$.a[1]', s, '$.n', n)) STORED, ADD a3 JSON AS (JSON_INSERT(j, '$.q', s, '$[1]', 7, '$[5]', n)) STORED, ADD a4 JSON AS (JSON_REPLACE(j, '$.a', 'é', '$[0]', n, '$.b.c', 1.50)) STORED, ADD a5 JSON AS (JSON_ARRAY_APPEND(j, '$.a', n, '$', s)) STORED
+ALTER TABLE t ADD b1 JSON AS (JSON_REMOVE(j, '$.a', '$.b.c')) STORED, ADD b2 JSON AS (JSON_MERGE_PATCH(j, '{"a": null, "m": {"x": null, "y": 1}}')) STORED, ADD b3 JSON AS (JSON_SET(j, '$[last]', n, '$.zz.y', 1, '$', JSON_ARRAY(1))) STORED, ADD b4 JSON AS (JSON_SET(j, '$.b.d', JSON_OBJECT('k', n), '$.a[7]', true, '$.a[last-9]', 'f')) STORED
+UPDATE t SET j = '{}' WHERE j IS NULL
+UPDATE t SET j = '{"b": 1}' WHERE j = CAST('null' AS JSON)
+ALTER TABLE t ADD b5 JSON AS (JSON_MERGE_PRESERVE(j, '{"a": 2, "b": {"c": 1}}', '[1, 2]')) STORED, ADD b6 JSON AS (JSON_ARRAY_INSERT(j, '$.a[1]', n, '$.a[last]', s)) STORED
+ALTER TABLE t ADD c1 JSON AS (JSON_KEYS(j)) STORED, ADD c2 JSON AS (JSON_KEYS(j, '$.b')) STORED, ADD c3 INT AS (JSON_DEPTH(j)) STORED, ADD c4 INT AS (JSON_CONTAINS_PATH(j, 'one', '$.a', '$.b.c')) STORED, ADD c5 INT AS (JSON_CONTAINS_PATH(j, 'all', '$.a', '$[0]')) STORED, ADD c6 INT AS (JSON_VALID(s)) STORED, ADD c7 VARCHAR(90) AS (JSON_SET(j, '$.a', 1)) STORED, ADD c8 VARCHAR(90) AS (JSON_KEYS(j)) STORED
+ALTER TABLE t ADD d1 JSON DEFAULT (JSON_SET('{"a": 1}', '$.b', 'x')), ADD d2 JSON DEFAULT (JSON_MERGE_PATCH('7', '{"m": 1}')), ADD d3 JSON DEFAULT (JSON_INSERT('{"a": [1, 2.50]}', '$.q', 'it''s')), ADD d4 JSON DEFAULT (JSON_REMOVE('[1, 2]', '$[0]')), ADD d5 JSON DEFAULT (JSON_SET(NULL, '$.a', 1)), ADD d6 JSON DEFAULT (JSON_SET('{"a": 1}', NULL, 1)), ADD d7 INT DEFAULT (JSON_VALID('[1')), ADD d8 JSON DEFAULT (JSON_SET('{"a": 1}', '$.b', NULL))
+ALTER TABLE t ADD e1 VARCHAR(20) AS (JSON_TYPE(JSON_KEYS(j))) STORED
+UPDATE t SET id = id + 100
