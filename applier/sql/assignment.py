@@ -64,8 +64,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             made = literals.convert(_python(value), wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
                 raise ValueError("a date with a zero in it")
-            found = pa.array([made], arrow_type(wanted))
-            return in_charset(found, wanted.charset) if wanted.charset and pa.types.is_string(found.type) else found
+            array = pa.array([made], arrow_type(wanted))
+            if wanted.charset and value.is_text and not in_charset(array, wanted.charset).equals(array):
+                raise ValueError(f"text with characters that {wanted.charset} does not have")
+            return array
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
                 raise NotComputable(str(error)) from None

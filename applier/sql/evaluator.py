@@ -27,6 +27,7 @@ from applier.sql import (
     clocks,
     codes,
     conditions,
+    document_changes,
     documents,
     geometry,
     intervals,
@@ -47,7 +48,8 @@ Columns: TypeAlias = Callable[[str], Typed]
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
               | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
-              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | letter_cases.FUNCTIONS)
+              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | letter_cases.FUNCTIONS
+              | document_changes.FUNCTIONS)
 _OF_STRINGS = frozenset({
     "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",

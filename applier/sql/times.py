@@ -84,7 +84,7 @@ def local(value: Value, session: Session) -> Value:
 
 def clock_of(value: Value, session: Session) -> Value:
     """The same for functions of times, of which text may be one."""
-    if value.is_text and not is_usual(value.values):
+    if value.is_text and not (is_usual(value.values) and pc.all(pc.match_substring(value.values, ":")).as_py()):
         if pc.all(pc.match_substring_regex(value.values, _TIMES)).as_py() is False:
             raise NotComputable("text that is not a time")
         type_ = ColumnType("time", fsp=6)

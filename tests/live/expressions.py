@@ -38,7 +38,7 @@ DATEDIFF({d}, '2020-01-01')|TIMESTAMPDIFF(DAY, {d}, '2025-01-01')|TIMESTAMPDIFF(
 {d} + 0|{d} > '2020-01-01'|{d} = {d}|PERIOD_ADD(202401, {n})|PERIOD_DIFF(202401, 202312)|TIME_TO_SEC({t})|HOUR({t})
 {t} + 0|{t} > '10:00:00'|JSON_LENGTH({j})|JSON_VALID({s})|JSON_DEPTH({j})|JSON_EXTRACT({j}, '$.a') IS NULL
 JSON_CONTAINS_PATH({j}, 'one', '$.a')|ISNULL({s})|{y} + 1|{n} <> {s}|{n} = {s}|{d} < {s}|EXP(1)|LN(ABS({n}) + 1)
-LOG2(8)|LOG10(ABS({n}) + 1)|SIN({n})|DEGREES(PI())|ROUND({n} / 7, 4)|{n} BETWEEN {s} AND 9|UNCOMPRESSED_LENGTH({b})
+LOG2(8)|LOG10(ABS({n}) + 1)|SIN({n})|DEGREES(PI())|ROUND({n} / 7, 4)|{n} BETWEEN {s} AND 9
 {n} DIV 0|{n} / 0|SIGN({s})|ROUND({n}, -1)|TRUNCATE({n}, {n})|{n} IS TRUE|{n} IS NOT FALSE|INET_ATON('1.2.3.4')
 {s} RLIKE 'b$'|IF({s} = 'a', 1, {n})|OCT({n}) + 0|BINARY {s} = 'a'|{s} COLLATE utf8mb4_bin = 'A'|CONVERT({s}, SIGNED)
 CONVERT({s}, DECIMAL(6,2))|LENGTH(TRIM({s}))
@@ -50,7 +50,7 @@ TRIM('a' FROM {s})|TRIM(BOTH 'b' FROM {s})|TRIM(TRAILING ' ' FROM {s})|SUBSTRING
 SUBSTRING({s} FROM 2 FOR 3)|MID({s}, 1, 2)|LEFT({s}, 2)|RIGHT({s}, 2)|LPAD({s}, 8, '*')|RPAD({s}, 5, 'é')
 REPEAT({s}, 2)|REPLACE({s}, 'a', 'bb')|REVERSE({s})|INSERT({s}, 2, 1, 'Q')|SPACE(3)|HEX({s})|HEX({n})|UNHEX('4142')
 BIN({n})|OCT({n})|CONV({n}, 10, 36)|CHAR(65, 66)|CHAR({n} USING latin1)|ELT({n}, 'a', 'b', 'é')
-MAKE_SET({n}, 'a', 'b', 'c')|EXPORT_SET(5, 'Y', 'N', ',', 4)|SUBSTRING_INDEX({s}, ',', 1)|QUOTE({s})|SOUNDEX({s})
+MAKE_SET({n}, 'a', 'b', 'c')|SUBSTRING_INDEX({s}, ',', 1)|QUOTE({s})|SOUNDEX({s})
 FORMAT({n}, 2)|FORMAT({n}, 0)|TO_BASE64({s})|FROM_BASE64('YWI=')|MD5({s})|SHA1({s})|SHA2({s}, 256)|INET_NTOA({n})
 IF({n} > 1, {s}, 'no')|IFNULL({s}, 'none')|COALESCE({s}, {s}, 'x')|NULLIF({s}, 'a')
 CASE WHEN {n} > 1 THEN {s} ELSE 'small' END|CASE {s} WHEN 'a' THEN 'A' WHEN 'é' THEN 'E' ELSE {n} END|CAST({n} AS CHAR)
@@ -63,9 +63,9 @@ REGEXP_REPLACE({s}, 'a', 'X')|REGEXP_SUBSTR({s}, '[a-z]+')|SEC_TO_TIME({n})|INSE
 CONCAT({n}, '')|CONCAT({t}, '')|UPPER(CONCAT({s}, 'ß'))|CAST({s} AS CHAR CHARACTER SET latin1)|COALESCE({n}, {s})
 IF({s} IS NULL, {n}, {s})|CONCAT({s}, NULL)|SUBSTR({s}, 0)|LEFT({s}, {n})|RPAD({b}, 6, 'x')
 CONCAT(UPPER({s}), LOWER({s}))|{s} COLLATE utf8mb4_bin|CONCAT(N'é', {s})|HEX({b})|REPLACE({s}, 'é', 'e')
-REPLACE({s}, '\\\\', '/')|CONCAT(_latin1'é', {s})|CONCAT('\\\\', {s})|CONCAT({y}, '')|HEX(WEIGHT_STRING({s}))
+REPLACE({s}, '\\\\', '/')|CONCAT(_latin1'é', {s})|CONCAT('\\\\', {s})|CONCAT({y}, '')
 CONCAT({s}, X'41')|TRIM(CONCAT(' ', {s}, ' '))|CONCAT_WS(NULL, {s})|FORMAT({n}, 3)|LOWER(HEX({b}))|CONVERT({n}, CHAR)
-DATE_FORMAT({t}, '%H')|GET_FORMAT(DATE, 'EUR')|REPEAT('ab', {n} % 5)|CONCAT(UNHEX(HEX({s})))|AES_DECRYPT('a', 'b')
+DATE_FORMAT({t}, '%H')|REPEAT('ab', {n} % 5)|CONCAT(UNHEX(HEX({s})))
 """.strip().replace("\n", "|")
 MOMENTS = """
 {d}|DATE({d})|TIMESTAMP({d})|{d} + INTERVAL 1 DAY|{d} - INTERVAL 3 MONTH|DATE_ADD({d}, INTERVAL '1:2' MINUTE_SECOND)
@@ -128,8 +128,8 @@ class Expressions:
         if depth < 2 and family in self.templates and self._chance(0.12):
             return f"({self.expression(family, columns, depth + 1)})"
         of_family = [column for column in columns if column.family == family]
-        if not of_family or self._chance(0.05):
-            of_family = [column for column in columns if self._chance(0.3)]
+        if self._chance(0.03 if of_family else 0.15):
+            of_family = list(columns)
         if of_family and self._chance(0.93):
             return self._pick(of_family).name
         return self._values.literal(family)

@@ -5,11 +5,11 @@ databases h… are dropped, global settings change. It logs rows; for a server i
 and a "+". It should know named time zones (mysql_tzinfo_to_sql), and have the options that are to be tried:
 --lower-case-table-names=1, --binlog-row-image=MINIMAL, --default-time-zone, --character-set-server, and so on.
 
-Each history is what one connection does in databases of its own. Some of them share a log, which is replayed at once;
-one that is refused is judged alone. What the snapshot holds is compared with what the server holds. With `--replica`,
-a second server of the same version decides where they differ: it has the log by the server's own programs, and what it
-holds is right. The folder `--keep` gets the log and the statements of each history that is not equal, `--shrink` of
-them with as few statements as still show it.
+Each history is what one connection does in databases of its own. Some of them share a log, which is replayed at once,
+by the one route or by the other; one that is refused is judged alone. What the snapshot holds is compared with what the
+server holds. With `--replica`, a second server of the same version decides where they differ: it has the log by the
+server's own programs, and what it holds is right. The folder `--keep` gets the log and the statements of each history
+that is not equal, `--shrink` of them with as few statements as still show it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Run:
         log = server.new_log()
         for one in some:
             one.log = log
-        judge = Judge(server)
+        judge = Judge(server, route=["walk", "shuffle"][seeds[0] // len(seeds) % 2])
         verdicts = judge.together(some, log, self._again)
         for one, verdict in zip(some, verdicts, strict=True):
             self._note(judge, one, verdict)
@@ -165,14 +165,16 @@ def main(words: list[str]) -> int:
     parser.add_argument("--server", required=True)
     parser.add_argument("--replica")
     parser.add_argument("--seeds", default="1:100", help="FIRST:LAST")
+    parser.add_argument("--system-time-zone", help="as replay takes it, where the server's is not UTC")
     parser.add_argument("--batch", type=int, default=25, help="histories in a log")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--shrink", type=int, default=0, help="differences to shrink")
     parser.add_argument("--keep", type=Path, default=Path("histories"))
     options = parser.parse_args(words)
     first, last = map(int, options.seeds.split(":"))
-    run = Run(LiveServer(options.server), LiveServer(options.replica) if options.replica else None, options.keep,
-              options.shrink, options.steps)
+    server, replica = LiveServer(options.server), LiveServer(options.replica) if options.replica else None
+    server.system_time_zone = options.system_time_zone or server.system_time_zone
+    run = Run(server, replica, options.keep, options.shrink, options.steps)
     begin = time.monotonic()
     for start in range(first, last + 1, options.batch):
         run.batch(range(start, min(start + options.batch, last + 1)))

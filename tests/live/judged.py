@@ -20,7 +20,7 @@ from tests.live.live_server import LiveServer, Recording
 from tests.support.real_server import Wanted, differences_of
 
 EQUAL, REFUSED, WRONG, CRASHED, STOPPED = "equal", "refused", "wrong", "crashed", "a replica stops"
-WITNESS_SAYS = "the log contradicts"
+WITNESS_SAYS = "the before-image has"
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class Judge:
 
     def __init__(self, server: LiveServer, **options: object):
         self._options = {"system_time_zone": server.system_time_zone, "witness": "stop"} | options
+        if server.name_case:
+            self._options["lower_case_table_names"] = server.name_case
 
     def alone(self, one: Recorded, **options: object) -> Verdict:
         """A history that has a log of its own."""

@@ -27,7 +27,7 @@ class LiveServer:
         self.place = urlsplit(url)
         self.flavour = self.place.scheme
         self._look = self.connect()
-        self.run("SET sql_mode = '', time_zone = '+00:00', sql_log_bin = 0")
+        self.run("SET sql_mode = '', time_zone = '+00:00', sql_log_bin = 0, foreign_key_checks = 0")
         version = self.run("SELECT VERSION()")[0][0]
         self.version = tuple(map(int, re.findall(r"\d+", version)[:3]))
         self.zones = bool(self.run("SELECT CONVERT_TZ('2024-01-01', '+00:00', 'Europe/Rome')")[0][0])
@@ -57,6 +57,9 @@ class LiveServer:
         return name, int(position)
 
     def drop(self, database: str) -> None:
+        """Drop a history's databases, and end the prepared transactions that lock their tables."""
+        for *_, xid in self.run("XA RECOVER"):
+            self.run(f"XA ROLLBACK '{xid}'")
         for name in (database, f"{database}_b"):
             self.run(f"DROP DATABASE IF EXISTS {name}")
 

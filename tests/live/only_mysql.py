@@ -38,9 +38,9 @@ class OnlyMySQL:
         expressions.templates["s"] += [
             "{j}->>'$.b.c'", "{j}->'$.a'", "JSON_VALUE({j}, '$.a')", "JSON_PRETTY({j})", "BIN_TO_UUID(UUID_TO_BIN("
             "'6ccd780c-baba-1026-9564-5b8c656024db'))", "REGEXP_REPLACE({s}, '^a', 'X', 1, 0, 'i')",
-            "CAST({j} AS CHAR)", "STATEMENT_DIGEST_TEXT('SELECT 1')",
+            "CAST({j} AS CHAR)",
             "UUID_TO_BIN('6ccd780c-baba-1026-9564-5b8c656024db')",
-            "CAST({s} AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_as_cs", "~{b}", "{b} & X'0F0F'"]
+            "CAST({s} AS CHAR CHARACTER SET utf8mb4) COLLATE utf8mb4_0900_as_cs"]
         expressions.templates["j"] += ["CAST({n} AS JSON)", "JSON_ARRAY_APPEND({j}, '$.a', {d})", "CAST({s} AS JSON)",
                                        "JSON_MERGE_PRESERVE({j}, '[1]')", "JSON_REPLACE({j}, '$.a', {n})",
                                        "JSON_SCHEMA_VALID('{open}{close}', {j})"]

@@ -17,6 +17,13 @@ GRAMMARS = {"mysql": OnlyMySQL, "mariadb": OnlyMariaDB}
 ODD_NAMES = ["{} x", "select{}", "é{}", "日本{}", "Mixed{}", "q``{}", "$%{}"]
 
 
+DOCUMENT_CHANGES = [
+    "JSON_SET({c}, '$.a', {n})", "JSON_SET({c}, '$.a[1]', {s}, '$.n', {n})", "JSON_REPLACE({c}, '$.b.c', {s})",
+    "JSON_REMOVE({c}, '$.a')", "JSON_REMOVE({c}, '$.a[0]', '$.b')", "JSON_SET({c}, '$.z', CAST('[1]' AS JSON))",
+    "JSON_SET({c}, '$[1]', NULL)", "JSON_REPLACE({c}, '$.a', {d})"]
+"""Assigned to the column itself, MySQL may log them as differences."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A column as statements name it, and its type as information_schema has it."""
@@ -301,6 +308,8 @@ class History:
             return "DEFAULT"
         if what < 0.14:
             return "NULL"
+        if columns and column.family == "j" and what < 0.7:
+            return self.expressions.filled(self.pick(DOCUMENT_CHANGES).replace("{c}", column.name), columns)
         if columns and what < 0.3 and column.family in self.expressions.templates:
             return self.expressions.expression(column.family, columns)
         return self.values.literal(column.family)

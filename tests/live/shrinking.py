@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 def fewest(statements: Sequence[str], shows: Callable[[list[str]], bool]) -> list[str]:
     """Leave out statements, and then parts between their commas, as long as `shows` is true of what is left."""
-    left = list(statements)
+    left = _shortest_beginning(list(statements), shows)
     size = max(1, len(left) // 2)
     while True:
         start, before = len(left), len(left)
@@ -30,6 +30,15 @@ def fewest(statements: Sequence[str], shows: Callable[[list[str]], bool]) -> lis
                     left, progress = trial, True
                     break
     return left
+
+
+def _shortest_beginning(statements: list[str], shows: Callable[[list[str]], bool]) -> list[str]:
+    """The first statements up to the one that shows it, by halves."""
+    low, high = 0, len(statements)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shows(statements[:middle]) else (middle, high)
+    return statements[:high]
 
 
 def _with_less(statement: str) -> Iterator[str]:
