@@ -115,11 +115,10 @@ class Run:
         folder = self.folder / f"{verdict.kind}-{one.seed}"
         if verdict.kind in (WRONG, CRASHED):
             print(f"seed {one.seed}, {verdict.kind}, kept in {folder}:", *verdict.lines[-4:], sep="\n  ", flush=True)
+        keep(folder, one, verdict, one.statements)
         if verdict.kind in (WRONG, CRASHED) and self.shrink > 0:
             self.shrink -= 1
-            self._shrink(judge, one, verdict, folder)
-        else:
-            keep(folder, one, verdict, one.statements)
+            self._shrink(judge, one, verdict, folder / "shrunk")
 
     def _sure(self, judge: Judge, one: Recorded) -> Verdict:
         """The verdict on a history that has a log of its own, where a replica has the last word."""
