@@ -1,12 +1,14 @@
-"""MySQL's functions that make a document from others: JSON_SET and the like, JSON_REMOVE, JSON_MERGE_PATCH.
+"""Functions that make a document from others: JSON_SET and the like, JSON_REMOVE, JSON_MERGE_PATCH.
 
-Each distinct set of arguments is computed once. Source: MySQL manual, "Functions That Modify JSON Values"; judged by
-MySQL 9.7. MariaDB keeps the text around a change as it was written, so there these are not computed.
+Each distinct set of arguments is computed once. MariaDB keeps the order of members, and numbers and text as they are
+written. Source: MySQL manual, "Functions That Modify JSON Values"; judged by MySQL 9.7 and MariaDB 10.5, 10.11 and
+11.8.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import reduce
 
 import pyarrow as pa
@@ -15,7 +17,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.sql.casting.texts import by_distinct
-from applier.sql.document_nodes import Node, found, named, parsed
+from applier.sql.document_nodes import Node, TextNode, found, named, parsed
 from applier.sql.documents import as_documents, as_part, paths_of
 from applier.sql.nodes import Call
 from applier.sql.values import JSON, Arguments, Function, Value, together
@@ -23,16 +25,18 @@ from jsondiff.path import Leg, Member, Path
 
 _BETWEEN = "\0"
 """No document's text has it."""
+_IN_MARIADB = frozenset({"JSON_SET", "JSON_INSERT", "JSON_REPLACE", "JSON_REMOVE", "JSON_MERGE_PATCH"})
 _Change = Callable[[Node, Path, Node], Node]
 
 
-def _of_parts(parts: list[Value], make: Callable[[list[Node]], Node | None], n: int) -> Value:
+def _of_parts(parts: list[Value], make: Callable[[list[Node]], Node | None], session: Session, n: int) -> Value:
     """What `make` makes of documents, each row's; NULL where one of them is."""
     constant = all(part.constant for part in parts)
+    kind = Node if session.flavour == "mysql" else TextNode
     joined = pc.binary_join_element_wise(*together(parts, n), _BETWEEN)
 
     def made(text: str) -> str | None:
-        node = make([parsed(part) for part in text.split(_BETWEEN)])
+        node = make([parsed(part, kind) for part in text.split(_BETWEEN)])
         return None if node is None else node.written()
 
     return Value(by_distinct(joined, made), JSON, constant)
@@ -50,7 +54,7 @@ def _changing(change: _Change) -> Function:
         parts = [Value(as_documents(arguments[0], session), JSON, arguments[0].constant),
                  *(as_part(value, session) for value in arguments[2::2])]
         return _of_parts(parts, lambda nodes: reduce(
-            lambda node, step: change(node, *step), zip(paths, nodes[1:], strict=True), nodes[0]), n)
+            lambda node, step: change(node, *step), zip(paths, nodes[1:], strict=True), nodes[0]), session, n)
 
     return function
 
@@ -63,7 +67,7 @@ def _remove(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     if not all(path.legs for path in paths):
         raise NotComputable("JSON_REMOVE of a whole document")
     document = Value(as_documents(arguments[0], session), JSON, arguments[0].constant)
-    return _of_parts([document], lambda nodes: reduce(_without, paths, nodes[0]), n)
+    return _of_parts([document], lambda nodes: reduce(_without, paths, nodes[0]), session, n)
 
 
 def _merging(merge: Callable[[Node, Node], Node]) -> Function:
@@ -76,13 +80,13 @@ def _merging(merge: Callable[[Node, Node], Node]) -> Function:
                 part.constant and part.values[0].as_py() and part.values[0].as_py().startswith("{")
                 for part in parts[1:]):
             raise NotComputable("JSON_MERGE_PATCH of NULL")
-        return _of_parts(parts, lambda nodes: reduce(merge, nodes), n)
+        return _of_parts(parts, lambda nodes: reduce(merge, nodes), session, n)
 
     return function
 
 
 def _check(session: Session, call: Call) -> None:
-    if session.flavour != "mysql":
+    if session.flavour != "mysql" and call.name not in _IN_MARIADB:
         raise NotComputable(f"{call.name}(…)")
 
 
@@ -99,7 +103,7 @@ def _at(node: Node, legs: tuple[Leg, ...], change: Callable[[Node], Node]) -> No
     if place < 0:
         return _at(node, legs[1:], change)
     parts = (*node.parts[:place], _at(node.parts[place], legs[1:], change), *node.parts[place + 1:])
-    return Node(node.kind, "", node.names, parts)
+    return replace(node, parts=parts)
 
 
 def _place(node: Node, leg: Leg) -> int | None:
@@ -107,6 +111,8 @@ def _place(node: Node, leg: Leg) -> int | None:
     if isinstance(leg, Member):
         return named(node, leg.name) if node.kind == "{" else None
     if node.kind != "[":
+        if isinstance(node, TextNode):
+            raise NotComputable("a cell of what is no array")
         return -1 if leg.index == 0 else None
     place = len(node.parts) - 1 - leg.index if leg.from_end else leg.index
     return place if 0 <= place < len(node.parts) else None
@@ -126,7 +132,9 @@ def _inserted(node: Node, path: Path, part: Node) -> Node:
         if isinstance(last, Member):
             return parent.with_member(last.name, part) if parent.kind == "{" else parent
         cells = parent.parts if parent.kind == "[" else (parent,)
-        return Node("[", "", (), (part, *cells) if last.from_end else (*cells, part))
+        if isinstance(parent, TextNode) and parent.kind != "[":
+            raise NotComputable("a cell of what is no array")
+        return type(parent)("[", "", (), (part, *cells) if last.from_end else (*cells, part))
 
     return _at(node, path.legs[:-1], added)
 
@@ -163,8 +171,8 @@ def _without(node: Node, path: Path) -> Node:
             return parent
         if place < 0:
             raise NotComputable("JSON_REMOVE of a cell of what is no array")
-        return Node(parent.kind, "", parent.names[:place] + parent.names[place + 1:],
-                    parent.parts[:place] + parent.parts[place + 1:])
+        return replace(parent, names=parent.names[:place] + parent.names[place + 1:],
+                       parts=parent.parts[:place] + parent.parts[place + 1:])
 
     return _at(node, path.legs[:-1], less)
 
@@ -173,13 +181,13 @@ def _patched(node: Node, patch: Node) -> Node:
     """RFC 7396."""
     if patch.kind != "{":
         return patch
-    made = node if node.kind == "{" else Node("{")
+    made = node if node.kind == "{" else type(node)("{")
     for name, part in patch.members():
         place = named(made, name)
         if part.text == "null" and not part.kind:
             made = made if place is None else _without(made, Path((Member(name),)))
         else:
-            made = made.with_member(name, _patched(Node("{") if place is None else made.parts[place], part))
+            made = made.with_member(name, _patched(type(node)("{") if place is None else made.parts[place], part))
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from json.encoder import encode_basestring as quoted
 
 from applier.errors import NotComputable
@@ -44,7 +44,20 @@ class Node:
         return Node("{", "", tuple(map(quoted, names)), tuple(members[name] for name in names))
 
 
-def parsed(text: str) -> Node:
+class TextNode(Node):
+    """A part of a document of MariaDB: text, whose members stay in the order in which they were written."""
+
+    def with_member(self, name: str, part: Node) -> Node:
+        names = list(map(json.loads, self.names))
+        if len(set(names)) < len(names):
+            raise NotComputable("a document with a name twice")
+        if name in names:
+            place = names.index(name)
+            return replace(self, parts=(*self.parts[:place], part, *self.parts[place + 1:]))
+        return replace(self, names=(*self.names, quoted(name)), parts=(*self.parts, part))
+
+
+def parsed(text: str, kind: type[Node] = Node) -> Node:
     """The parts of a document's text, which may be any that JSON allows."""
     try:
         json.loads(text)
@@ -58,25 +71,25 @@ def parsed(text: str) -> Node:
         words.append(match[1])
         at = match.end()
     words.reverse()
-    return _node(words, 0)
+    return _node(words, 0, kind)
 
 
-def _node(words: list[str], depth: int) -> Node:
+def _node(words: list[str], depth: int, kind: type[Node]) -> Node:
     if depth > _MOST_DEPTH:
         raise NotComputable("a document with too many levels")
     word = words.pop()
     if word not in "{[":
-        return Node("", word)
+        return kind("", word)
     names, parts = [], []
     while words[-1] not in "}]":
         if word == "{":
             names.append(words.pop())
             words.pop()  # the colon
-        parts.append(_node(words, depth + 1))
+        parts.append(_node(words, depth + 1, kind))
         if words[-1] == ",":
             words.pop()
     words.pop()
-    return Node(word, "", tuple(names), tuple(parts))
+    return kind(word, "", tuple(names), tuple(parts))
 
 
 def found(node: Node | None, path: Path, flavour: str) -> Node | None:
