@@ -58,8 +58,8 @@ class LiveServer:
 
     def drop(self, database: str) -> None:
         """Drop a history's databases, and end the prepared transactions that lock their tables."""
-        for *_, xid in self.run("XA RECOVER"):
-            self.run(f"XA ROLLBACK '{xid}'")
+        for *_, xid in self.run("XA RECOVER"):  # text, or bytes of MariaDB
+            self.run(f"XA ROLLBACK X'{(xid if isinstance(xid, bytes) else xid.encode()).hex()}'")
         for name in (database, f"{database}_b"):
             self.run(f"DROP DATABASE IF EXISTS {name}")
 
