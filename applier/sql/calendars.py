@@ -122,14 +122,19 @@ def _from_days(arguments: Arguments, call: Call, session: Session, n: int) -> Va
 
 
 def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """SEC_TO_TIME of whole numbers; the longest time of larger ones."""
+    """SEC_TO_TIME of exact numbers; the longest time of larger ones."""
     found = as_number(arguments[0], session)
-    if pa.types.is_floating(found.type) or found.type.scale:
-        raise NotComputable("SEC_TO_TIME of a number with a fraction")
-    most = LONGEST_TIME // SECOND
-    seconds = np.clip(np.asarray(found.fill_null(0).cast(pa.int64())), -most, most)
-    made = pa.array(seconds * SECOND, mask=np.asarray(found.is_null())).cast(pa.duration("us"))
-    return Value(made, ColumnType("time"), arguments[0].constant)
+    if pa.types.is_floating(found.type) or found.type.scale > 6 or not arguments[0].shows:
+        raise NotComputable("SEC_TO_TIME of a number that is not exact, or has more than six digits behind the point")
+
+    def micros(number: Decimal) -> int:
+        size = int(number * SECOND)
+        if abs(size) > LONGEST_TIME and found.type.scale:
+            raise NotComputable("SEC_TO_TIME of a number with a fraction beyond the longest time")
+        return max(-LONGEST_TIME, min(LONGEST_TIME, size))
+
+    made = computed([found], micros, pa.int64()).cast(pa.duration("us"))
+    return Value(made, ColumnType("time", fsp=found.type.scale), arguments[0].constant)
 
 
 def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

@@ -6,6 +6,7 @@ Operators", "Logical Operators", "Flow Control Functions"; judged by both server
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
@@ -253,10 +254,25 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                    constant=left.constant and right.constant, is_column=False, is_choice=True)
 
 
+def _days_of_texts(arguments: Arguments, session: Session) -> Arguments:
+    """Constant texts that are days as dates, if all other values are dates."""
+    if {value.type.base for value in arguments if not value.is_text} != {"date"} or not all(
+            value.constant and re.fullmatch(r"[12]\d{3}-\d\d-\d\d", value.values[0].as_py() or "")
+            for value in arguments if value.is_text):
+        return arguments
+    date = ColumnType("date")
+    made = [replace(value, values=convert_values(value.values, value.type, date, session), type=date)
+            if value.is_text else value for value in arguments]
+    if any(zero_dates.has_any(value.values) for value in made):
+        raise NotComputable("an invalid date compared")
+    return made
+
+
 def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is."""
     if any(value.is_null for value in arguments):
         return Value(pa.nulls(1), NULL, constant=True)
+    arguments = _days_of_texts(arguments, session)
     kinds = {value.type.base for value in arguments}
     if not all(value.is_text for value in arguments) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
         return EXTREMES[call.name](arguments, call, session, n)

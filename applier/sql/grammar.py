@@ -37,6 +37,7 @@ _SYNONYMS = {
     "CURRENT_TIME": "CURTIME", "UCASE": "UPPER", "LCASE": "LOWER", "CHARACTER_LENGTH": "CHAR_LENGTH",
     "OCTET_LENGTH": "LENGTH", "SUBSTR": "SUBSTRING", "MID": "SUBSTRING", "CEIL": "CEILING", "SHA": "SHA1",
     "DAYOFMONTH": "DAY", "DATE_ADD": "ADDDATE", "DATE_SUB": "SUBDATE", "POWER": "POW",
+    "NVL": "IFNULL", "LENGTHB": "LENGTH",
     "ST_GEOMETRYFROMTEXT": "ST_GEOMFROMTEXT", "GEOMFROMTEXT": "ST_GEOMFROMTEXT",
     "GEOMETRYFROMTEXT": "ST_GEOMFROMTEXT", "ST_POINTFROMTEXT": "ST_GEOMFROMTEXT",
     "ST_LINESTRINGFROMTEXT": "ST_GEOMFROMTEXT", "ST_POLYGONFROMTEXT": "ST_GEOMFROMTEXT",
@@ -88,6 +89,13 @@ def operator_tokens(sql: str) -> list[Token]:
         joined.append(token)
         place += size
     return joined
+
+
+def _decoded(subject: Node, *branches: Node) -> Node:
+    """DECODE: values to compare with, where NULL equals NULL, and results in turn; the rest is the ELSE."""
+    pairs = tuple(Call("<=>", (subject, branch)) if place % 2 == 0 else branch
+                  for place, branch in enumerate(branches[:len(branches) // 2 * 2]))
+    return Call("CASE", (*pairs, branches[-1] if len(branches) % 2 else Literal("null")))
 
 
 class Reader:
@@ -361,6 +369,10 @@ class Reader:
             return self._characters()
         name = _SYNONYMS.get(name, name)
         arguments = self._arguments(*("FROM", "FOR") if name == "SUBSTRING" else ())
+        if name == "NVL2" and len(arguments) == 3:
+            return Call("IF", (Call("ISNULL", arguments[:1]), arguments[2], arguments[1]))
+        if name == "DECODE_ORACLE" and len(arguments) > 2:
+            return _decoded(*arguments)
         if name in ("ADDDATE", "SUBDATE") and len(arguments) == 2:
             interval = arguments[1] if isinstance(arguments[1], Call) and arguments[1].name == "INTERVAL" else \
                 Call("INTERVAL", (arguments[1],), "DAY")

@@ -159,9 +159,9 @@ def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None,
         raise NotComputable("an interval of a value that is not a whole number")
     found = as_number(count, session)
     if pa.types.is_floating(found.type):
-        if not count.is_text:
+        if unit in ("SECOND", "MICROSECOND") and not count.is_text:
             raise NotComputable("an interval of a number that is not exact")
-        found = found.cast(pa.decimal128(38, 0))
+        found = pc.round(found, 0, round_mode="half_to_even").cast(pa.decimal128(38, 0))
     is_null = np.asarray(found.is_null())
     if unit == "SECOND":
         exact = pc.multiply(found.fill_null(0).cast(pa.decimal128(20, min(6, found.type.scale))),
