@@ -17,11 +17,12 @@ from applier.errors import NotComputable, SchemaError
 from applier.mysql.collations import DEFAULT_COLLATIONS
 from applier.mysql.names import folded
 from applier.mysql.session import Session
-from applier.mysql.types import DATES
+from applier.mysql.types import BINARY, DATES
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.sql.assignment import assigned
-from applier.sql.evaluator import Typed, evaluate, number, uses_time, varies
+from applier.sql.casting.texts import WIDE
+from applier.sql.evaluator import Typed, calls_functions, evaluate, number, uses_time, varies
 from applier.sql.times import current_timestamp
 from applier.sql.tokens import tokenize
 from applier.sql.values import BYTES, NULL, TEXT, Value, constant
@@ -149,6 +150,9 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
                      session: Session | None = None) -> pa.Array:
     """A generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression, or its
     conversion to the column's type, is not known."""
+    if definition.flavour == "mysql" and definition.charset in WIDE and column.type.base in BINARY and \
+            calls_functions(column.expression or ""):
+        raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")
     within = _of_generated(session or Session(definition.flavour), definition)
     return _computed(column, row_columns(definition, values, n, within), n, within)
 

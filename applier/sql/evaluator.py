@@ -37,10 +37,11 @@ from applier.sql import (
     texts,
     times,
 )
+from applier.sql.casting.texts import WIDE
 from applier.sql.casts import cast
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
-from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, beside_text, constant, numbers
+from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, beside_text, constant, numbers, text_type
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
 Columns: TypeAlias = Callable[[str], Typed]
@@ -55,6 +56,8 @@ _OF_STRINGS = frozenset({
     "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",
     "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"})
 """Functions of strings that have one collation, or are bytes, together."""
+_IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
+"""Functions whose text is not in the character set of literals, as text made of numbers is."""
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 
 
@@ -86,6 +89,11 @@ def differs_by_row(sql: str) -> bool:
 def varies(sql: str) -> bool:
     """True if its values differ by row or by time."""
     return differs_by_row(sql) or uses_time(sql)
+
+
+def calls_functions(sql: str) -> bool:
+    """True if an expression is not only a column or a literal."""
+    return any(isinstance(node, Call) for node in _nodes(sql))
 
 
 def depends_on_escapes(sql: str) -> bool:
@@ -147,6 +155,8 @@ class Evaluator:
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
+        if made.type == TEXT and self._session.literals in WIDE and call.name not in _IN_OWN_CHARSET:
+            made = replace(made, type=text_type(self._session.literals, None))
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         return made if all(argument.shows for argument in arguments) else replace(made, shows=False)
