@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -130,9 +131,10 @@ def _interval(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     def place(number: Decimal | float | None, *bounds: Decimal | float | None) -> int:
         if number is None:
             return -1
-        if None in bounds or list(bounds) != sorted(bounds):
+        known = [bound for bound in bounds if bound is not None]
+        if len(known) < len(bounds) or any(left > right for left, right in pairwise(known)):
             raise NotComputable("INTERVAL of numbers that do not rise")
-        return sum(bound <= number for bound in bounds)
+        return sum(bound <= number for bound in known)
 
     made = computed(together(found, n), place, pa.int64(), of_nulls=True)
     return numbers(made, constant=all(value.constant for value in found))

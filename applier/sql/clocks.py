@@ -5,12 +5,12 @@ Source: MySQL manual, "Date and Time Functions"; judged by MySQL 9.7 and MariaDB
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql import zero_dates
@@ -21,19 +21,22 @@ from applier.sql.combinations import computed
 from applier.sql.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added
 from applier.sql.nodes import Call
 from applier.sql.times import local
-from applier.sql.values import Arguments, Function, Value, as_text, together, whole_numbers
+from applier.sql.values import TEXT, Arguments, Function, Value, as_text, one, together, whole_numbers
 
-_SHORT = r"^-?\d{1,3}:[0-5]?\d(:[0-5]?\d)?$"
+_TEXT = re.compile(r"-?(\d{1,2} (?=.*:.*:))?\d{1,3}:[0-5]?\d(:[0-5]?\d(\.\d{1,6})?)?")
 
 
 def _time(value: Value, session: Session) -> Value:
-    """A time, or a constant text that is one of whole seconds."""
+    """A time, or a constant that is one: text with as many digits of a second as it has, or a whole number."""
     if value.type.base == "time":
         return value
-    if not value.is_text or not value.constant or not pc.all(pc.match_substring_regex(
-            as_text(value, session), _SHORT)).as_py():
-        raise NotComputable("a value that is not a time of whole seconds")
-    type_ = ColumnType("time")
+    text = one(value) if value.is_text and value.constant else None
+    if text is not None and _TEXT.fullmatch(text):
+        type_ = ColumnType("time", fsp=len(text.partition(".")[2]))
+    elif value.constant and value.type.base == "bigint":
+        type_ = ColumnType("time")
+    else:
+        raise NotComputable("a value that is not a time")
     return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
 
 
@@ -59,11 +62,17 @@ def _added(sign: int) -> Function:
             if ((made < FIRST) | (made > LAST))[~is_null].any():
                 raise NotComputable(f"{call.name} beyond what a date can be")
             return Value(pa.array(made, mask=is_null).cast(pa.timestamp("us")), type_, constant)
-        start = _time(start, session)
+        is_text, start = start.is_text, _time(start, session)
         type_ = ColumnType("time", fsp=max(start.type.fsp, span.type.fsp))
         (clock, more), is_null = _micros([start, span], n)
-        return _times(clock + sign * more, is_null, type_, session, constant=constant,
+        made = _times(clock + sign * more, is_null, type_, session, constant=constant,
                       is_nothing=session.flavour == "mysql")
+        if not is_text:
+            return made
+        if not made.constant:
+            raise NotComputable(f"{call.name} of text and of a column")
+        shown = ColumnType("time", fsp=6 if type_.fsp and (clock + sign * more)[0] % SECOND else 0)
+        return Value(as_text(replace(made, type=shown), session), TEXT, constant=True)
 
     return called
 
@@ -71,12 +80,10 @@ def _added(sign: int) -> Function:
 def _times(micros: np.ndarray, is_null: np.ndarray, type_: ColumnType, session: Session, *, constant: bool,
            is_nothing: bool) -> Value:
     """Times, of which those that are too long are NULL or the longest."""
-    long = np.abs(micros) > LONGEST_TIME
+    most = LONGEST_TIME + (SECOND - 10**(6 - type_.fsp) if session.flavour == "mariadb" else 0)
     if is_nothing:
-        is_null = is_null | long
-    elif type_.fsp and session.flavour == "mariadb" and long[~is_null].any():
-        raise NotComputable("a time of more than 838 hours")
-    clipped = np.clip(micros, -LONGEST_TIME, LONGEST_TIME)
+        is_null = is_null | (np.abs(micros) > most)
+    clipped = np.clip(micros, -most, most)
     return Value(pa.array(clipped, mask=is_null).cast(pa.duration("us")), type_, constant)
 
 
