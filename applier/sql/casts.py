@@ -83,6 +83,8 @@ def _binary(value: Value, size: int | None, _: int | None, session: Session) -> 
 
 
 def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+    if value.type.base in BINARY and not value.digits:
+        value = Value(byte_strings.as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text:
         if pc.any(pc.match_substring_regex(value.values, _UNUSUAL)).as_py():
             raise NotComputable("CAST of text of so large a number, or with an exponent")

@@ -15,7 +15,7 @@ from applier.mysql import decimals, types
 from applier.mysql.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
 from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import SHOWN, convert_values
 from applier.sql.nodes import Call
@@ -115,6 +115,8 @@ def as_number(value: Value, session: Session) -> pa.Array:
         raise NotComputable("hexadecimal digits as a number")
     if value.digits:
         return pa.array([Decimal(int.from_bytes(data, "big")) for data in values.to_pylist()], WHOLE)
+    if base in types.BINARY:
+        return convert_values(as_ascii(values, value.type, TEXT, session), TEXT, DOUBLE, session).cast(pa.float64())
     if value.is_text or base in types.MEMBERS:
         return convert_values(values, value.type, DOUBLE, session).cast(pa.float64())
     if base in types.TEMPORAL:
