@@ -176,6 +176,8 @@ def number(text: str) -> Value:
 
 def _string(literal: Literal, session: Session) -> Value:
     charset = literal.charset or session.literals
+    if charset == "binary":  # empty: others are kept as bytes
+        return Value(pa.array([literal.text.encode()], pa.binary()), BYTES, constant=True, is_loose=True)
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
     is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
     return constant(pa.scalar(literal.text.translate(_ESCAPES) if is_read_as_written else literal.text), type_)
