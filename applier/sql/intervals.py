@@ -138,7 +138,7 @@ def is_usual(texts: pa.Array) -> bool:
 
 
 NO_DATE = r"^[^\d]*$|^\s*[A-Za-z_]"
-"""Text that is no date in any form."""
+"""Text that is not a date in any form."""
 _USUAL = USUAL_FORM + r"|^([1-9]\d([02468][48]|[13579][26]|[2468]0)|[1-9]\d00)-02-29( |$)"
 """With the 29th of February, of years that may have it."""
 _DAYS, _SECONDS = len("2024-01-31"), len("2024-01-31 10:11:12")
