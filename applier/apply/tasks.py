@@ -9,7 +9,7 @@ from functools import partial
 import pyarrow as pa
 
 from applier.apply.spec import UnitSpec
-from applier.apply.witnessed import Witnessed
+from applier.apply.witnessed import Witnessed, together
 from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.outline.outline import OutlinedBytes
 from applier.errors import ApplierError
@@ -25,7 +25,8 @@ class UnitResult:
     versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
     or deleted that the log does not have; `next_number` where AUTO_INCREMENT goes on in a column that the log does not
     have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths;
-    `witnessed` what before-images said of rows."""
+    `witnessed` what before-images said of rows; `partial_updates`, `documents` and `bytes_saved` what
+    binlog.rows.partial_updates counts."""
 
     number: int
     inserted: int
@@ -41,6 +42,9 @@ class UnitResult:
     next_number: int = 0
     zero_dates_in_files: dict[str, int] = dataclasses.field(default_factory=dict)
     witnessed: Witnessed = dataclasses.field(default_factory=Witnessed)
+    partial_updates: int = 0
+    documents: int = 0
+    bytes_saved: int = 0
 
     @property
     def changes(self) -> int:
@@ -165,9 +169,11 @@ class Applied:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Refused:
-    """Changes that a replica would stop at, in no order: the first in the log counts."""
+    """Changes that a replica would stop at, in no order: the first in the log counts. `witnessed` is what before-images
+    said of rows until units stopped."""
 
     errors: tuple[ApplierError, ...]
+    witnessed: Witnessed = dataclasses.field(default_factory=Witnessed)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -185,6 +191,7 @@ def outcome_of(outcomes: Iterable[TaskOutcome]) -> TaskOutcome:
     """What several tasks did together, or units of one: plan again if any says so, else what any of them refused."""
     results: list[UnitResult] = []
     errors: list[ApplierError] = []
+    witnessed: list[Witnessed] = []
     tables: frozenset[str] = frozenset()
     for outcome in outcomes:
         match outcome:
@@ -192,8 +199,12 @@ def outcome_of(outcomes: Iterable[TaskOutcome]) -> TaskOutcome:
                 results += outcome.results
             case Refused():
                 errors += outcome.errors
+                witnessed.append(outcome.witnessed)
             case PlanAgain():
                 tables |= outcome.tables
     if tables:
         return PlanAgain(tables=tables)
-    return Refused(errors=tuple(errors)) if errors else Applied(results=tuple(results))
+    if not errors:
+        return Applied(results=tuple(results))
+    witnessed += [result.witnessed for result in results]
+    return Refused(errors=tuple(errors), witnessed=together(witnessed))

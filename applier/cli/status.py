@@ -9,6 +9,7 @@ from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
+from applier.jobs.summary.words import partial_updates
 from applier.mysql.time_zones import shown_with_local
 from applier.snapshot.manifest import Snapshot
 
@@ -45,8 +46,10 @@ def print_result(result: ReplayResult) -> None:
                             "lists them with key, GTID and position", "yellow"))
     for difference in result.witness.differences:
         console.print(words(str(difference), "yellow"))
-    if result.witness.compared:
+    if not result.witness.is_empty:
         console.print(words(f"witness: {result.witness}"))
+    if result.partial_updates:
+        console.print(words(partial_updates(result.partial_updates, result.documents, result.bytes_saved)))
     console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
                                 f" ({_when(result.timestamp)})"))
     total = sum(result.seconds.values())

@@ -77,7 +77,7 @@ class RowGatherer:
         self._reader = ImageReader(memory, layouts, wanted, self._rows)
         self._documents = Documents(definition, diffs, layouts, memory)
         self._computed = {
-            logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of, definition.flavour)
+            logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of, layouts.takes_generated)
                                                         for layout in layouts.known[1:])], np.uint8)
             for number, made_of in computed_of_images(definition).items() if number < len(logged.types)}
         """By number in the schema, what `ExtraColumns.computed` takes for images of each layout."""
@@ -290,11 +290,11 @@ class RowGatherer:
         return pa.repeat(values, rows) if isinstance(values, pa.Scalar) else values
 
 
-def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int], flavour: str) -> int:
+def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int], takes_generated: bool) -> int:
     """How a replica comes by a generated column whose values images of a layout have or lack."""
     if number not in layout.present:
         return UNKNOWN if layout.computes_omitted else 0
-    if flavour == "mariadb":
+    if takes_generated:
         return 0
     return GIVEN if made_of.isdisjoint((*layout.present, *layout.diffs)) else KNOWN
 

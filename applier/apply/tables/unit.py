@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Generic
 
 import numpy as np
@@ -30,10 +30,14 @@ from applier.apply.tables.unit_witness import UnitWitness
 from applier.apply.tasks import PlanAgain, Refused, UnitResult
 from applier.apply.witnessed import OFF, STOP, Witnessed, together
 from applier.binlog.rows.changes import Changes
+from applier.binlog.rows.partial_updates import N_DIFFS, PartialUpdates
 from applier.columns.alter.scan_order import Arrivals
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema, without_rows
+
+_ROWS = 4
+"""Numbers that come before those of diffs in `UnitApplier._counts`."""
 
 
 class UnitApplier(ABC, Generic[Taken]):
@@ -49,7 +53,7 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def __init__(self, spec: UnitSpec, sources: Sequence[UnitApplier[Any]] = ()):
         self.spec, self.sources = spec, tuple(sources)
-        self._memory = UnitMemory(spec.definition)
+        self._files: list[MappedFile] = []
         self._search: UnitSearch[Taken] | None = None  # while no change has come
         self._is_traced = self._keeps_rows = self._has_testified = False
         self._left: np.ndarray | None = None  # pointers, where rows are kept
@@ -61,10 +65,18 @@ class UnitApplier(ABC, Generic[Taken]):
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
         self._conflicts: list[pa.Table] = []
-        self._witness = UnitWitness(spec.definition) if spec.witness != OFF else None
         self._seconds = 0.0
         self._zero_dates = self._next_number = 0
         self.by_foreign_keys = 0
+        self._partial_updates: PartialUpdates | None = None
+
+    @cached_property
+    def _memory(self) -> UnitMemory:
+        return UnitMemory(self.spec.definition, self._files)
+
+    @cached_property
+    def _witness(self) -> UnitWitness | None:
+        return UnitWitness(self.spec.definition, self._files) if self.spec.witness != OFF else None
 
     @abstractmethod
     def _new_search(self) -> UnitSearch[Taken]:
@@ -106,6 +118,12 @@ class UnitApplier(ABC, Generic[Taken]):
     def bind_table_map(self, reading: TableReading) -> None:
         """The table's first changes are coming, and are read so."""
         self._memory.bind_table_map(reading)
+        self._partial_updates = PartialUpdates(reading.plans, reading.layouts)
+        if self._search is not None:
+            self._count_diffs(self._search)
+
+    def _count_diffs(self, search: UnitSearch[Taken]) -> None:
+        search.index.diffs.count_by(self._partial_updates, has_befores=self._witness is not None)
 
     def open(self) -> UnitSearch[Taken]:
         """Get the rows that are there before the first change, unless they are here already."""
@@ -121,11 +139,12 @@ class UnitApplier(ABC, Generic[Taken]):
                         search.seed(self._memory.base)
             if self._is_traced:
                 search.trace()
+            self._count_diffs(search)
         return self._search
 
     def retain_buffer(self, file: MappedFile) -> None:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""
-        self._memory.files.append(file)
+        self._files.append(file)
 
     def take(self, changes: Taken) -> None:
         """Apply a batch of changes of this table."""
@@ -142,7 +161,7 @@ class UnitApplier(ABC, Generic[Taken]):
             return
         self._memory.remember_times(changes.batch)
         if self._witness is not None:
-            self._witness.take(changes.batch)
+            self._witness.take(changes.batch, partial(search.are_here, changes))
             if self._witness.is_full:
                 self._compare_images()
         if refused is not None:
@@ -154,23 +173,25 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def _compare_images(self) -> None:
         """Compare the before-images that wait with their rows, before these are lost."""
-        if self._witness is None or self._search is None:
+        if self._search is None or self._witness is None:
             return
         index = self._search.index
-        self._witness.compare(index, self._memory.layouts, partial(self._memory.gatherer, index))
+        self._witness.compare(index, self._memory.reading, partial(self._memory.gatherer, index))
 
     @property
     def _witnessed(self) -> Witnessed:
-        if self._witness is None or self._search is None:
+        if self._search is None or self._witness is None:
             return Witnessed()
-        found, by_search = self._witness.result, self._search.agreed_by_search
-        return Witnessed(found.compared + by_search, found.agreed + by_search, found.differences)
+        by_search = self._search.agreed_by_search
+        return together([self._witness.result, Witnessed(by_search, by_search)])
 
-    def _testimony(self) -> Witnessed:
-        """What was witnessed here, once: rows of a version may come down to several units."""
-        found = Witnessed() if self._has_testified else self._witnessed
-        self._has_testified = True
-        return found
+    def testimony(self) -> Witnessed:
+        """What was witnessed in this version and those before, of each once: its rows may come down to several units.
+        """
+        chain = [link for link in self._links() if not link._has_testified]
+        for link in chain:
+            link._has_testified = True
+        return together(link._witnessed for link in chain)
 
     # ---- what changes do to rows
 
@@ -304,11 +325,12 @@ class UnitApplier(ABC, Generic[Taken]):
         chain = self._links()
         conflicts = [part for link in chain for part in link._conflicts]
         found = sum((link._search.found for link in chain if link._search is not None), Counter[str]())
-        return UnitResult(self.spec.number, *self._counts(), written.files,
+        inserted, updated, deleted, zero_dates, *of_diffs = self._counts()
+        return UnitResult(self.spec.number, inserted, updated, deleted, zero_dates, written.files,
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
                           sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
-                          together(link._testimony() for link in chain))
+                          self.testimony(), *of_diffs)
 
     # ---- the outcome
 
@@ -361,10 +383,10 @@ class UnitApplier(ABC, Generic[Taken]):
             case _:
                 return bool(self.spec.shared_files)  # which other units may change
 
-    def _counts(self) -> tuple[int, int, int, int]:
-        """Rows inserted, updated and deleted, and zero dates, in this version and those before. Changes to a table
-        whose partition was exchanged count there."""
-        counts, counted = np.zeros(4, np.int64), set[int]()
+    def _counts(self) -> tuple[int, ...]:
+        """Rows inserted, updated and deleted, zero dates, and what PartialUpdates counts, in this version and those
+        before. Changes to a table whose partition was exchanged count there."""
+        counts, counted = np.zeros(_ROWS + N_DIFFS, np.int64), set[int]()
         pending: list[UnitApplier[Any]] = [self]
         while pending:
             unit = pending.pop()
@@ -375,9 +397,8 @@ class UnitApplier(ABC, Generic[Taken]):
                 number == 0 and (removed := source.conversion.removed) is not None and not removed.inside)]
             if unit._search is not None:
                 index = unit._search.index
-                counts += (index.inserted, index.updated, index.deleted, unit._zero_dates)
-        inserted, updated, deleted, zero_dates = counts.tolist()
-        return inserted, updated, deleted, zero_dates
+                counts += (index.inserted, index.updated, index.deleted, unit._zero_dates, *index.diffs.counts)
+        return tuple(counts.tolist())
 
 
 def _chunks(rows: pa.Table) -> Iterator[pa.Table]:
