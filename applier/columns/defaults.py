@@ -14,13 +14,15 @@ from decimal import InvalidOperation
 import pyarrow as pa
 
 from applier.errors import NotComputable, SchemaError
+from applier.mysql.collations import DEFAULT_COLLATIONS
 from applier.mysql.names import folded
 from applier.mysql.session import Session
-from applier.mysql.types import DATES
+from applier.mysql.types import BINARY, DATES
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.sql.assignment import assigned
-from applier.sql.evaluator import Typed, evaluate, number, uses_time, varies
+from applier.sql.casting.texts import WIDE
+from applier.sql.evaluator import Typed, calls_functions, evaluate, number, uses_time, varies
 from applier.sql.times import current_timestamp
 from applier.sql.tokens import tokenize
 from applier.sql.values import BYTES, NULL, TEXT, Value, constant
@@ -148,13 +150,25 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
                      session: Session | None = None) -> pa.Array:
     """A generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression, or its
     conversion to the column's type, is not known."""
-    within = _of_table(session or Session(definition.flavour), definition)
+    if definition.flavour == "mysql" and definition.charset in WIDE and column.type.base in BINARY and \
+            calls_functions(column.expression or ""):
+        raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")
+    within = _of_generated(session or Session(definition.flavour), definition)
     return _computed(column, row_columns(definition, values, n, within), n, within)
 
 
 def _of_table(session: Session, definition: TableDefinition) -> Session:
     """The session for a table's expressions: MariaDB reads their literals in the table's character set."""
-    return session if definition.flavour == "mysql" else replace(session, literals=definition.charset)
+    if definition.flavour == "mysql":
+        return replace(session, collation=DEFAULT_COLLATIONS["mysql"][session.literals])
+    return replace(session, literals=definition.charset)
+
+
+def _of_generated(session: Session, definition: TableDefinition) -> Session:
+    """The same for generated columns: MariaDB compares their literals in the table's collation, and those of defaults
+    in the collation of the session that defined them."""
+    made = _of_table(session, definition)
+    return made if definition.flavour == "mysql" else replace(made, collation=definition.collation)
 
 
 def _computed(column: Column, known: Callable[[str], Typed], n: int, session: Session) -> pa.Array:
@@ -180,7 +194,7 @@ def sources(column: Column, definition: TableDefinition) -> set[str]:
 def row_columns(definition: TableDefinition, values: Stored, n: int, session: Session) -> Callable[[str], Typed]:
     """The columns of n rows: `values` has the stored ones, and VIRTUAL ones are computed once."""
     made: dict[str, pa.Array] = {}
-    session = _of_table(session, definition)
+    session = _of_generated(session, definition)
 
     def known(name: str) -> Typed:
         found = definition.column(name)

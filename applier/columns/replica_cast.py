@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.mysql import decimals
 from applier.mysql.byte_columns import beside, fixed_bytes, value_bytes
 from applier.mysql.types import BINARY, INTEGERS, ColumnType, arrow_type
 from applier.mysql.value_sizes import most_bytes
@@ -71,7 +72,7 @@ def _as_decimal(values: pa.Array, kind: ColumnType) -> pa.Array:
     else:
         exact = values.cast(pa.decimal256(_MOST_DIGITS, values.type.scale))
     if exact.type.scale > scale:
-        exact = pc.round(exact, scale, round_mode="half_towards_infinity").cast(pa.decimal256(_MOST_DIGITS, scale))
+        exact = decimals.rounded(exact, scale)
     room = pa.scalar(Decimal(10**(precision - scale)), exact.type)
     low = pc.less(exact, 0) if kind.unsigned else pc.less_equal(exact, pc.negate(room))
     high = pc.greater_equal(exact, room)

@@ -15,13 +15,15 @@ class Session:
     """`now_us` is the current time in microseconds UTC: one for all rows, int64[n] with one for each row, None where
     it is not known. `time_zone` is the session's ("+02:00", "Europe/Rome"), or SYSTEM, which the log does not resolve.
     `sql_mode` has the names of modes that change values, `literals` is the character set of literals without an
-    introducer, `lc_time_names` the number of the language of days and months, 0 for English."""
+    introducer and `collation` the one in which they are compared, None where it is not known, `lc_time_names` the
+    number of the language of days and months, 0 for English."""
 
     flavour: str = "mysql"
     sql_mode: str = ""
     time_zone: str = "SYSTEM"
     now_us: int | np.ndarray | None = None
     literals: str = "utf8mb4"
+    collation: str | None = None
     lc_time_names: int = 0
 
     def in_zone(self, instant: int) -> int | None:

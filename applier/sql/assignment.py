@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import (
     BINARY,
@@ -27,8 +28,9 @@ from applier.mysql.types import (
     arrow_type,
 )
 from applier.sql import literals
+from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.temporals import rounds_otherwise
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.documents import unquoted
 from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
@@ -62,7 +64,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
             made = literals.convert(_python(value), wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
                 raise ValueError("a date with a zero in it")
-            return pa.array([made], arrow_type(wanted))
+            array = pa.array([made], arrow_type(wanted))
+            if wanted.charset and value.is_text and not in_charset(array, wanted.charset).equals(array):
+                raise ValueError(f"text with characters that {wanted.charset} does not have")
+            return array
         except (ValueError, InvalidOperation, OverflowError, pa.ArrowException) as error:
             if strict:
                 raise NotComputable(str(error)) from None
@@ -86,7 +91,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         if value.type.base == "double" and not value.is_column:
             value = _whole(value, wanted)
     if wanted.base in _DATETIMES and value.type.base in ("decimal", "double", "float") and \
-            pc.any(pc.not_equal(pc.floor(value.values), value.values)).as_py():
+            _has_fraction(value.values):
         raise NotComputable("numbers with a fraction as dates")
     if wanted.base in _FIELDS and value.is_column and (value.type.zerofill or value.type.base in ("float", "year")):
         value = numbers(as_number(value, session), constant=value.constant)
@@ -116,6 +121,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     if value.type.base in ("double", "float") and wanted.base in ("char", "varchar") and \
             pc.any(pc.greater(pc.utf8_length(as_text(value, session)), wanted.length or 0)).as_py():
         raise NotComputable("a double whose text is longer than the column")
+    if value.type.base in BINARY and wanted.base in INTEGERS:
+        value = Value(as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
+    if value.is_text and wanted.base in INTEGERS and session.flavour == "mariadb":
+        value = replace(value, values=pc.replace_substring_regex(value.values, _TWO_POINTS, r"\1\2 "))
     if value.is_text and wanted.base in INTEGERS:
         session = replace(session, flavour="mysql")  # as text, it is rounded by both servers
     return convert_values(value.values, value.type, wanted, session)
@@ -128,14 +137,21 @@ def _whole(value: Value, wanted: ColumnType) -> Value:
         return replace(value, values=pc.if_else(pc.less(values, _ZERO), pa.scalar(_ZERO, values.type), values))
     if not pa.types.is_floating(values.type) and value.type.base != "decimal":
         return value
-    return numbers(pc.trunc(values).cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
+    whole = decimals.truncated(values, 0) if pa.types.is_decimal(values.type) else pc.trunc(values)
+    return numbers(whole.cast(pa.float64()).cast(pa.decimal128(38, 0)), constant=value.constant)
+
+
+def _has_fraction(values: pa.Array) -> bool:
+    found = decimals.has_fraction(values) if pa.types.is_decimal(values.type) else \
+        pc.not_equal(pc.floor(values), values)
+    return bool(pc.any(found).as_py())
 
 
 def _digits(value: Value, session: Session) -> tuple[Value, Session]:
     """Whole numbers as dates, by their digits from the right. (In an ALTER, doubles go through text, as all of MySQL's
     numbers do.)"""
     found = as_number(value, session)
-    if pc.any(pc.not_equal(pc.floor(found), found)).as_py():
+    if _has_fraction(found):
         return value, session
     found = found.cast(pa.decimal128(38, 0))
     low, high = (pa.scalar(Decimal(bound), pa.decimal128(38, 0)) for bound in _SHORT_YEARS)
@@ -144,6 +160,8 @@ def _digits(value: Value, session: Session) -> tuple[Value, Session]:
     return numbers(found, constant=value.constant), replace(session, flavour="mariadb")
 
 
+_TWO_POINTS = r"(?s)^(\s*[+-]?\d*)\.(\d*)\..*"
+"""Of these numbers MariaDB reads the digits on both sides of the first point as a whole number."""
 _SHORT_YEARS = 99_12_31, 1000_01_01
 """Between these, MySQL reads a number as a date with a year of up to three digits; MariaDB finds it invalid."""
 _ZERO = Decimal(0)

@@ -9,12 +9,14 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.nodes import Call
-from applier.sql.values import WHOLE, Arguments, Function, Value, as_number, together
+from applier.sql.values import WHOLE, Arguments, Function, Value, as_number, together, whole_numbers
 
 UNSIGNED = ColumnType("bigint", unsigned=True)
 _ALL = (1 << 64) - 1
@@ -25,7 +27,7 @@ def _of_bits(function: Callable[..., np.ndarray]) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         if any(value.type.base in BINARY for value in arguments):
             raise NotComputable(f"{call.name} of bytes")
-        found = [Value(_whole(as_number(value, session)), UNSIGNED, value.constant) for value in arguments]
+        found = [Value(_whole(value, session), UNSIGNED, value.constant) for value in arguments]
         arrays = together(found, n)
         is_null = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
         made = function(*(_words(array) for array in arrays))
@@ -36,10 +38,17 @@ def _of_bits(function: Callable[..., np.ndarray]) -> Function:
     return computed
 
 
-def _whole(found: pa.Array) -> pa.Array:
-    if pa.types.is_floating(found.type) or found.type.scale:
-        raise NotComputable("bits of a number that is not whole")
-    return found
+def _whole(value: Value, session: Session) -> pa.Array:
+    """Numbers rounded: halves of doubles to even in MySQL, others away from zero."""
+    if value.is_text:
+        return whole_numbers(value, session).values
+    found = as_number(value, session)
+    if pa.types.is_floating(found.type):
+        found = pc.round(found, 0, round_mode="half_to_even" if session.flavour == "mysql" else "half_towards_infinity")
+        if pc.any(pc.greater_equal(pc.abs(found), 2.0**63)).as_py():
+            raise NotComputable("bits of so large a double")
+        return found.cast(WHOLE)
+    return decimals.rounded(found, 0)
 
 
 def _words(array: pa.Array) -> np.ndarray:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import datetime
 import re
+from collections.abc import Callable
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -17,13 +19,14 @@ from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.zero_dates import DAY
 from applier.sql.casting.texts import by_distinct
+from applier.sql.combinations import computed
 from applier.sql.date_functions import (
     EPOCH_DAY,
     weeks,
 )
 from applier.sql.intervals import FIRST, LAST, LONGEST_TIME, MONTHS, SECOND, UNITS
 from applier.sql.nodes import Call
-from applier.sql.times import local
+from applier.sql.times import clock_of, local
 from applier.sql.values import (
     Arguments,
     Function,
@@ -34,6 +37,7 @@ from applier.sql.values import (
     one,
     together,
     whole_number,
+    whole_numbers,
 )
 
 
@@ -72,12 +76,17 @@ def _from_text(arguments: Arguments, call: Call, session: Session, n: int) -> Va
     if not signs or not signs <= {*_READ} or (has_day and not {"Y", "m", "d"} <= signs) or \
             len([sign for sign, _ in parts if sign]) != len(signs):
         raise NotComputable(f"STR_TO_DATE by {wanted!r}")
-    form = re.compile("".join(_READ[sign] if sign else re.escape(text) for sign, text in parts), re.ASCII)
+    pieces = [_READ[sign] if sign else re.escape(text) for sign, text in parts]
+    form = re.compile("".join(pieces), re.ASCII)
+    beginnings = [re.compile("".join(_FREE[sign] if sign else re.escape(text) for sign, text in parts[:some]) + (
+        r"\Z" if some < len(parts) else ""), re.ASCII) for some in range(len(parts) + 1)]
 
-    def read(text: str) -> int:
+    def read(text: str) -> int | None:
         found = form.fullmatch(text)
         if found is None:
-            raise NotComputable(f"STR_TO_DATE of {text!r}, which has another form")
+            if any(part.match(text) for part in beginnings) or re.search(r"\s", text):
+                raise NotComputable(f"STR_TO_DATE of {text!r}, which has the form in part")
+            return None
         day = {"Y": 1970, "m": 1, "d": 1, "H": 0, "i": 0, "s": 0} | {
             name: int(digits) for name, digits in found.groupdict().items()}
         made = datetime.datetime(day["Y"], day["m"], day["d"], day["H"], day["i"], day["s"])  # or ValueError
@@ -97,6 +106,10 @@ _READ = {"Y": r"(?P<Y>\d{4})", "m": r"(?P<m>\d\d)", "d": r"(?P<d>\d\d)", "H": r"
          "s": r"(?P<s>\d\d)", "S": r"(?P<s>\d\d)", "T": r"(?P<H>\d\d):(?P<i>\d\d):(?P<s>\d\d)"}
 
 
+_FREE = {**dict.fromkeys("mdHisS", r"\d{1,2}"), "Y": r"\d{1,4}", "T": r"\d{1,2}:\d{1,2}:\d{1,2}"}
+"""The same with fewer digits."""
+
+
 def _from_days(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     found = as_number(arguments[0], session)
     if pa.types.is_floating(found.type) or found.type.scale:
@@ -109,24 +122,29 @@ def _from_days(arguments: Arguments, call: Call, session: Session, n: int) -> Va
 
 
 def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """SEC_TO_TIME of whole numbers; the longest time of larger ones."""
+    """SEC_TO_TIME of exact numbers; the longest time of larger ones."""
     found = as_number(arguments[0], session)
-    if pa.types.is_floating(found.type) or found.type.scale:
-        raise NotComputable("SEC_TO_TIME of a number with a fraction")
-    most = LONGEST_TIME // SECOND
-    seconds = np.clip(np.asarray(found.fill_null(0).cast(pa.int64())), -most, most)
-    made = pa.array(seconds * SECOND, mask=np.asarray(found.is_null())).cast(pa.duration("us"))
-    return Value(made, ColumnType("time"), arguments[0].constant)
+    if pa.types.is_floating(found.type) or found.type.scale > 6 or not arguments[0].shows:
+        raise NotComputable("SEC_TO_TIME of a number that is not exact, or has more than six digits behind the point")
+
+    def micros(number: Decimal) -> int:
+        size = int(number * SECOND)
+        if abs(size) > LONGEST_TIME and found.type.scale:
+            raise NotComputable("SEC_TO_TIME of a number with a fraction beyond the longest time")
+        return max(-LONGEST_TIME, min(LONGEST_TIME, size))
+
+    made = computed([found], micros, pa.int64()).cast(pa.duration("us"))
+    return Value(made, ColumnType("time", fsp=found.type.scale), arguments[0].constant)
 
 
 def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TIME_TO_SEC."""
-    value = local(arguments[0], session)
+    value = clock_of(arguments[0], session)
     if value.type.base not in ("time", "datetime") or zero_dates.has_any(value.values):
         raise NotComputable("TIME_TO_SEC of a value that is not a time")
     micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
     micros = micros if value.type.base == "time" else micros % DAY
-    if (micros % SECOND).any():
+    if (micros % SECOND).any() and session.flavour == "mariadb":
         raise NotComputable("TIME_TO_SEC of a value with a fraction of a second")
     made = np.sign(micros) * (np.abs(micros) // SECOND)
     return numbers(pa.array(made, pa.int64(), mask=np.asarray(value.values.is_null())), constant=value.constant)
@@ -164,8 +182,49 @@ def _in_month(clock: np.ndarray) -> np.ndarray:
 
 
 
+def _day_of_year(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """MAKEDATE."""
+    given = [whole_numbers(value, session) for value in arguments]
+
+    def made(year: Decimal, day: Decimal) -> datetime.date | None:
+        if day <= 0 or not 0 <= year <= 9999:
+            return None
+        number = int(year) + (2000 if year < 70 else 1900 if year < 100 else 0)
+        days = datetime.date(number, 1, 1).toordinal() + int(day) - 1
+        return datetime.date.fromordinal(days) if days <= datetime.date.max.toordinal() else None
+
+    return Value(computed(together(given, n), made, pa.date32()), ColumnType("date"),
+                 all(value.constant for value in given))
+
+
+def _months(period: Decimal) -> int:
+    """The months since year 0 of a period, YYMM or YYYYMM."""
+    year, month = divmod(int(period), 100)
+    if not 1 <= month <= 12 or year <= 0:
+        raise NotComputable(f"the period {period}")
+    return (year + (2000 if year < 70 else 1900 if year < 100 else 0)) * 12 + month - 1
+
+
+def _of_periods(function: Callable[[Decimal, Decimal], int]) -> Function:
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        given = [whole_numbers(value, session) for value in arguments]
+        return numbers(computed(together(given, n), function, pa.int64()), constant=all(
+            value.constant for value in given))
+
+    return called
+
+
+def _period_on(period: Decimal, months: Decimal) -> int:
+    year, month = divmod(_months(period) + int(months), 12)
+    if year < 100:
+        raise NotComputable("a period before year 100")
+    return year * 100 + month + 1
+
+
 FUNCTIONS: dict[str, Function] = {
     "WEEK": _week(of_year=False), "WEEKOFYEAR": _week(of_year=False), "YEARWEEK": _week(of_year=True),
     "STR_TO_DATE": _from_text, "FROM_DAYS": _from_days, "SEC_TO_TIME": _to_time, "TIME_TO_SEC": _of_seconds,
-    "TIMESTAMPDIFF": _difference, "LAST_DAY": _last_day,
+    "TIMESTAMPDIFF": _difference, "LAST_DAY": _last_day, "MAKEDATE": _day_of_year,
+    "PERIOD_ADD": _of_periods(_period_on),
+    "PERIOD_DIFF": _of_periods(lambda later, earlier: _months(later) - _months(earlier)),
 }

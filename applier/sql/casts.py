@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
 from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import zero_dates
+from applier.mysql import decimals, zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType, arrow_type
+from applier.sql.casting import byte_strings
+from applier.sql.casting.byte_strings import to_bytes
+from applier.sql.casting.texts import in_charset
 from applier.sql.casting.values import convert_values
+from applier.sql.intervals import NO_DATE
 from applier.sql.nodes import Call
 from applier.sql.values import (
     BYTES,
@@ -34,13 +40,20 @@ from applier.sql.values import (
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
 _Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]
-_WHOLE = r"^\s*-?\d{1,18}$"
+_OF_CHARSET = re.compile(r"CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHARACTER SET) ?(\w+)")
+_WHOLE = r"^\s*(?P<number>(?:-?\d{1,18})?)"
+_UNUSUAL = r"^\s*(\+|-?\d{19})"
 
 
 def cast(value: Value, call: Call, session: Session) -> Value:
     """A value as the words after AS, or USING, say. Raises NotComputable."""
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
         return Value(as_text(value, session), TEXT, value.constant)
+    if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
+        return _in_charset(value, charset, session)
+    if of_charset := _OF_CHARSET.fullmatch(call.word):
+        cut = _char(value, int(of_charset[1]) if of_charset[1] else None, None, session)
+        return _in_charset(replace(cut, constant=value.constant), of_charset[2].lower(), session)
     match = _TYPE.fullmatch(call.word)
     if match is None or match[1] not in _CASTS:
         raise NotComputable(f"CAST to {call.word}")
@@ -49,33 +62,57 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     return Value(made.values, made.type, value.constant)
 
 
+def _in_charset(value: Value, charset: str, session: Session) -> Value:
+    """CONVERT … USING; bytes are text in that set."""
+    if charset == "binary":
+        return Value(as_bytes(value, session), BYTES, value.constant)
+    type_ = ColumnType("longtext", charset="utf8mb3" if charset == "utf8" else charset)
+    if value.type.base in BINARY:
+        return Value(byte_strings.to_text(value.values, value.type, type_, session), type_, value.constant)
+    return Value(in_charset(as_text(value, session), str(type_.charset)), type_, value.constant)
+
+
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     text = as_text(value, session)
     return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), TEXT)
 
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:
-    if size is not None:
-        raise NotComputable("CAST to so many bytes")
-    return Value(as_bytes(value, session), BYTES)
+    data = as_bytes(value, session)
+    return Value(data if size is None else to_bytes(data, BYTES, ColumnType("binary", length=size), session), BYTES)
 
 
 def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+    if value.type.base in BINARY and not value.digits:
+        value = Value(byte_strings.as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text:
-        if pc.all(pc.match_substring_regex(value.values, _WHOLE)).as_py() is False:
-            raise NotComputable("CAST of text that is not a whole number")
-        return numbers(value.values.cast(pa.int64()), constant=value.constant)
+        if pc.any(pc.match_substring_regex(value.values, _UNUSUAL)).as_py():
+            raise NotComputable("CAST of text of so large a number, or with an exponent")
+        digits = pc.struct_field(pc.extract_regex(value.values, _WHOLE), 0)
+        made = pc.if_else(pc.equal(digits, ""), "0", digits).cast(pa.int64())
+        return numbers(made, constant=value.constant)
+    if value.type.base == "bigint" and value.type.unsigned:
+        wide = pc.greater(value.values, pa.scalar(Decimal(2**63 - 1), value.values.type))
+        wrapped = pc.subtract(value.values.cast(pa.decimal128(20, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
+        return numbers(pc.if_else(wide, wrapped, value.values.cast(wrapped.type)), constant=value.constant)
     found = as_number(converted(value, WHOLE_NUMBER, session) if value.type.base in TEMPORAL else value, session)
     if pa.types.is_floating(found.type):
-        raise NotComputable("CAST of doubles to whole numbers")
-    return numbers(pc.round(found, 0, round_mode="half_towards_infinity").cast(pa.decimal128(38, 0)), constant=False)
+        found = pc.round(found, 0, round_mode="half_to_even")
+        if pc.any(pc.greater_equal(pc.abs(found), 2.0**63)).as_py():
+            raise NotComputable("CAST of so large a double to a whole number")
+        found = found.cast(pa.decimal128(38, 0))
+    return numbers(decimals.rounded(found, 0), constant=False)
 
 
 def _unsigned(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
     made = _signed(value, size, scale, session)
-    if pc.any(pc.less(made.values, 0)).as_py():
-        raise NotComputable("CAST of negative numbers to UNSIGNED")
-    return made
+    is_negative = pc.less(made.values, 0)
+    if not pc.any(is_negative).as_py():
+        return replace(made, type=ColumnType("bigint", unsigned=True))
+    if value.type.base not in INTEGERS:
+        raise NotComputable("CAST of negative numbers that are no integers to UNSIGNED")
+    wrapped = pc.add(made.values.cast(pa.decimal128(37, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
+    return Value(pc.if_else(is_negative, wrapped, made.values), ColumnType("bigint", unsigned=True))
 
 
 def _decimal(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
@@ -104,8 +141,12 @@ def _datetime_cast(base: str) -> _Cast:
         type_ = ColumnType(base, fsp=size or 0)
         if value.type.base not in TEMPORAL and not value.is_text:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
-        if value.type.base in TEMPORAL and value.type.fsp > (size or 0):
+        if base == "date" and value.type.base in ("datetime", "timestamp"):
+            session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL")
+        elif value.type.base in TEMPORAL and value.type.fsp > (size or 0) and session.flavour == "mariadb":
             raise NotComputable("CAST to fewer digits of a second")
+        if value.is_text and pc.all(pc.match_substring_regex(value.values, NO_DATE)).as_py() and base != "time":
+            return Value(pa.nulls(len(value.values), arrow_type(type_)), type_)
         values = convert_values(value.values, value.type, type_, session)
         if zero_dates.has_any(values) or (base == "time" and value.is_text and not value.constant):
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")

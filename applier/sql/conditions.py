@@ -6,7 +6,9 @@ Operators", "Logical Operators", "Flow Control Functions"; judged by both server
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from decimal import Decimal
 from functools import reduce
 
 import pyarrow as pa
@@ -17,13 +19,13 @@ from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS, MEMBERS, TEMPORAL, ColumnType
 from applier.sql import searches
-from applier.sql.arithmetic import as_double, operands
+from applier.sql.arithmetic import EXTREMES, as_double, operands
 from applier.sql.casting.values import convert_values
 from applier.sql.nodes import Call
 from applier.sql.values import (
+    BYTES,
     DOUBLE,
     NULL,
-    SEVERAL,
     TEXT,
     Arguments,
     Compute,
@@ -36,12 +38,10 @@ from applier.sql.values import (
     collation_of,
     common_charset,
     exact_type,
-    is_ascii,
     numbers,
     together,
     truth,
 )
-from keysearch.collation import collation_of as collation_on
 from keysearch.collation import equality_column
 
 _EXACT_IN_DOUBLE = 2**53
@@ -132,15 +132,12 @@ def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int)
     and numbers."""
     if name not in ("=", "<>", "IN", "<=>"):
         return searches.in_order(arguments, session, n)
-    collations = {value.type.collation for value in arguments if value.type.collation is not None}
-    unknown = session.flavour == "mariadb" and any(value.type.collation is None and not value.constant
-                                                   for value in arguments)
-    if len(collations) != 1 or SEVERAL in collations or unknown:
+    try:
+        collation = searches.collation_between(arguments, session)
+    except NotComputable:
         return searches.equal_in_all(arguments, session, n)
-    [collation] = [collation_on(collation, session.flavour) for collation in collations]
-    if any(value.constant and not is_ascii(value.values) for value in arguments):
-        raise NotComputable("text that is not ASCII compared")
-    return [equality_column(array, collation) for array in together(arguments, n)]
+    texts = [Value(as_text(value, session), TEXT, value.constant) for value in arguments]
+    return [equality_column(array, collation) for array in together(texts, n)]
 
 
 def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
@@ -164,9 +161,12 @@ def _common_type(arguments: Arguments, session: Session) -> ColumnType:
         return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:
         return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
-    if kinds & {*TEMPORAL, "json", "geometry"} or any(pa.types.is_binary(value.values.type) for value in typed) \
-            or any(value.is_text for value in typed):
+    if kinds & {"json", "geometry", "bit"} or (kinds & {*TEMPORAL} and not any(value.is_text for value in typed)):
         raise NotComputable("a value of one type or another")
+    if kinds & BINARY:
+        return BYTES
+    if any(value.is_text for value in typed):
+        return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     arrays = [as_number(value, session) for value in typed]
     if any(pa.types.is_floating(array.type) for array in arrays):
         return DOUBLE
@@ -186,6 +186,8 @@ def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], Column
             values = as_double(as_number(value, session))
         elif type_.base in ("decimal", "bigint"):
             values = as_number(value, session).cast(pa.decimal128(38, type_.scale or 0))
+        elif type_ is BYTES:
+            values = as_bytes(value, session)
         elif type_.base == "longtext":
             values = as_text(value, session)
         else:
@@ -199,6 +201,8 @@ def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
         return pa.null()
     if type_.base in ("decimal", "bigint"):
         return pa.decimal128(38, type_.scale or 0)
+    if type_ is BYTES:
+        return pa.binary()
     return pa.string() if type_.base == "longtext" else pa.float64() if type_.base == "double" else \
         next(value.values.type for value in arguments if not value.is_null)
 
@@ -250,7 +254,44 @@ def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                    constant=left.constant and right.constant, is_column=False, is_choice=True)
 
 
+def _days_of_texts(arguments: Arguments, session: Session) -> Arguments:
+    """Constant texts that are days as dates, if all other values are dates."""
+    if {value.type.base for value in arguments if not value.is_text} != {"date"} or not all(
+            value.constant and re.fullmatch(r"[12]\d{3}-\d\d-\d\d", value.values[0].as_py() or "")
+            for value in arguments if value.is_text):
+        return arguments
+    date = ColumnType("date")
+    made = [replace(value, values=convert_values(value.values, value.type, date, session), type=date)
+            if value.is_text else value for value in arguments]
+    if any(zero_dates.has_any(value.values) for value in made):
+        raise NotComputable("an invalid date compared")
+    return made
+
+
+def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is."""
+    if any(value.is_null for value in arguments):
+        return Value(pa.nulls(1), NULL, constant=True)
+    arguments = _days_of_texts(arguments, session)
+    kinds = {value.type.base for value in arguments}
+    if not all(value.is_text for value in arguments) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
+        return EXTREMES[call.name](arguments, call, session, n)
+    (made, *others), _ = _one_of(arguments, session)
+    for other in others:
+        sign = ">" if call.name == "GREATEST" else "<"
+        is_first = FUNCTIONS[sign]([other, made], Call(sign), session, n)
+        is_first = replace(is_first, values=as_truth(is_first, session))
+        same = FUNCTIONS["="]([other, made], Call("="), session, n)
+        first, second, chosen, equal = together([other, made, is_first, same], n)
+        if pc.any(pc.and_(pc.equal(equal, Decimal(1)), pc.not_equal(first, second))).as_py():
+            raise NotComputable(f"{call.name} of equal texts")
+        made = replace(made, values=pc.if_else(chosen, first, second),
+                       constant=made.constant and other.constant)
+    return made
+
+
 FUNCTIONS: dict[str, Function] = {
+    "GREATEST": _extreme, "LEAST": _extreme,
     "AND": _logic(pc.and_kleene), "OR": _logic(pc.or_kleene), "NOT": _logic(pc.invert), "XOR": _logic(pc.xor),
     "ISNULL": _is_null, "=": _compared(pc.equal), "<>": _compared(pc.not_equal), "<": _compared(pc.less),
     "<=": _compared(pc.less_equal), ">": _compared(pc.greater), ">=": _compared(pc.greater_equal),

@@ -47,6 +47,23 @@ def _clock(compute: Callable[[Values], Values]) -> Callable[[Values], Values]:
     return part
 
 
+def _microseconds(values: Values) -> Values:
+    instants = values.cast(pa.timestamp("us"))
+    return pc.add(pc.multiply(pc.millisecond(instants), 1000), pc.microsecond(instants))
+
+
+def _joined(*parts: tuple[str, int]) -> Callable[[Values], Values]:
+    """Several parts as one number, each with the number of its digits."""
+    def joined(values: Values) -> Values:
+        made = None
+        for name, digits in parts:
+            part = DATE_FUNCTIONS[name](values).cast(pa.int64())
+            made = part if made is None else pc.add(pc.multiply(made, 10**digits), part)
+        return made
+
+    return joined
+
+
 def weeks(values: Values, mode: int) -> tuple[np.ndarray, np.ndarray]:
     """The years and the weeks of WEEK's modes: whether weeks begin on Mondays (1), are counted from 1 on and belong to
     the year before where they began there (2), and whether the first one is that with the year's first such day (4)."""
@@ -76,12 +93,15 @@ def _year_begin(year: np.ndarray, monday: bool) -> tuple[np.ndarray, np.ndarray]
     return first, (first + (3 if monday else 4)) % 7
 
 
+_CLOCK = ("DAY", "HOUR", "MINUTE", "SECOND", "MICROSECOND")
 DATE_FUNCTIONS: dict[str, Callable[[Values], Values]] = {
     "YEAR": pc.year, "MONTH": pc.month, "DAY": pc.day, "DAYOFMONTH": pc.day, "QUARTER": pc.quarter,
     "DAYOFYEAR": pc.day_of_year, "DAYOFWEEK": lambda values: pc.day_of_week(values, options=_SUNDAY_FIRST),
     "WEEKDAY": pc.day_of_week, "TO_DAYS": _to_days, "TO_SECONDS": _to_seconds,
     "HOUR": _clock(pc.hour), "MINUTE": _clock(pc.minute), "SECOND": _clock(pc.second),
-    "YEAR_MONTH": lambda values: pc.add(pc.multiply(pc.year(values), 100), pc.month(values)),
+    "MICROSECOND": _clock(_microseconds), "YEAR_MONTH": _joined(("YEAR", 4), ("MONTH", 2)),
+    **{"_".join((names[0], names[-1])): _joined(*((name, 6 if name == "MICROSECOND" else 2) for name in names))
+       for first in range(4) for names in (_CLOCK[first:last] for last in range(first + 2, 6))},
 }
 """The functions by name, with the units of EXTRACT: from dates, or datetimes without a zone, to whole numbers."""
 
@@ -101,6 +121,8 @@ def date_function(name: str, values: Values) -> Values:
              "SECOND": seconds % 60}
     if name in parts:
         return pc.if_else(pa.array(none), pa.array(parts[name], pa.int64()), found)
+    if name == "MICROSECOND" or "_" in name.removeprefix("TO_"):
+        raise NotComputable(f"{name} of an invalid date")
     _with_days(values)
     return found
 

@@ -7,9 +7,10 @@ numbers and strings as they are written. Source: MySQL manual, "JSON Functions";
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from json.encoder import encode_basestring as quoted
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,39 +19,20 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct
+from applier.sql.document_nodes import Node, found, parsed
 from applier.sql.nodes import Call
 from applier.sql.values import BOOL, JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, together, truth
 from jsondiff.normalize import normalize
-from jsondiff.path import Member, Path, PathError
+from jsondiff.path import Path, PathError
 from jsondiff.path import parse as parse_path
-from jsondiff.text import to_text
+from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError
 
-_PART = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)\s*')
-_MOST_DEPTH = 100
 _MOST_CHARACTERS = 512
 """Length of JSON_VALUE's result in MySQL without RETURNING; NULL for more."""
 
 
-@dataclass(frozen=True)
-class _Node:
-    """A part of a document: `kind` is "{", "[" or, for a scalar, "", with the text as it is written. An object's
-    members have names, an array's cells have none."""
-
-    kind: str
-    text: str = ""
-    names: tuple[str, ...] = ()
-    parts: tuple[_Node, ...] = ()
-
-    def written(self) -> str:
-        """The text, with a space after each comma and colon."""
-        if self.kind == "{":
-            members = zip(self.names, self.parts, strict=True)
-            return "{" + ", ".join(f"{name}: {part.written()}" for name, part in members) + "}"
-        return "[" + ", ".join(part.written() for part in self.parts) + "]" if self.kind else self.text
-
-
-def _documents(value: Value, session: Session) -> pa.Array:
+def as_documents(value: Value, session: Session) -> pa.Array:
     """The text of documents. Raises NotComputable if one is not text."""
     text = as_text(value, session)
     if session.flavour == "mysql":
@@ -63,59 +45,7 @@ def _documents(value: Value, session: Session) -> pa.Array:
     return text
 
 
-def _parsed(text: str) -> _Node:
-    """The parts of a document's text, which may be any that JSON allows."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        raise NotComputable(f"{text[:100]!r} as a document") from None
-    words: list[str] = []
-    at = 0
-    while at < len(text):
-        match = _PART.match(text, at)
-        assert match is not None  # it is JSON
-        words.append(match[1])
-        at = match.end()
-    words.reverse()
-    return _node(words, 0)
-
-
-def _node(words: list[str], depth: int) -> _Node:
-    if depth > _MOST_DEPTH:
-        raise NotComputable("a document with too many levels")
-    word = words.pop()
-    if word not in "{[":
-        return _Node("", word)
-    names, parts = [], []
-    while words[-1] not in "}]":
-        if word == "{":
-            names.append(words.pop())
-            words.pop()  # the colon
-        parts.append(_node(words, depth + 1))
-        if words[-1] == ",":
-            words.pop()
-    words.pop()
-    return _Node(word, "", tuple(names), tuple(parts))
-
-
-def _found(node: _Node | None, path: Path, flavour: str) -> _Node | None:
-    """The part that a path leads to. A value that is not an array counts as an array of itself."""
-    for leg in path.legs:
-        if node is None:
-            return None
-        if isinstance(leg, Member):
-            names = [json.loads(name) for name in node.names] if node.kind == "{" else []
-            node = node.parts[names.index(leg.name)] if leg.name in names else None
-        elif node.kind != "[":
-            itself = leg.index == 0 and (not leg.from_end or flavour == "mysql")
-            node = node if itself else None
-        else:
-            place = len(node.parts) - 1 - leg.index if leg.from_end else leg.index
-            node = node.parts[place] if 0 <= place < len(node.parts) else None
-    return node
-
-
-def _paths(arguments: Arguments) -> list[Path]:
+def paths_of(arguments: Arguments) -> list[Path]:
     try:
         return [parse_path(str(one(value))) for value in arguments]
     except PathError as error:
@@ -123,16 +53,16 @@ def _paths(arguments: Arguments) -> list[Path]:
 
 
 def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    paths = _paths(arguments[1:])
+    paths = paths_of(arguments[1:])
 
     def extracted(text: str) -> str | None:
-        document = _parsed(text)
-        found = [part for path in paths if (part := _found(document, path, session.flavour)) is not None]
-        if not found:
+        document = parsed(text)
+        parts = [part for path in paths if (part := found(document, path, session.flavour)) is not None]
+        if not parts:
             return None
-        return found[0].written() if len(paths) == 1 else "[" + ", ".join(part.written() for part in found) + "]"
+        return parts[0].written() if len(paths) == 1 else "[" + ", ".join(part.written() for part in parts) + "]"
 
-    made = by_distinct(_documents(arguments[0], session), extracted)
+    made = by_distinct(as_documents(arguments[0], session), extracted)
     return Value(made, JSON, arguments[0].constant)
 
 
@@ -158,10 +88,10 @@ def unquoted(documents: pa.Array) -> pa.Array:
 def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if len(arguments) != 2:
         raise NotComputable("JSON_VALUE with options")
-    [path] = _paths(arguments[1:])
+    [path] = paths_of(arguments[1:])
 
     def extracted(text: str) -> str | None:
-        part = _found(_parsed(text), path, session.flavour)
+        part = found(parsed(text), path, session.flavour)
         if part is None or part.text == "null":
             return None
         if part.kind and session.flavour == "mariadb":
@@ -170,20 +100,20 @@ def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
             return {"true": "1", "false": "0"}.get(part.text, part.text)
         return part.written()
 
-    made = unquoted(by_distinct(_documents(arguments[0], session), extracted))
+    made = unquoted(by_distinct(as_documents(arguments[0], session), extracted))
     if session.flavour == "mysql":
         made = pc.if_else(pc.greater(pc.utf8_length(made), _MOST_CHARACTERS), pa.scalar(None, pa.string()), made)
     return Value(made, TEXT, arguments[0].constant)
 
 
 def _length(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    paths = _paths(arguments[1:]) or [Path()]
+    paths = paths_of(arguments[1:]) or [Path()]
 
     def length(text: str) -> int | None:
-        part = _found(_parsed(text), paths[0], session.flavour)
+        part = found(parsed(text), paths[0], session.flavour)
         return None if part is None else len(part.parts) if part.kind else 1
 
-    made = by_distinct(_documents(arguments[0], session), length, pa.int64())
+    made = by_distinct(as_documents(arguments[0], session), length, pa.int64())
     return numbers(made, constant=arguments[0].constant)
 
 
@@ -191,7 +121,66 @@ def _valid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
     if value.type.base == "json":
         return truth(pc.if_else(value.values.is_valid(), True, pa.scalar(None, pa.bool_())), constant=value.constant)
-    raise NotComputable("JSON_VALID of a value that is not a document")
+    if session.flavour != "mysql" or not value.is_text:
+        raise NotComputable("JSON_VALID of a value that is not a document")
+
+    def is_valid(text: str) -> bool:
+        try:
+            from_text(text)
+        except DocumentError:
+            return False
+        return True
+
+    return truth(by_distinct(value.values, is_valid, pa.bool_()), constant=value.constant)
+
+
+def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType) -> Function:
+    """A function of MySQL that reads a document: of a part of it, if there is a path, else of all."""
+    def function(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if session.flavour != "mysql":
+            raise NotComputable(f"{call.name}(…)")
+        if any(value.is_null for value in arguments):
+            return numbers(pa.nulls(1, pa.int64()), constant=True)
+        paths = paths_of(arguments[1:])
+        made = by_distinct(as_documents(arguments[0], session), lambda text: read(parsed(text), paths), kind)
+        if pa.types.is_integer(kind):
+            return numbers(made, constant=arguments[0].constant)
+        return Value(made, JSON if read is _keys else TEXT, arguments[0].constant)
+
+    return function
+
+
+def _keys(node: Node, paths: list[Path]) -> str | None:
+    part = found(node, (paths or [Path()])[0], "mysql")
+    return "[" + ", ".join(part.names) + "]" if part is not None and part.kind == "{" else None
+
+
+def _depth(node: Node, _: list[Path]) -> int:
+    return 1 + max((_depth(part, []) for part in node.parts), default=0)
+
+
+def _type(node: Node, _: list[Path]) -> str:
+    """Text does not tell the types of numbers, and whether a string is one, or a date."""
+    if node.kind:
+        return "OBJECT" if node.kind == "{" else "ARRAY"
+    if node.text in ("true", "false", "null"):
+        return "NULL" if node.text == "null" else "BOOLEAN"
+    raise NotComputable("JSON_TYPE of a number or a string")
+
+
+def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    value, how, *others = arguments
+    if any(argument.is_null for argument in arguments):
+        return numbers(pa.nulls(1, pa.int64()), constant=True)
+    paths, words = paths_of(others), str(one(how)).lower()
+    if words not in ("one", "all"):
+        raise NotComputable("JSON_CONTAINS_PATH of neither one nor all")
+
+    def contains(text: str) -> bool:
+        document = parsed(text)
+        return (any if words == "one" else all)(found(document, path, session.flavour) for path in paths)
+
+    return truth(by_distinct(as_documents(value, session), contains, pa.bool_()), constant=value.constant)
 
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -199,7 +188,7 @@ def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return Value(by_distinct(as_text(value, session), quoted), TEXT, value.constant)
 
 
-def _scalar(value: Value, session: Session) -> Value:
+def as_part(value: Value, session: Session) -> Value:
     """A value as a part of a document, as its text."""
     if value.is_null:
         made = pa.nulls(len(value.values), pa.string())
@@ -227,7 +216,7 @@ def _scalar(value: Value, session: Session) -> Value:
 
 
 def _array(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    parts = [_scalar(value, session) for value in arguments]
+    parts = [as_part(value, session) for value in arguments]
     if not parts:
         return Value(pa.array(["[]"]), JSON, constant=True)
     joined = pc.binary_join_element_wise(*together(parts, n), ", ")
@@ -239,7 +228,7 @@ def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     names = [one(value) for value in arguments[::2]]
     if len(arguments) % 2 or not all(isinstance(name, str) for name in names):
         raise NotComputable("JSON_OBJECT whose names are not text")
-    members = list(zip(names, (_scalar(value, session) for value in arguments[1::2]), strict=True))
+    members = list(zip(names, (as_part(value, session) for value in arguments[1::2]), strict=True))
     if session.flavour == "mysql":
         members = sorted(dict(members).items(), key=lambda member: (len(member[0].encode()), member[0].encode()))
     if not members:
@@ -254,4 +243,6 @@ def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value
 FUNCTIONS: dict[str, Function] = {
     "JSON_EXTRACT": _extract, "JSON_UNQUOTE": _unquote, "JSON_VALUE": _value, "JSON_LENGTH": _length,
     "JSON_VALID": _valid, "JSON_QUOTE": _quote, "JSON_ARRAY": _array, "JSON_OBJECT": _object,
+    "JSON_KEYS": _of_document(_keys, pa.string()), "JSON_DEPTH": _of_document(_depth, pa.int64()),
+    "JSON_TYPE": _of_document(_type, pa.string()), "JSON_CONTAINS_PATH": _contains_path,
 }

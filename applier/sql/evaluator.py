@@ -18,31 +18,46 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.charsets import CHARSETS, to_utf8
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
+from applier.mysql.types import BINARY, ColumnType
 from applier.sql import (
     arithmetic,
     bits,
     calendars,
+    choices,
+    clocks,
+    codes,
     conditions,
+    document_changes,
     documents,
     geometry,
     intervals,
+    letter_cases,
     searches,
     text_forms,
     texts,
     times,
 )
+from applier.sql.casting.texts import WIDE
 from applier.sql.casts import cast
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
-from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, constant, numbers
+from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, beside_text, constant, numbers, text_type
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
 Columns: TypeAlias = Callable[[str], Typed]
 """Finds the values of a column, one for all rows or one for each, and its type; KeyError if there is none."""
 
 _FUNCTIONS = (arithmetic.FUNCTIONS | conditions.FUNCTIONS | texts.FUNCTIONS | times.FUNCTIONS | documents.FUNCTIONS
-              | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS)
+              | geometry.FUNCTIONS | calendars.FUNCTIONS | text_forms.FUNCTIONS | searches.FUNCTIONS | bits.FUNCTIONS
+              | codes.FUNCTIONS | choices.FUNCTIONS | clocks.FUNCTIONS | letter_cases.FUNCTIONS
+              | document_changes.FUNCTIONS)
+_OF_STRINGS = frozenset({
+    "CONCAT", "CONCAT_WS", "LPAD", "RPAD", "INSERT", "REPLACE", "TRIM", "SUBSTRING_INDEX", "ELT", "MAKE_SET",
+    "EXPORT_SET", "=", "<>", "<", "<=", ">", ">=", "<=>", "IN", "BETWEEN", "LIKE", "REGEXP", "LOCATE", "INSTR",
+    "STRCMP", "FIND_IN_SET", "FIELD", "COALESCE", "IFNULL", "NULLIF", "GREATEST", "LEAST"})
+"""Functions of strings that have one collation, or are bytes, together."""
+_IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
+"""Functions whose text is not in the character set of literals, as text made of numbers is."""
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 
 
@@ -74,6 +89,11 @@ def differs_by_row(sql: str) -> bool:
 def varies(sql: str) -> bool:
     """True if its values differ by row or by time."""
     return differs_by_row(sql) or uses_time(sql)
+
+
+def calls_functions(sql: str) -> bool:
+    """True if an expression is not only a column or a literal."""
+    return any(isinstance(node, Call) for node in _nodes(sql))
 
 
 def depends_on_escapes(sql: str) -> bool:
@@ -132,7 +152,13 @@ class Evaluator:
         if call.name not in _FUNCTIONS:
             raise NotComputable(f"{call.name}(…)")
         arguments = [self.value(argument) for argument in call.arguments]
+        if call.name in _OF_STRINGS:
+            arguments = beside_text(arguments)
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
+        if made.type == TEXT and self._session.literals in WIDE and call.name not in _IN_OWN_CHARSET:
+            made = replace(made, type=text_type(self._session.literals, None))
+        if made.type.base in BINARY:
+            made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         return made if all(argument.shows for argument in arguments) else replace(made, shows=False)
 
 
@@ -150,6 +176,8 @@ def number(text: str) -> Value:
 
 def _string(literal: Literal, session: Session) -> Value:
     charset = literal.charset or session.literals
+    if charset == "binary":  # empty: others are kept as bytes
+        return Value(pa.array([literal.text.encode()], pa.binary()), BYTES, constant=True, is_loose=True)
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
     is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
     return constant(pa.scalar(literal.text.translate(_ESCAPES) if is_read_as_written else literal.text), type_)
@@ -158,9 +186,9 @@ def _string(literal: Literal, session: Session) -> Value:
 def _bytes(literal: Literal, session: Session) -> Value:
     data = pa.array([bytes.fromhex(literal.text)], pa.binary())
     if literal.charset is None:
-        return Value(data, BYTES, constant=True, digits=True)
+        return Value(data, BYTES, constant=True, digits=True, is_loose=True)
     if literal.charset == "binary":
-        return Value(data, BYTES, constant=True)
+        return Value(data, BYTES, constant=True, is_loose=True)
     charset = "utf8mb3" if literal.charset == "utf8" else literal.charset
     if charset not in CHARSETS:
         raise NotComputable(f"_{charset} x'{literal.text[:40]}'")

@@ -21,7 +21,8 @@ _MOST_LEVELS = 200
 _LEVELS = [
     {"||": "OR", "OR": "OR"}, {"XOR": "XOR"}, {"&&": "AND", "AND": "AND"}, {},
     {"=": "=", "<=>": "<=>", ">=": ">=", ">": ">", "<=": "<=", "<": "<", "<>": "<>", "!=": "<>", "IS": "IS"},
-    {"LIKE": "LIKE", "IN": "IN", "BETWEEN": "BETWEEN", "NOT": "NOT", "REGEXP": "REGEXP", "RLIKE": "REGEXP"},
+    {"LIKE": "LIKE", "IN": "IN", "BETWEEN": "BETWEEN", "NOT": "NOT", "REGEXP": "REGEXP", "RLIKE": "REGEXP",
+     "SOUNDS": "SOUNDS"},
     {"|": "|"}, {"&": "&"}, {"<<": "<<", ">>": ">>"}, {"-": "-", "+": "+"},
     {"*": "*", "/": "/", "DIV": "DIV", "%": "MOD", "MOD": "MOD"}, {"^": "^"},
 ]
@@ -36,6 +37,7 @@ _SYNONYMS = {
     "CURRENT_TIME": "CURTIME", "UCASE": "UPPER", "LCASE": "LOWER", "CHARACTER_LENGTH": "CHAR_LENGTH",
     "OCTET_LENGTH": "LENGTH", "SUBSTR": "SUBSTRING", "MID": "SUBSTRING", "CEIL": "CEILING", "SHA": "SHA1",
     "DAYOFMONTH": "DAY", "DATE_ADD": "ADDDATE", "DATE_SUB": "SUBDATE", "POWER": "POW",
+    "NVL": "IFNULL", "LENGTHB": "LENGTH",
     "ST_GEOMETRYFROMTEXT": "ST_GEOMFROMTEXT", "GEOMFROMTEXT": "ST_GEOMFROMTEXT",
     "GEOMETRYFROMTEXT": "ST_GEOMFROMTEXT", "ST_POINTFROMTEXT": "ST_GEOMFROMTEXT",
     "ST_LINESTRINGFROMTEXT": "ST_GEOMFROMTEXT", "ST_POLYGONFROMTEXT": "ST_GEOMFROMTEXT",
@@ -87,6 +89,13 @@ def operator_tokens(sql: str) -> list[Token]:
         joined.append(token)
         place += size
     return joined
+
+
+def _decoded(subject: Node, *branches: Node) -> Node:
+    """DECODE: values to compare with, where NULL equals NULL, and results in turn; the rest is the ELSE."""
+    pairs = tuple(Call("<=>", (subject, branch)) if place % 2 == 0 else branch
+                  for place, branch in enumerate(branches[:len(branches) // 2 * 2]))
+    return Call("CASE", (*pairs, branches[-1] if len(branches) % 2 else Literal("null")))
 
 
 class Reader:
@@ -169,6 +178,9 @@ class Reader:
                 raise self.unknown()
         elif name == "IN":
             made = Call("IN", (left, *self._arguments()))
+        elif name == "SOUNDS":
+            self._expect("LIKE")
+            made = Call("=", (Call("SOUNDEX", (left,)), Call("SOUNDEX", (self.expression(_BITS),))))
         elif name == "BETWEEN":
             low = self.expression(_BITS)
             self._expect("AND")
@@ -176,6 +188,8 @@ class Reader:
             made = Call("BETWEEN", (left, low, high))
         else:
             made = Call(name, (left, self.expression(_BITS if name in ("LIKE", "REGEXP") else _PREDICATE)))
+            if name == "LIKE" and self._take("ESCAPE"):
+                made = Call(name, (*made.arguments, self._primary()))
         return Call("NOT", (made,)) if negated else made
 
     def _negation(self) -> Node:
@@ -194,8 +208,8 @@ class Reader:
             return Call("NOT", (self._signed(),))
         if self._take("~"):
             return Call("~", (self._signed(),))
-        if self.word == "BINARY":
-            raise self.unknown()
+        if self._take("BINARY"):
+            return Call("CAST", (self._signed(),), "BINARY")
         return self._behind(self._primary())
 
     def _signed(self) -> Node:
@@ -255,6 +269,8 @@ class Reader:
             return Literal("null")
         if token.keyword in ("DATE", "TIME", "TIMESTAMP") and following.kind == "string":
             return self._temporal(token.keyword)
+        if token.keyword == "INTERVAL" and self.word == "(" and (found := self._interval_function()):
+            return found
         if token.keyword == "INTERVAL":  # INTERVAL 1 DAY + x
             interval = self._interval()
             self._expect("+")
@@ -314,6 +330,15 @@ class Reader:
         count = self.expression(0)
         return Call("INTERVAL", (count,), self._next().keyword)
 
+    def _interval_function(self) -> Node | None:
+        """INTERVAL as a function; None if it is one value in parentheses before a unit."""
+        start = self._place
+        arguments = self._arguments()
+        if len(arguments) > 1:
+            return Call("INTERVAL", arguments)
+        self._place = start
+        return None
+
     def _call(self, name: str) -> Node:
         if name in ("CAST", "CONVERT"):
             return self._cast()
@@ -338,13 +363,45 @@ class Reader:
             within = self.expression(0)
             self._expect(")")
             return Call("LOCATE", (sought, within))
+        if name == "TRIM":
+            return self._trim()
+        if name == "CHAR":
+            return self._characters()
         name = _SYNONYMS.get(name, name)
         arguments = self._arguments(*("FROM", "FOR") if name == "SUBSTRING" else ())
+        if name == "NVL2" and len(arguments) == 3:
+            return Call("IF", (Call("ISNULL", arguments[:1]), arguments[2], arguments[1]))
+        if name == "DECODE_ORACLE" and len(arguments) > 2:
+            return _decoded(*arguments)
         if name in ("ADDDATE", "SUBDATE") and len(arguments) == 2:
             interval = arguments[1] if isinstance(arguments[1], Call) and arguments[1].name == "INTERVAL" else \
                 Call("INTERVAL", (arguments[1],), "DAY")
             return Call("-" if name == "SUBDATE" else "+", (arguments[0], interval))
         return Call(name, arguments)
+
+    def _trim(self) -> Node:
+        self._expect("(")
+        where = self._next().keyword if self.word in ("LEADING", "TRAILING", "BOTH") else ""
+        removed = None if self.word == "FROM" else self.expression(0)
+        if removed is not None and not self._take("FROM"):
+            if where:
+                raise self.unknown()
+            self._expect(")")
+            return Call("TRIM", (removed,))
+        if removed is None:
+            self._expect("FROM")
+        text = self.expression(0)
+        self._expect(")")
+        return Call("TRIM", (text,) if removed is None else (text, removed), where)
+
+    def _characters(self) -> Node:
+        self._expect("(")
+        found = [self.expression(0)]
+        while self._take(","):
+            found.append(self.expression(0))
+        charset = self._next().text if self._take("USING") else ""
+        self._expect(")")
+        return Call("CHAR", tuple(found), charset)
 
     def _cast(self) -> Node:
         self._expect("(")

@@ -8,18 +8,20 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import zero_dates
+from applier.mysql import decimals, zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
+from applier.mysql.types import NUMBERS, ColumnType
 from applier.mysql.zero_dates import DAY
 from applier.sql.casting.temporal_texts import USUAL_FORM
 from applier.sql.casting.values import convert_values
+from applier.sql.combinations import computed
 from applier.sql.values import (
     TEXT,
     Value,
@@ -28,6 +30,7 @@ from applier.sql.values import (
     one,
     together,
 )
+from applier.sql.values import constant as constant_of
 
 SECOND = 1_000_000
 UNITS = {"MICROSECOND": 1, "SECOND": SECOND, "MINUTE": 60 * SECOND, "HOUR": 3600 * SECOND, "DAY": DAY,
@@ -37,6 +40,9 @@ _PARTS = {
     "MINUTE_SECOND": ("MINUTE", "SECOND"), "HOUR_SECOND": ("HOUR", "MINUTE", "SECOND"),
     "HOUR_MINUTE": ("HOUR", "MINUTE"), "DAY_SECOND": ("DAY", "HOUR", "MINUTE", "SECOND"),
     "DAY_MINUTE": ("DAY", "HOUR", "MINUTE"), "DAY_HOUR": ("DAY", "HOUR"), "YEAR_MONTH": ("YEAR", "MONTH"),
+    "SECOND_MICROSECOND": ("SECOND", "MICROSECOND"), "MINUTE_MICROSECOND": ("MINUTE", "SECOND", "MICROSECOND"),
+    "HOUR_MICROSECOND": ("HOUR", "MINUTE", "SECOND", "MICROSECOND"),
+    "DAY_MICROSECOND": ("DAY", "HOUR", "MINUTE", "SECOND", "MICROSECOND"),
 }
 FIRST, LAST = -62_135_596_800 * SECOND, 253_402_300_800 * SECOND - 1
 """The first microsecond of year 1 and the last of year 9999."""
@@ -50,6 +56,8 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
         return _added_to_time(instant, count, unit, sign, session, n)
     if instant.is_text:
         return _added_to_text(instant, count, unit, sign, session, n)
+    if instant.constant and instant.type.base in NUMBERS:
+        return _added_to_text(_digits_as_text(instant, session), count, unit, sign, session, n)
     if instant.type.base not in ("date", "datetime", "timestamp"):
         raise NotComputable("an interval added to a value that is not a date")
     if zero_dates.has_any(instant.values):
@@ -69,8 +77,9 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
         clock = _months_on(clock, sign * months)
     clock = clock + sign * micros
     is_null = np.asarray(local.is_null()) | is_null
-    if ((clock < FIRST) | (clock > LAST))[~is_null].any():
-        raise NotComputable("a date that is before year 1 or after year 9999")
+    if (clock < FIRST)[~is_null].any():
+        raise NotComputable("a date that is before year 1")
+    is_null = is_null | (clock > LAST)
     whole = pa.array((clock // DAY).astype(np.int32), mask=is_null) if type_.base == "date" else \
         pa.array(clock, mask=is_null)
     made = whole.cast(pa.date32() if type_.base == "date" else pa.timestamp("us"))
@@ -80,18 +89,27 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
 _OF_TIMES = ("HOUR", "MINUTE", "SECOND", "HOUR_MINUTE", "MINUTE_SECOND", "HOUR_SECOND")
 
 
+def _digits_as_text(instant: Value, session: Session) -> Value:
+    """A number's digits as a date, or a date and a time."""
+    digits = str(one(replace(instant, values=as_number(instant, session))))
+    if not re.fullmatch(r"[1-9]\d{7}(\d{6})?", digits):
+        raise NotComputable("an interval added to a number that is not a date")
+    parts = [digits[:4], digits[4:6], digits[6:8]]
+    clock = [digits[at:at + 2] for at in range(8, len(digits), 2)]
+    return constant_of(pa.scalar("-".join(parts) + (" " + ":".join(clock) if clock else "")), TEXT)
+
+
 def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
-    """The same of a time of whole seconds."""
+    """The same of a time; to one of days MySQL adds the current date."""
     months, micros, is_null, constant = _span(count, unit, session)
-    if months is not None or unit not in _OF_TIMES or instant.type.fsp or (micros % SECOND).any():
+    of_days = unit == "DAY" and session.flavour == "mariadb"
+    if months is not None or not (unit in _OF_TIMES or of_days) or (micros % SECOND).any():
         raise NotComputable("an interval of days, or with a fraction of a second, added to a time")
     [clock] = together([instant], n) if not (constant and instant.constant) else [instant.values]
     made = np.asarray(clock.cast(pa.int64()).fill_null(0)) + sign * micros
     is_null = np.asarray(clock.is_null()) | is_null
-    if (np.abs(made[~is_null]) > LONGEST_TIME).any():
-        raise NotComputable("a time of more than 838 hours")
-    spans = pa.array(made, mask=is_null).cast(pa.duration("us"))
-    return Value(spans, ColumnType("time"), constant and instant.constant)
+    spans = pa.array(made, mask=is_null | (np.abs(made) > LONGEST_TIME)).cast(pa.duration("us"))
+    return Value(spans, ColumnType("time", fsp=instant.type.fsp), constant and instant.constant)
 
 
 LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
@@ -99,7 +117,9 @@ LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
 
 def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """The same of text, which remains text: a day if it was one and the interval has whole days."""
-    whole = pc.all(pc.match_substring_regex(instant.values, _USUAL)).as_py() is not False
+    if pc.all(pc.match_substring_regex(instant.values, NO_DATE)).as_py():
+        return Value(pa.nulls(len(instant.values), pa.string()), TEXT, instant.constant)
+    whole = is_usual(instant.values)
     lengths = pc.unique(pc.utf8_length(instant.values).drop_null()).to_pylist()
     if not whole or len(lengths) > 1 or (lengths and lengths[0] > _SECONDS) or "MICROSECOND" in unit or (
             unit == "SECOND" and (count.is_text or as_number(count, session).type.scale != 0)):
@@ -112,6 +132,13 @@ def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: 
     return Value(convert_values(made.values, made.type, TEXT, session), TEXT, made.constant)
 
 
+def is_usual(texts: pa.Array) -> bool:
+    """True if all texts are dates, or dates and times, as servers write them."""
+    return pc.all(pc.match_substring_regex(texts, _USUAL)).as_py() is not False
+
+
+NO_DATE = r"^[^\d]*$|^\s*[A-Za-z_]"
+"""Text that is not a date in any form."""
 _USUAL = USUAL_FORM + r"|^([1-9]\d([02468][48]|[13579][26]|[2468]0)|[1-9]\d00)-02-29( |$)"
 """With the 29th of February, of years that may have it."""
 _DAYS, _SECONDS = len("2024-01-31"), len("2024-01-31 10:11:12")
@@ -120,16 +147,11 @@ _DAYS, _SECONDS = len("2024-01-31"), len("2024-01-31 10:11:12")
 def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
     """An interval in months (None without months) and microseconds, which are NULL, and whether it is constant."""
     if unit in _PARTS:
-        text = one(Value(as_text(count, session), TEXT, count.constant))
-        numbers_of = re.findall(r"\d+", text or "")
-        names = _PARTS[unit]
-        if text is None or len(numbers_of) > len(names) or "." in text:
-            raise NotComputable(f"INTERVAL {text!r} {unit}")
-        names = names[len(names) - len(numbers_of):]
-        sign = -1 if text.strip().startswith("-") else 1
-        total = sum(int(number) * UNITS.get(name, 0) for number, name in zip(numbers_of, names, strict=True))
-        months = sum(int(number) * MONTHS.get(name, 0) for number, name in zip(numbers_of, names, strict=True))
-        return np.array([sign * months]), np.array([sign * total]), np.array([False]), True
+        texts = as_text(count, session)
+        months, micros = (computed([texts], partial(_total, unit=unit, units=units), pa.int64())
+                          for units in (MONTHS, UNITS))
+        return np.asarray(months.fill_null(0)), np.asarray(micros.fill_null(0)), np.asarray(texts.is_null()), \
+            count.constant
     if unit not in UNITS and unit not in MONTHS:
         raise NotComputable(f"INTERVAL … {unit}")
     if count.is_text and not all(text is None or re.fullmatch(r"\s*-?\d+\s*", text) for text in
@@ -137,21 +159,33 @@ def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None,
         raise NotComputable("an interval of a value that is not a whole number")
     found = as_number(count, session)
     if pa.types.is_floating(found.type):
-        if not count.is_text:
+        if unit in ("SECOND", "MICROSECOND") and not count.is_text:
             raise NotComputable("an interval of a number that is not exact")
-        found = found.cast(pa.decimal128(38, 0))
+        found = pc.round(found, 0, round_mode="half_to_even").cast(pa.decimal128(38, 0))
     is_null = np.asarray(found.is_null())
     if unit == "SECOND":
         exact = pc.multiply(found.fill_null(0).cast(pa.decimal128(20, min(6, found.type.scale))),
                             pa.scalar(Decimal(SECOND), pa.decimal128(7, 0)))
         return None, np.asarray(exact.cast(pa.int64())), is_null, count.constant
-    whole = pc.round(found, 0, round_mode="half_towards_infinity").fill_null(0).cast(pa.decimal128(18, 0))
+    whole = decimals.rounded(found, 0).fill_null(0).cast(pa.decimal128(18, 0))
     amount = np.asarray(whole.cast(pa.int64()))
     if (np.abs(amount) > 10**8 * (10**6 if unit == "MICROSECOND" else 1)).any():
         raise NotComputable("an interval of so much time")
     if unit in MONTHS:
         return amount * MONTHS[unit], np.zeros(len(amount), np.int64), is_null, count.constant
     return None, amount * UNITS[unit], is_null, count.constant
+
+
+def _total(text: str, unit: str, units: dict[str, int]) -> int:
+    """The sum of an interval's numbers in some units; the last ones are given if some are missing."""
+    names, numbers = _PARTS[unit], re.findall(r"\d+", text)
+    if len(numbers) > len(names) or ("." in text and names[-1] != "MICROSECOND"):
+        raise NotComputable(f"INTERVAL {text!r} {unit}")
+    if names[-1] == "MICROSECOND" and len(numbers) == len(names):
+        numbers[-1] = numbers[-1].ljust(6, "0")
+    sign = -1 if text.strip().startswith("-") else 1
+    return sign * sum(int(number) * units.get(name, 0) for number, name in zip(
+        numbers, names[len(names) - len(numbers):], strict=True))
 
 
 def _months_on(clock: np.ndarray, months: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[
             if charset is None and not token.text.isascii() and _is_national(token, before, sql):
                 charset = _NATIONAL
                 made.append(Token("word", f"_{_NATIONAL}", token.start - 1, token.start))
-            if charset is not None and (not token.text.isascii() or charset in _OF_BYTES):
+            if charset is not None and token.text and (not token.text.isascii() or charset in _OF_BYTES):
                 token = _of_bytes(charsets.raw(token.text), charset, token)
         made.append(token)
     return made

@@ -1,71 +1,104 @@
-"""Whether and where text is found in text, over whole columns: LIKE, REGEXP, LOCATE; and text compared in an order.
+"""Whether and where text is found in text, over whole columns: LIKE, REGEXP, LOCATE, FIND_IN_SET; and text compared in
+an order.
 
-Known for text in ASCII, in collations that have the usual alphabet. Source: MySQL manual, "String Comparison Functions
-and Operators", "Regular Expressions"; judged by MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.
+Source: MySQL manual, "String Comparison Functions and Operators", "Regular Expressions"; judged by MySQL 9.7 and
+MariaDB 10.5, 10.11 and 11.8.
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from decimal import Decimal
+from functools import cached_property, lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.charsets import to_utf8
+from applier.mysql.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import WIDE, in_charset
+from applier.sql.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
+    BYTES,
     SEVERAL,
     TEXT,
     Arguments,
     Function,
     Value,
+    as_bytes,
     as_text,
-    collation_of,
     is_ascii,
     numbers,
     one,
     together,
     truth,
-    whole_number,
+    whole_numbers,
 )
+from keysearch.collation import collation_of as collation_of_key
+from keysearch.collation import equality_column, is_exact, is_ordered
 
-_IGNORING_CASE = re.compile(r"(utf8(mb[34])?|latin1|ascii|ucs2|utf16(le)?|utf32)_"
-                            r"(general_ci|unicode_ci|unicode_520_ci)|utf8mb4_0900_ai_ci|latin1_swedish_ci|(utf8(mb[34])_)?uca1400_(ai|as)_ci")
+_EACH_BYTE = "latin1"
+"""The character set in which every byte is a character."""
+_LETTER_BY_LETTER = re.compile(
+    r"(utf8(mb[34])?|ucs2|utf16(le)?|utf32)_(general_ci|unicode_ci|unicode_520_ci)|utf8mb4_0900_ai_ci|"
+    r"(latin1|ascii)_general_ci|latin1_swedish_ci|(utf8(mb[34])?_)?uca1400_a[is]_ci")
+"""Collations that compare letters one by one, whatever case they have."""
+_COMPARES_CODES = re.compile(r"(utf8(mb[34])?_general|latin1_(swedish|general))_(nopad_)?ci")
+"""Collations that hold no letter for two others."""
 _PLAIN_PATTERN = re.compile(r"(\[\^?(\w-\w|[\w @.,_/:-])+\]|\\[d.]|[\w @,_/:-]|[.^$()|*+?]|\{\d+(,\d*)?\})*", re.ASCII)
 """Patterns that mean the same in the servers' libraries and here."""
 _WORDS = re.compile(r"[ -~]*")
-_COMMON = re.compile(r"[0-9A-Za-z]*")
+_NOT_PLAIN = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}\\x{17f}\\x{212a}]"
+"""Control characters, and letters beyond ASCII that are one of ASCII in another case."""
+_BELOW_SPACE = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
+"""Characters that may come before a space, which text is compared as if it had at its end."""
 
 
-def ignores_case(values: list[Value]) -> bool:
-    """Whether upper and lower case are the same to the collation of text made of these. Raises NotComputable if it is
-    not known."""
-    collation = collation_of([value for value in values if not value.constant]) or collation_of(values)
-    if collation is None or collation == SEVERAL:
+def collation_between(arguments: Arguments, session: Session) -> str:
+    """The collation in which text is compared, by keysearch's name. Raises NotComputable if it is not known."""
+    own = {value.type.collation for value in arguments if value.type.collation is not None}
+    unknown = any(value.type.collation is None and not value.constant for value in arguments)
+    charsets = {value.type.charset for value in arguments if value.is_text}
+    if not own and not unknown and session.collation is not None and charsets <= {session.literals}:
+        return collation_of_key(session.collation, session.flavour)
+    if len(own) != 1 or SEVERAL in own or (unknown and session.flavour == "mariadb"):
         raise NotComputable("text in more than one collation, or in that of the connection")
-    if collation.endswith("_bin"):
-        return False
-    if not _IGNORING_CASE.fullmatch(collation):
-        raise NotComputable(f"text searched in the collation {collation}")
-    return True
+    [collation] = own
+    [charset] = {value.type.charset for value in arguments if value.type.collation is not None}
+    for value in arguments:
+        if value.constant and not is_ascii(as_text(value, session)) and (
+                charset is None or not in_charset(as_text(value, session), charset).equals(as_text(value, session))):
+            raise NotComputable("text that is not ASCII compared in another character set")
+    return collation_of_key(str(collation), session.flavour)
+
+
+def _texts(arguments: Arguments, session: Session) -> Arguments:
+    return [Value(as_text(value, session), TEXT, value.constant) for value in arguments]
 
 
 def in_order(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
-    """Two texts in a form whose bytes compare as they do: of letters and digits."""
-    folds = ignores_case(arguments)
-    arrays = together([Value(as_text(value, session), TEXT, value.constant) for value in arguments], n)
-    if not all(_are(array, _COMMON) for array in arrays):
-        raise NotComputable("text with other characters than letters and digits compared in an order")
-    return [(pc.ascii_upper(array) if folds else array).cast(pa.binary()) for array in arrays]
+    """Two texts in a form whose bytes compare as they do."""
+    arrays = together(_texts(arguments, session), n)
+    collation = collation_between(arguments, session)
+    charset, _, kind = collation.partition("_")
+    if not is_exact(collation) or not is_ordered(collation) or (charset not in (*UTF8, *WIDE, "latin1", "ascii")) or (
+            kind.endswith("bin") and charset not in UTF8 and not all(map(is_ascii, arrays))):
+        raise NotComputable(f"text compared in an order in the collation {collation}")
+    if "nopad" not in kind and "0900" not in kind and any(
+            pc.any(pc.match_substring_regex(array, _BELOW_SPACE)).as_py() for array in arrays):
+        raise NotComputable("control characters compared in an order")
+    return [equality_column(array, collation) for array in arrays]
 
 
 def equal_in_all(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
     """Two texts in a form in which they are equal if they are in any collation. Raises NotComputable where collations
     may differ."""
-    arrays = together([Value(as_text(value, session), TEXT, value.constant) for value in arguments], n)
+    arrays = together(_texts(arguments, session), n)
     if not all(_are(array, _WORDS) for array in arrays):
         raise NotComputable("text that is not ASCII compared in more than one collation")
     folded = [pc.utf8_rtrim(array, " ") for array in arrays]
@@ -81,86 +114,175 @@ def _are(array: pa.Array, pattern: re.Pattern[str]) -> bool:
     return pc.all(pc.match_substring_regex(array, f"^{pattern.pattern}$")).as_py() is not False
 
 
-def _searched(arguments: Arguments, session: Session) -> tuple[pa.Array, str | None, bool]:
-    """The text, the constant that is looked for, None for NULL, and whether case is ignored."""
-    text, wanted = arguments[:2]
-    if any(value.type.base in BINARY for value in arguments[:2]):
-        raise NotComputable("bytes searched")
-    pattern = one(Value(as_text(wanted, session), TEXT, wanted.constant))
-    values = as_text(text, session)
-    if not is_ascii(values) or not (pattern is None or pattern.isascii()):
-        raise NotComputable("text that is not ASCII searched")
-    letters = pattern is not None and any(character.isalpha() for character in pattern)
-    return values, pattern, ignores_case(arguments[:2]) if letters else False
+class Letters:
+    """Text with one letter for all that a collation takes for it: as bytes if some of the text is bytes. Raises
+    NotComputable if the collation is not known to compare letter by letter."""
 
+    def __init__(self, arguments: Arguments, session: Session) -> None:
+        self._arguments, self._session = arguments, session
+        self.of_bytes = any(value.type.base in BINARY for value in arguments)
+        self.texts = [Value(to_utf8(as_bytes(value, session), _EACH_BYTE), TEXT, value.constant)
+                      for value in arguments] if self.of_bytes else _texts(arguments, session)
+        self._known: dict[str, str] = {}
+        self._letters: dict[bytes, str] = {}
 
-def _found(values: pa.Array, pattern: str | None, *, ignore: bool, whole: bool, constant: bool) -> Value:
-    if pattern is None:
-        return truth(pa.nulls(len(values), pa.bool_()), constant=constant)
-    compiled = re.compile(pattern, re.DOTALL * whole | re.IGNORECASE * ignore | re.ASCII)
-    look = compiled.fullmatch if whole else compiled.search
-    made = by_distinct(values, lambda text: None if text is None else look(text) is not None, pa.bool_())
-    return truth(made, constant=constant)
+    @cached_property
+    def collation(self) -> str | None:
+        """None where bytes are compared."""
+        if self.of_bytes:
+            return None
+        name = collation_between(self._arguments, self._session)
+        if name.endswith("_bin"):
+            return None
+        if not _LETTER_BY_LETTER.fullmatch(name.replace("nopad_", "")):
+            raise NotComputable(f"text searched in the collation {name}")
+        return name
+
+    def folded(self, text: str) -> str:
+        """The text with the first letter seen of those that are the same."""
+        return "".join(map(self._folded, text))
+
+    def _folded(self, letter: str) -> str:
+        if letter not in self._known:
+            self._known[letter] = letter if not letter.isalpha() and letter.isascii() else self._letter(letter)
+        return self._known[letter]
+
+    def _letter(self, letter: str) -> str:
+        if self.collation is None:
+            return letter
+        [key] = equality_column(pa.array([letter]), self.collation).to_pylist()
+        if not key:
+            raise NotComputable(f"{letter!r} searched in the collation {self.collation}, which ignores it")
+        return self._letters.setdefault(key, letter)
 
 
 def _like(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    values, pattern, ignore = _searched(arguments, session)
-    parts = re.findall(r"\\(.)|(.)", pattern or "", re.DOTALL)
-    if (pattern or "").endswith("\\") or ("\\" in (pattern or "") and "NO_BACKSLASH_ESCAPES" in session.sql_mode):
-        raise NotComputable("LIKE a text that ends with a backslash, or where that may escape nothing")
-    words = {"%": ".*", "_": "."}
-    regular = "".join(re.escape(escaped) if escaped else words.get(plain, re.escape(plain)) for escaped, plain in parts)
-    return _found(values, None if pattern is None else regular, ignore=ignore, whole=True,
-                  constant=arguments[0].constant)
+    searched, escape = arguments[:2], one(arguments[2]) if len(arguments) > 2 else _default_escape(session)
+    if not isinstance(escape, str) or len(escape) > 1:
+        raise NotComputable("LIKE with such an ESCAPE")
+    letters = Letters(searched, session)
+
+    @lru_cache(1024)
+    def compiled(pattern: str) -> re.Pattern[str]:
+        parts, is_escaped = [], False
+        for place, letter in enumerate(pattern):
+            if letter == escape and not is_escaped and place + 1 < len(pattern):
+                is_escaped = True
+                continue
+            wild = None if is_escaped else {"%": ".*", "_": "."}.get(letter)
+            parts.append(wild or re.escape(letters.folded(letter)))
+            is_escaped = False
+        return re.compile("".join(parts), re.DOTALL)
+
+    def matches(text: str, pattern: str) -> bool:
+        return compiled(pattern).fullmatch(letters.folded(text)) is not None
+
+    made = computed(together(letters.texts, n), matches, pa.bool_())
+    return truth(made, constant=all(value.constant for value in searched))
+
+
+def _default_escape(session: Session) -> str:
+    if "NO_BACKSLASH_ESCAPES" in session.sql_mode:
+        return ""
+    return "\\"
 
 
 def _regular(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if len(arguments) != 2:
         raise NotComputable(f"{call.name} with options")
-    values, pattern, ignore = _searched(arguments, session)
-    if pattern is not None and not (pattern and _PLAIN_PATTERN.fullmatch(pattern)):
-        raise NotComputable(f"REGEXP {pattern!r}")
-    if not _are(values, _WORDS):
-        raise NotComputable("REGEXP of text with more than one line")
-    try:
-        return _found(values, pattern, ignore=ignore, whole=False, constant=arguments[0].constant)
-    except re.error as error:
-        raise NotComputable(f"REGEXP {pattern!r}: {error}") from None
+    letters = Letters(arguments, session)
+    arrays = together(letters.texts, n)
+    if letters.of_bytes or any(pc.any(pc.match_substring_regex(array, _NOT_PLAIN)).as_py() for array in arrays):
+        raise NotComputable("REGEXP of bytes, or of text with more than one line")
+
+    @lru_cache(1024)
+    def compiled(pattern: str) -> re.Pattern[str]:
+        if not (pattern and _PLAIN_PATTERN.fullmatch(pattern)):
+            raise NotComputable(f"REGEXP {pattern!r}")
+        ignores = any(map(str.isalpha, pattern)) and letters.collation is not None
+        try:
+            return re.compile(pattern, re.IGNORECASE * ignores | re.ASCII)
+        except re.error as error:
+            raise NotComputable(f"REGEXP {pattern!r}: {error}") from None
+
+    made = computed(arrays, lambda text, pattern: compiled(pattern).search(text) is not None, pa.bool_())
+    return truth(made, constant=all(value.constant for value in arguments))
 
 
-def _located(text: Value, wanted: Value, start: int, session: Session) -> Value:
-    values, pattern, ignore = _searched([text, wanted], session)
-    if pattern is None or start < 1:
-        raise NotComputable("a place from NULL on, or before the first one")
-    sought = pattern.lower() if ignore else pattern
+def _located(text: Value, wanted: Value, start: Value | None, session: Session, n: int) -> Value:
+    """The place of a text in another. Letters beyond ASCII are found where both servers compare single letters."""
+    letters = Letters([text, wanted], session)
+    given = [*letters.texts, *([whole_numbers(start, session)] if start else [])]
 
-    def place(one: str) -> int:
-        return (one.lower() if ignore else one).find(sought, start - 1) + 1
+    def place(within: str, sought: str, start: Decimal = Decimal(1)) -> int:
+        if start < 1:
+            return 0
+        if start > len(within) + 1:
+            return 0
+        if (within.isascii() and sought.isascii()) or letters.collation is None:
+            return letters.folded(within).find(letters.folded(sought), int(start) - 1) + 1
+        if not _COMPARES_CODES.fullmatch(letters.collation):
+            raise NotComputable("text that is not ASCII searched")
+        sizes = session.flavour == "mariadb" and not letters.collation.startswith("latin1")
+        return _found(letters, within, sought, int(start) - 1, sizes=sizes) + 1
 
-    return numbers(by_distinct(values, lambda one: None if one is None else place(one), pa.int64()),
-                   constant=text.constant)
+    made = computed(together(given, n), place, pa.int64())
+    return numbers(made, constant=all(value.constant for value in given))
+
+
+def _found(letters: Letters, within: str, sought: str, start: int, *, sizes: bool) -> int:
+    """Where a text is found, -1 for nowhere; with `sizes`, a letter is only found as one of as many bytes."""
+    where, what = letters.folded(within), letters.folded(sought)
+    at = where.find(what, start)
+    while at >= 0 and sizes and len(within[at:at + len(sought)].encode()) != len(sought.encode()):
+        at = where.find(what, at + 1)
+    return at
 
 
 def _locate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     wanted, text, *start = arguments
-    return _located(text, wanted, whole_number(start[0], session) if start else 1, session)
-
-
-def _first_byte(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    [value] = arguments
-    values = as_text(value, session)
-    if not is_ascii(values):
-        raise NotComputable("the first byte of text that is not ASCII")
-    made = by_distinct(values, lambda one: None if one is None else ord(one[0]) if one else 0, pa.int64())
-    return numbers(made, constant=value.constant)
+    return _located(text, wanted, start[0] if start else None, session, n)
 
 
 def _instr(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     text, wanted = arguments
-    return _located(text, wanted, 1, session)
+    return _located(text, wanted, None, session, n)
+
+
+def _compared(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """STRCMP: -1, 0 or 1."""
+    if any(value.type.base in BINARY for value in arguments):
+        arrays = together([Value(as_bytes(value, session), BYTES, value.constant) for value in arguments], n)
+    else:
+        arrays = in_order(arguments, session, n)
+    left, right = arrays
+    made = pc.subtract(pc.greater(left, right).cast(pa.int64()), pc.less(left, right).cast(pa.int64()))
+    return numbers(made, constant=all(value.constant for value in arguments))
+
+
+def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """FIND_IN_SET: the number of a text among those between commas. Both are compared whole, with spaces at the end."""
+    if arguments[1].type.base == "set":
+        raise NotComputable("FIND_IN_SET in a SET")
+    letters = Letters(arguments, session)
+    sizes = [replace(value, values=pc.binary_length(as_bytes(value, session))) for value in arguments]
+    collation = None if letters.of_bytes else collation_between(arguments, session)
+
+    @lru_cache(4096)
+    def key(text: str) -> object:
+        ends = len(text) - len(text.rstrip(" "))
+        return (equality_column(pa.array([text]), collation)[0].as_py(), ends) if collation else text
+
+    def place(text: str, within: str, size: int, room: int) -> int:
+        if size > room or "," in text or not within:
+            return 0
+        return next((number for number, member in enumerate(within.split(","), 1) if key(member) == key(text)), 0)
+
+    made = computed(together([*letters.texts, *sizes], n), place, pa.int64())
+    return numbers(made, constant=all(value.constant for value in arguments))
 
 
 FUNCTIONS: dict[str, Function] = {
-    "LIKE": _like, "REGEXP": _regular, "REGEXP_LIKE": _regular, "LOCATE": _locate,
-    "INSTR": _instr, "ASCII": _first_byte, "ORD": _first_byte,
+    "LIKE": _like, "REGEXP": _regular, "REGEXP_LIKE": _regular, "LOCATE": _locate, "INSTR": _instr,
+    "STRCMP": _compared, "FIND_IN_SET": _in_list,
 }

@@ -27,8 +27,9 @@ from applier.sql.date_functions import (
     date_function,
     days_between,
     seconds_since_epoch,
+    weeks,
 )
-from applier.sql.intervals import SECOND
+from applier.sql.intervals import SECOND, is_usual
 from applier.sql.nodes import Call
 from applier.sql.values import (
     TEXT,
@@ -69,9 +70,8 @@ def _current(base: str, *, utc: bool) -> Function:
 
 
 def local(value: Value, session: Session) -> Value:
-    """A TIMESTAMP in the session's time zone, and constant text as the datetime that it holds; other values unchanged.
-    """
-    if value.is_text and value.constant:
+    """A TIMESTAMP in the session's time zone, and text as the datetime that it holds; other values unchanged."""
+    if value.is_text and (value.constant or is_usual(value.values)):
         made = convert_values(value.values, value.type, ColumnType("datetime", fsp=6), session)
         if zero_dates.has_any(made):
             raise NotComputable("text that is not a date")
@@ -82,19 +82,39 @@ def local(value: Value, session: Session) -> Value:
     return value
 
 
+def clock_of(value: Value, session: Session) -> Value:
+    """The same for functions of times, of which text may be one."""
+    if value.is_text and not (is_usual(value.values) and pc.all(pc.match_substring(value.values, ":")).as_py()):
+        if pc.all(pc.match_substring_regex(value.values, _TIMES)).as_py() is False:
+            raise NotComputable("text that is not a time")
+        type_ = ColumnType("time", fsp=6)
+        return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
+    return local(value, session)
+
+
+_TIMES = r"^-?\d\d\d?:[0-5]\d:[0-5]\d$"
 _OF_TIMES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "HOUR": lambda seconds: seconds // 3600, "MINUTE": lambda seconds: seconds // 60 % 60,
-    "SECOND": lambda seconds: seconds % 60}
+    "SECOND": lambda seconds: seconds % 60,
+    "HOUR_MINUTE": lambda seconds: seconds // 3600 * 100 + seconds // 60 % 60,
+    "HOUR_SECOND": lambda seconds: seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60,
+    "MINUTE_SECOND": lambda seconds: seconds // 60 % 60 * 100 + seconds % 60}
+_CLOCKS = {"HOUR", "MINUTE", "SECOND", "MICROSECOND"}
 
 
 def _part(name: str) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
-        value = local(value, session)
-        if value.type.base == "time" and name in _OF_TIMES:
-            seconds = np.abs(np.asarray(value.values.cast(pa.int64()).fill_null(0))) // SECOND
-            made = pa.array(_OF_TIMES[name](seconds), pa.int64(), mask=np.asarray(value.values.is_null()))
-            return numbers(made, constant=value.constant)
+        value = (clock_of if name in _CLOCKS else local)(value, session)
+        if value.type.base == "time" and name in (*_OF_TIMES, "MICROSECOND"):
+            micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
+            size = np.abs(micros)
+            made = size % SECOND if name == "MICROSECOND" else _OF_TIMES[name](size // SECOND)
+            if call.name == "EXTRACT":
+                if session.flavour == "mariadb" and (size >= DAY).any():
+                    raise NotComputable(f"EXTRACT({name} …) of times of more than a day")
+                made = made * np.where(micros < 0, -1, 1)
+            return numbers(pa.array(made, pa.int64(), mask=np.asarray(value.values.is_null())), constant=value.constant)
         if value.type.base not in ("date", "datetime"):
             raise NotComputable(f"{name} of a value that is not a date")
         return numbers(date_function(name, value.values), constant=value.constant)
@@ -136,7 +156,7 @@ def _as(base: str) -> Function:
     """DATE(x) and TIME(x)."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
-        value = local(value, session)
+        value = (clock_of if base == "time" else local)(value, session)
         if value.type.base not in ("date", "datetime", "time") or (base == "date" and value.type.base == "time"):
             raise NotComputable(f"{base.upper()} of a value that is not a date")
         if base == "date":  # which never rounds
@@ -186,7 +206,15 @@ _WRITTEN: dict[str, Callable[[datetime.datetime], str]] = {
     "k": lambda instant: str(instant.hour), "l": lambda instant: str(instant.hour % 12 or 12),
     "h": lambda instant: f"{instant.hour % 12 or 12:02}", "I": lambda instant: f"{instant.hour % 12 or 12:02}",
     "p": lambda instant: "PM" if instant.hour > 11 else "AM", "w": lambda instant: str(instant.isoweekday() % 7),
-    "r": lambda instant: f"{instant.hour % 12 or 12:02}:{instant:%M:%S} {'PM' if instant.hour > 11 else 'AM'}"}
+    "r": lambda instant: f"{instant.hour % 12 or 12:02}:{instant:%M:%S} {'PM' if instant.hour > 11 else 'AM'}",
+    "U": lambda instant: f"{_week_of(instant, 0)[1]:02}", "u": lambda instant: f"{_week_of(instant, 1)[1]:02}",
+    "V": lambda instant: f"{_week_of(instant, 2)[1]:02}", "v": lambda instant: f"{_week_of(instant, 3)[1]:02}",
+    "X": lambda instant: f"{_week_of(instant, 2)[0]:04}", "x": lambda instant: f"{_week_of(instant, 3)[0]:04}"}
+
+
+def _week_of(instant: datetime.datetime, mode: int) -> tuple[int, int]:
+    year, week = weeks(pa.array([instant], pa.timestamp("us")), mode)
+    return int(year[0]), int(week[0])
 
 
 def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -215,7 +243,7 @@ FUNCTIONS: dict[str, Function] = {
     "EXTRACT": _extract, "DATEDIFF": _date_difference, "UNIX_TIMESTAMP": _unix_timestamp,
     "MONTHNAME": _name("%B"), "DAYNAME": _name("%A"),
     "DATE": _as("date"), "TIME": _as("time"), "DATE_FORMAT": _date_format,
-    **{name: _part(name) for name in DATE_FUNCTIONS if name != "YEAR_MONTH"},
+    **{name: _part(name) for name in DATE_FUNCTIONS if "_" not in name or name.startswith("TO_")},
 }
 NOW = frozenset({"NOW", "CURDATE", "CURTIME", "UTC_TIMESTAMP", "UTC_DATE", "UTC_TIME"})
 """Functions that are the current time; so is UNIX_TIMESTAMP without an argument."""

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import types
+from applier.mysql import decimals, types
 from applier.mysql.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.sql.casting.byte_strings import bytes_of_text
+from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
 from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import SHOWN, convert_values
 from applier.sql.nodes import Call
@@ -38,7 +38,8 @@ class Value:
     """`values` has one for each row, or, if `constant`, one for all of them. `digits`: it was written in hexadecimal
     digits or bits, which are a number where one is needed; None if that depends on the form, as in MariaDB (0x41 is a
     number, x'41' is not, and no definition distinguishes them). `shows`: the number of decimals that a number is shown
-    with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE."""
+    with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE; `is_loose`:
+    it is bytes of a literal or made by a function, which are text beside a column's text."""
 
     values: pa.Array
     type: ColumnType
@@ -47,6 +48,7 @@ class Value:
     shows: bool = True
     is_column: bool = False
     is_choice: bool = False
+    is_loose: bool = False
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -113,6 +115,8 @@ def as_number(value: Value, session: Session) -> pa.Array:
         raise NotComputable("hexadecimal digits as a number")
     if value.digits:
         return pa.array([Decimal(int.from_bytes(data, "big")) for data in values.to_pylist()], WHOLE)
+    if base in types.BINARY:
+        return convert_values(as_ascii(values, value.type, TEXT, session), TEXT, DOUBLE, session).cast(pa.float64())
     if value.is_text or base in types.MEMBERS:
         return convert_values(values, value.type, DOUBLE, session).cast(pa.float64())
     if base in types.TEMPORAL:
@@ -151,6 +155,33 @@ def as_bytes(value: Value, session: Session) -> pa.Array:
     if is_ascii(text):
         return text.cast(pa.binary())
     raise NotComputable("the bytes of text in a character set that is not known")
+
+
+def text_type(charset: str | None, collation: str | None) -> ColumnType:
+    """The type of text with this character set and collation, as far as they are known."""
+    return replace(TEXT, charset=charset, collation=collation)
+
+
+def beside_text(values: list[Value]) -> list[Value]:
+    """The values with loose bytes as text if some of the others have a collation of their own and none is other bytes.
+    Raises NotComputable for such bytes that are not ASCII."""
+    data = [value for value in values if value.type.base in types.BINARY]
+    charsets = {value.type.charset for value in values if value.is_text and value.type.collation is not None}
+    if not data or not charsets or not all(value.is_loose for value in data):
+        return values
+    made = []
+    for value in values:
+        if value.type.base in types.BINARY:
+            if charsets & WIDE or not _is_ascii_data(value.values):
+                raise NotComputable("bytes that are not ASCII beside text")
+            value = replace(value, values=value.values.cast(pa.string()), digits=False, is_loose=False,
+                            type=text_type(next(iter(charsets)), None))
+        made.append(value)
+    return made
+
+
+def _is_ascii_data(data: pa.Array) -> bool:
+    return all(one is None or one.isascii() for one in data.unique().to_pylist())
 
 
 def collation_of(values: list[Value]) -> str | None:
@@ -199,6 +230,16 @@ def one(value: Value) -> Any:
     if not value.constant:
         raise NotComputable("an argument that is not the same in every row")
     return value.values[0].as_py()
+
+
+def whole_numbers(value: Value, session: Session) -> Value:
+    """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
+    if value.is_text and pc.all(pc.match_substring_regex(as_text(value, session), r"^\s*-?\d{1,18}$")).as_py() is False:
+        raise NotComputable("text that is not a whole number as an argument")
+    found = as_number(value, session)
+    if pa.types.is_floating(found.type):
+        found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)
+    return replace(value, values=decimals.rounded(found, 0), type=WHOLE_NUMBER)
 
 
 def whole_number(value: Value, session: Session) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.columns.alter import numbers
 from applier.columns.alter.partitions import are_in
 from applier.columns.alter.versions import rows_that_hold
 from applier.columns.defaults import completed, default_scalar, generated_values, is_variable, sources
@@ -22,7 +23,7 @@ from applier.mysql import zero_dates
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
-from applier.mysql.types import arrow_type
+from applier.mysql.types import ColumnType, arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
@@ -167,7 +168,7 @@ class RowConverter:
         try:
             if self._conversion.moves_timestamps and old.type.base == column.type.base == "timestamp":
                 values = made = pa.chunked_array([as_copied(values.combine_chunks(), self._conversion.session)])
-            if old.type != column.type:
+            if old.type != column.type and not self._keeps_bytes(old.type, column.type):
                 made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old))
             elif zero_dates.has_any(values):
                 made = self._dates(values.combine_chunks(), column)
@@ -182,6 +183,10 @@ class RowConverter:
                 asks |= np.asarray(pc.equal(made, pa.scalar(0, made.type)).fill_null(False))
             made = self._with_numbers(made, asks, column) if asks.any() else made
         return made
+
+    def _keeps_bytes(self, old: ColumnType, new: ColumnType) -> bool:
+        """True if floating-point numbers are not rounded to the digits of their new type."""
+        return old.base == new.base and old.base in ("float", "double") and is_in_place(self._conversion)
 
     def _copying(self, old: Column) -> Session:
         """The session in which a column's values are converted: for MariaDB ALLOW_INVALID_DATES applies only to dates
@@ -202,22 +207,17 @@ class RowConverter:
     def _with_numbers(self, values: pa.Array | pa.ChunkedArray, asks: np.ndarray, column: Column) -> pa.Array:
         """The values of a column that becomes AUTO_INCREMENT: rows where `asks` is set get one more than the largest
         value before them, or the first number."""
-        self._check_order(len(values), column)
+        self._check_order(len(values))
         if self._conversion.ignores is not None:
             raise self._cannot(f"column {column.name} numbers the rows, and some of them may be removed")
-        given = np.cumsum(asks)
         try:
             known = np.asarray(values.cast(pa.int64()).fill_null(0))
-        except pa.ArrowException as error:
+            made = numbers.filled(known, asks, self._conversion.first_number, self._conversion.numbering)
+        except (pa.ArrowException, NotComputable) as error:
             raise self._cannot(f"column {column.name} numbers the rows: {error}") from None
-        after = np.maximum.accumulate(np.where(asks, 0, known + 1 - given))
-        numbers = given - 1 + np.maximum(after, self._conversion.first_number)
-        return pa.array(np.where(asks, numbers, known)).cast(arrow_type(column.type))
+        return pa.array(made).cast(arrow_type(column.type))
 
-    def _check_order(self, n: int, column: Column) -> None:
-        if self._conversion.numbering != (1, 1):  # it begins elsewhere as the server alters in place or copies
-            raise self._cannot(f"column {column.name} numbers the rows with auto_increment_increment and _offset "
-                               f"{self._conversion.numbering}")
+    def _check_order(self, n: int) -> None:
         if self._unordered and n > 1:
             raise self._cannot("AUTO_INCREMENT numbers the rows in an order that a snapshot does not keep: they lie "
                                f"{self._unordered}")
@@ -264,9 +264,14 @@ class RowConverter:
         kept = {source for source in self._conversion.sources if source is not None}
         if any(self._conversion.old.columns[number].auto_increment for number in kept):
             raise self._cannot(f"column {column.name} continues the numbers of another column")
-        self._check_order(self._done + n, column)
-        first = self._conversion.first_number + self._done
-        return pa.array(np.arange(first, first + n)).cast(arrow_type(column.type))
+        self._check_order(self._done + n)
+        first, numbering = self._conversion.first_number, self._conversion.numbering
+        try:
+            made = numbers.added(range(self._done, self._done + n), first, numbering,
+                                 in_place=is_in_place(self._conversion))
+        except NotComputable as error:
+            raise self._cannot(f"column {column.name} numbers the rows: {error}") from None
+        return pa.array(made).cast(arrow_type(column.type))
 
     def _now(self, column: Column) -> pa.Scalar:
         return current_timestamp(column.type.fsp, self._conversion.session).values[0]

@@ -282,13 +282,14 @@ def in_utc(default: Default | None, context: StatementContext) -> Default | None
 
 def old_timestamps(columns: list[ColumnWords]) -> set[str]:
     """What explicit_defaults_for_timestamp=OFF adds: TIMESTAMP is NOT NULL unless it says NULL, and has a default.
-    Returns the names, folded, of those that say nothing: `with_first_timestamp` gives the first one another.
+    Returns the names, folded, of those that name no default: `with_first_timestamp` gives the first one another.
 
     Source: MySQL 5.7 manual, "explicit_defaults_for_timestamp".
     """
     silent = set()
     for column in columns:
-        if column.type.base == "timestamp" and not column.generated and column.nullable is None:
+        given = column.generated or column.row_time
+        if column.type.base == "timestamp" and not given and not column.nullable:
             column.nullable = False
             if column.default is None and column.on_update is None:
                 column.default = Default("string", "0000-00-00 00:00:00")

@@ -173,6 +173,8 @@ class ColumnChanges:
         words = action.words
         if words.kept_default is not None and not self._copies_rows:
             words = replace(words, default=words.kept_default)
+        if self.converts is not None and words.type.members:  # labels go right into the set that the table gets
+            words = replace(words, type=replace(words.type, charset=None, collation=None, binary_collation=False))
         column = resolve_column(words, self.charset, self.context, in_primary_key=False)
         converted = self._converted(column)
         if converted.type.base.endswith("text"):

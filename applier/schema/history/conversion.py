@@ -14,6 +14,7 @@ from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.ddl.key_grammar import in_server_order
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.history.in_place import is_in_place
+from applier.schema.key_infos import clustered_key
 from applier.schema.partitions import PartRows
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.sql.tokens import tokenize
@@ -126,8 +127,11 @@ class RowConversion:
 
     @property
     def loses_key(self) -> bool:
-        """Whether the primary key goes, and no other comes."""
-        return self.old.primary_key is not None and self.new.primary_key is None
+        """Whether the primary key goes, and no other comes, nor a unique one that rows lie by instead."""
+        if self.old.primary_key is None or self.new.primary_key is not None:
+            return False
+        key = clustered_key(self.new)
+        return key is None or key in self.old.keys
 
     @cached_property
     def words(self) -> str:

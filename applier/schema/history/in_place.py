@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from applier.mysql.types import INTEGERS, MEMBERS, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.definition import Column
+from applier.schema.key_infos import is_hashed
 from applier.sql.evaluator import differs_by_row
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def is_in_place(conversion: RowConversion) -> bool:
     if conversion.asks_for_copy or conversion.loses_key or (old.versioning is None) != (new.versioning is None):
         return False
     if any(column.generated == "virtual" for column in _dropped(conversion)):
+        return False
+    if any(is_hashed(new, key) for key in new.keys):  # of a hidden VIRTUAL column
         return False
     for column, source in zip(new.columns, conversion.sources, strict=True):
         if source is None and (column.generated == "stored" or _computed_by_row(column)):
@@ -114,6 +117,8 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
     if old.base != new.base:
         return False
     if old.base in INTEGERS:
+        return old.unsigned == new.unsigned
+    if old.base in ("float", "double"):
         return old.unsigned == new.unsigned
     if old.base in MEMBERS:
         return new.members[:len(old.members)] == old.members and member_bytes(old) == member_bytes(new) \

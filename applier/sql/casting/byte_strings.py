@@ -76,9 +76,7 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     try:
         return fitted(values.cast(pa.string()), new)
     except pa.ArrowInvalid:
-        if session.flavour != "mysql":
-            raise NotComputable("bytes that are not text") from None
-        return fitted(by_distinct(values, _valid_start), new)
+        return fitted(by_distinct(values, _valid_start if session.flavour == "mysql" else _with_marks), new)
 
 
 def _valid_start(data: bytes) -> str:
@@ -87,6 +85,18 @@ def _valid_start(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         return data[:error.start].decode()
+
+
+def _with_marks(data: bytes) -> str:
+    """UTF-8 bytes with a question mark for each invalid one, as MariaDB reads them."""
+    made = ""
+    while data:
+        try:
+            return made + data.decode()
+        except UnicodeDecodeError as error:
+            made += data[:error.start].decode() + "?"
+            data = data[error.start + 1:]
+    return made
 
 
 def _is_ascii(values: pa.Array) -> bool:

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
 from applier.sql.casting import byte_strings, numbers
@@ -74,8 +75,7 @@ def _either(values: pa.Array, unusual: str, plain: Callable[[pa.Array], pa.Array
 
 
 def _whole(values: pa.Array) -> pa.Array:
-    wide = values.cast(pa.decimal128(38, 18))
-    return pc.round(wide, 0, round_mode="half_towards_infinity").cast(pa.decimal128(38, 0))
+    return decimals.rounded(values.cast(pa.decimal128(38, 18)), 0)
 
 
 def _exact(text: str) -> Decimal:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import INTEGERS, ColumnType, arrow_type
 
@@ -49,7 +50,7 @@ def _to_integer(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
             raise NotComputable("doubles beyond 9223372036854775807")
         values = _within(_within(values, -(2.0**63), 2.0**63).cast(_WIDE), -(2**63), 2**63 - 1)
     elif pa.types.is_decimal(values.type):
-        values = _rounded(values, 0).cast(_WIDE)
+        values = decimals.rounded(values, 0).cast(_WIDE)
     least, most = _limits(new)
     target = arrow_type(new)
     if new.base == "bit":  # what is negative has all its bits set
@@ -76,14 +77,6 @@ def rounded(number: Decimal, scale: int) -> Decimal:
 _DIGITS = Context(prec=400)
 
 
-def _rounded(values: pa.Array, scale: int) -> pa.Array:
-    """Decimals with no more than so many digits after the point, halves away from zero."""
-    if values.type.scale <= scale:
-        return values
-    wide = values.cast(pa.decimal128(38, values.type.scale))  # 9.99 has no room to become 10.0
-    return pc.round(wide, scale, round_mode="half_towards_infinity")
-
-
 def to_decimal(values: pa.Array, new: ColumnType) -> pa.Array:
     """Numbers as DECIMALs of no more than 38 digits."""
     precision, scale = new.precision or 10, new.scale or 0
@@ -93,7 +86,7 @@ def to_decimal(values: pa.Array, new: ColumnType) -> pa.Array:
         values = values.cast(_WIDE if values.type != pa.int64() else pa.decimal128(19, 0))
     most = Decimal(10**precision - 1).scaleb(-scale)
     digits = min(38, max(values.type.precision - values.type.scale, precision - scale) + 1)
-    wide = _rounded(values, scale).cast(pa.decimal128(min(38, digits + scale), scale))
+    wide = decimals.rounded(values, scale).cast(pa.decimal128(min(38, digits + scale), scale))
     wide = _within(wide, Decimal(0) if new.unsigned else -most, most)
     return wide.cast(pa.decimal128(precision, scale))
 
@@ -110,12 +103,23 @@ def _exact(values: pa.Array, scale: int) -> pa.Array:
 
 
 def _to_double(values: pa.Array, new: ColumnType) -> pa.Array:
-    if new.scale is not None:
-        raise NotComputable("floating-point types with digits of their own")
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.string())  # the nearest double; a cast from decimals goes by two roundings
     values = values.cast(pa.float64(), safe=False)  # integers to the nearest double
     if new.unsigned:
         values = pc.if_else(pc.less(values, 0.0), 0.0, values)
     most = float(np.finfo(np.float32 if new.base == "float" else np.float64).max)
+    if new.scale is not None:
+        values, most = _with_digits(values, new.scale), min(most, _largest(new.precision or 0, new.scale))
     return _within(values, -most, most).cast(arrow_type(new))
+
+
+def _with_digits(values: pa.Array, scale: int) -> pa.Array:
+    """Doubles rounded as FLOAT(M,D) and DOUBLE(M,D) store them: the part above the next lower integer, to even."""
+    whole, unit = pc.floor(values), 10.0**scale
+    return pc.add(whole, pc.divide(pc.round(pc.multiply(pc.subtract(values, whole), unit), 0, "half_to_even"), unit))
+
+
+def _largest(precision: int, scale: int) -> float:
+    """The largest number that FLOAT(M,D) or DOUBLE(M,D) stores."""
+    return 10.0**(precision - scale) - 1.0 / 10.0**scale

@@ -24,7 +24,7 @@ def shown(values: pa.Array, old: ColumnType, flavour: str) -> pa.Array:
     """Numbers as the servers write them."""
     if pa.types.is_floating(values.type):
         if old.scale is not None:
-            raise NotComputable("floating-point types with digits of their own as text")
+            return by_distinct(values, lambda number: f"{number:.{old.scale}f}")
         if old.base == "double":
             return by_distinct(values, lambda number: _written(number, repr(number), _PLAIN))
         plain = _PLAIN_FLOAT if flavour == "mysql" else _PLAIN

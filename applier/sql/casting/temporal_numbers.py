@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.zero_dates import DAY, ZERO_DAY, zero
@@ -115,9 +116,8 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
     has_fraction = np.zeros(len(values), bool)
     if pa.types.is_decimal(values.type):
         values = values.cast(pa.decimal128(38, values.type.scale))
-        whole = pc.floor(values)
-        has_fraction = np.asarray(pc.not_equal(whole, values).fill_null(False))
-        values = whole
+        has_fraction = np.asarray(decimals.has_fraction(values).fill_null(False))
+        values = decimals.floor(values)
     number = np.asarray(numbers.to_number(values, old, _BIGINT, session).fill_null(0)).astype(np.int64)
     clock, is_none = _by_digits(number, session)
     of_none = (number == 0) & (new.fsp > 0)  # '0000-00-00 00:00:00.49'
@@ -175,13 +175,13 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         values = values.cast(_WIDE if values.type != pa.int64() else pa.decimal128(19, 0))
     number = values.cast(pa.decimal128(38, values.type.scale)).cast(pa.decimal128(36, max(9, values.type.scale)))
     size = pc.abs(number)
-    whole = np.asarray(pc.floor(size).cast(_WIDE).cast(pa.float64()).fill_null(0))
+    whole = np.asarray(decimals.floor(size).cast(_WIDE).cast(pa.float64()).fill_null(0))
     if (whole >= 1e10).any() or (session.flavour == "mariadb" and (whole > _MOST_TIME).any()):
         raise NotComputable("numbers of more than 8385959 as TIME")
     whole = whole.astype(np.int64)
-    fraction = pc.multiply(pc.subtract(size, pc.floor(size)).cast(pa.decimal128(20, number.type.scale)),
-                           pa.scalar(Decimal(10**9), pa.decimal128(10, 0)))
-    nanos = np.asarray(pc.floor(fraction).cast(pa.float64()).fill_null(0)).astype(np.int64)
+    below_one = pc.subtract(size, decimals.floor(size).cast(size.type)).cast(pa.decimal128(20, number.type.scale))
+    fraction = pc.multiply(below_one, pa.scalar(Decimal(10**9), pa.decimal128(10, 0)))
+    nanos = np.asarray(decimals.floor(fraction).cast(pa.float64()).fill_null(0)).astype(np.int64)
     unit = 10**(9 - new.fsp)
     nanos = (nanos + (unit // 2 if rounds(session) else 0)) // unit * unit
     hours, minutes, seconds = whole // 10000, whole // 100 % 100, whole % 100

@@ -28,13 +28,16 @@ USUAL_FORM = (r"^[1-9]\d{3}-"
               r"( ([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?)?$")
 """Of dates and times as servers write them, all but the 29th of February."""
 _BEGINS_A_DATETIME = re.compile(r"\s*([0-9]{5,}|[0-9]{1,4}[^\w\s]+[0-9])")
-_WITH_TIME = re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2}[ T]+[0-9]")
+_WITH_TIME = {
+    "mysql": re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2} +[0-9]"),
+    "mariadb": re.compile(r"\s*[0-9]{1,4}[^\w\s:.]+[0-9]{1,2}[^\w\s]+[0-9]{1,2}[ T]+[0-9]")}
+"""Text that is read as a date and a time where a time is wanted; MySQL reads 2024-02-29T10:11:12 as 00:20:24."""
 _TWO_FIELDS = re.compile(r"\s*[0-9]{1,4}[^\w\s]+[0-9]+[^\w\s]*\s*")
 _DIGITS = re.compile(r"\s*(\d+)(?:\.(\d*))?\s*", re.ASCII)
 _WITH_CLOCK = (12, 14)
 """Digits of which a fraction behind them is one of seconds."""
 _GARBAGE_AFTER = re.compile(r"\s*(-?)(\d{1,7})(?![\d:.eE ])", re.ASCII)
-_TIME = re.compile(r"\s*(-?)(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*", re.ASCII)
+_TIME = re.compile(r"\s*(-?)(?:(\d{1,4}) +(?=\d.))?(\d+)(?::(\d{1,2})(?::(\d{1,2})(\.\d*)?)?|(\.\d*)?)\s*", re.ASCII)
 _LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * 1_000_000
 _HOUR, _MINUTE, _SECOND = 3_600_000_000, 60_000_000, 1_000_000
 
@@ -154,7 +157,8 @@ def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     unit, up, flavour = 10**(6 - new.fsp), rounds(session), session.flavour
 
     def read(text: str) -> int:
-        if _WITH_TIME.match(text):
+        digits = _DIGITS.fullmatch(text)
+        if _WITH_TIME[flavour].match(text) or (digits and len(digits[1]) in _WITH_CLOCK):
             try:
                 instant = read_datetime(text, 6, flavour)
             except (ValueError, OverflowError):
@@ -179,11 +183,13 @@ def _read_time(text: str, new: ColumnType, flavour: str) -> int:
     if garbage := _GARBAGE_AFTER.match(text):
         text = garbage[0]
     found = _TIME.fullmatch(text)
-    if found is None or len(found[2]) > (10 if flavour == "mysql" else 7):
+    if found is None or len(found[3]) > (10 if flavour == "mysql" else 7):
         raise NotComputable(f"{text!r} as TIME")
-    sign, first, minutes, seconds, fraction, packed_fraction = found.groups()
-    hours = int(first)
-    if minutes is None:
+    sign, days, first, minutes, seconds, fraction, packed_fraction = found.groups()
+    hours = int(days or 0) * 24 + int(first)
+    if days is not None:
+        minutes = minutes or 0
+    elif minutes is None:
         hours, minutes, seconds, fraction = hours // 10000, hours // 100 % 100, hours % 100, packed_fraction
     if int(minutes) > 59 or int(seconds or 0) > 59:
         return 0

@@ -58,7 +58,7 @@ def _with_characters_of(values: pa.Array, charset: str) -> pa.Array:
     """Text with a "?" for each character that an East Asian set lacks."""
     from applier.mysql.charset_tables import characters_of
 
-    _, data = value_bytes(values)
+    _, data = value_bytes(values.fill_null(""))
     characters = np.frombuffer(data.tobytes().decode().encode("utf-32-le"), np.uint32)
     made = np.where(characters_of(charset)[characters], characters, np.uint32(ord("?")))
     if charset == "cp932":
@@ -81,7 +81,7 @@ def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:
 
     known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
     table = "".join(character if known.index(character) == code else _NONE for code, character in enumerate(known))
-    _, data = value_bytes(values)
+    _, data = value_bytes(values.fill_null(""))  # a NULL may have bytes, too
     made, _ = codecs.charmap_encode(data.tobytes().decode(), unknown, codecs.charmap_build(table))
     offsets = np.zeros(len(values) + 1, np.int64)
     np.cumsum(np.asarray(pc.utf8_length(values).fill_null(0)), out=offsets[1:])

@@ -1,8 +1,10 @@
 """Records what real servers make of the sessions in `sessions.py`: `python -m
-tests.recorded.sessions.record_sessions URL=FOLDER…` with mysql://USER@HOST:PORT and the folder of the server's logs.
+tests.recorded.sessions.record_sessions URL=FOLDER…` with mysql://USER@HOST:PORT and the folder of the server's logs,
+those of FOUND with the word `found`; with names, only these sessions.
 
-recorded.jsonl.gz holds a line for each session and server: {"name", "server": the server's version, "log": its binlog
-in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells, as real_server has them]]}}.
+recorded.jsonl.gz, or found.jsonl.gz, holds a line for each session and server: {"name", "server": the server's version,
+"log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells, as real_server
+has them]]}}.
 Statements that a server refuses are left out of its session.
 """
 
@@ -17,15 +19,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.recorded.differential.server_cells import cell
-from tests.recorded.sessions.sessions import SESSIONS
+from tests.recorded.sessions.sessions import FOUND, SESSIONS
 from tests.support.folders import RECORDED as FOLDERS
 
-RECORDED = FOLDERS / "sessions" / "recorded.jsonl.gz"
-_SHOWN = {"float": "CAST(CAST({} AS DOUBLE) AS CHAR)", "double": "CAST({} AS CHAR)",
+RECORDED, FOUND_RECORDED = FOLDERS / "sessions" / "recorded.jsonl.gz", FOLDERS / "sessions" / "found.jsonl.gz"
+_SHOWN = {"float": "CAST(CAST({} AS DOUBLE) AS CHAR)", "double": "CAST({} + 0e0 AS CHAR)",
           **dict.fromkeys(("date", "datetime", "timestamp", "time", "decimal"), "CAST({} AS CHAR)")}
 
 
-def record(url: str, folder: Path, names: list[str]) -> Iterator[dict]:
+def record(url: str, folder: Path, sessions: dict[str, list[str]], names: list[str]) -> Iterator[dict]:
     """The sessions on the server at a URL, all or those with these names."""
     import pymysql
 
@@ -35,7 +37,7 @@ def record(url: str, folder: Path, names: list[str]) -> Iterator[dict]:
         return pymysql.connect(host=place.hostname, port=place.port, user=place.username or "root", charset="utf8mb4",
                                password=place.password or "", autocommit=True)
 
-    for name, statements in SESSIONS.items():
+    for name, statements in sessions.items():
         if names and name not in names:
             continue
         with connect() as connection, connection.cursor() as cursor:
@@ -77,15 +79,16 @@ def held(cursor, table: str) -> list:
 
 def main(words: list[str]) -> None:
     servers = [word.rpartition("=") for word in words if "=" in word]
-    names = [word for word in words if "=" not in word]
-    made = [case for url, _, folder in servers for case in record(url, Path(folder), names)]
-    if names and RECORDED.exists():
+    names = [word for word in words if "=" not in word and word != "found"]
+    sessions, recorded = (FOUND, FOUND_RECORDED) if "found" in words else (SESSIONS, RECORDED)
+    made = [case for url, _, folder in servers for case in record(url, Path(folder), sessions, names)]
+    if names and recorded.exists():
         again = {(case["name"], case["server"]) for case in made}
-        kept = [json.loads(line) for line in gzip.open(RECORDED, "rt")]
+        kept = [json.loads(line) for line in gzip.open(recorded, "rt")]
         made = [case for case in kept if (case["name"], case["server"]) not in again] + made
     lines = "".join(json.dumps(case) + "\n" for case in sorted(made, key=lambda case: (case["name"], case["server"])))
-    RECORDED.write_bytes(gzip.compress(lines.encode(), 9, mtime=0))
-    print(f"{len(made)} sessions are in {RECORDED}")
+    recorded.write_bytes(gzip.compress(lines.encode(), 9, mtime=0))
+    print(f"{len(made)} sessions are in {recorded}")
 
 
 if __name__ == "__main__":

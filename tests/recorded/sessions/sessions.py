@@ -1,6 +1,6 @@
 """Histories of one session each, by name: statements that follow CREATE DATABASE d and USE d, for every server; one
 that has no such setting, type or clause refuses them. They are in sessions.sql, a statement a line; of its ALTERS each
-is executed on a table of its own.
+is executed on a table of its own. FOUND are those of found.sql: what random histories (tests/live) once showed.
 """
 
 from __future__ import annotations
@@ -9,12 +9,11 @@ import itertools
 
 from tests.support.folders import RECORDED
 
-_LINES = (RECORDED / "sessions" / "sessions.sql").read_text().splitlines()
 
-
-def _sections() -> dict[str, list[str]]:
+def _sections(name: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for is_empty, lines in itertools.groupby(_LINES, lambda line: not line):
+    all_lines = (RECORDED / "sessions" / name).read_text().splitlines()
+    for is_empty, lines in itertools.groupby(all_lines, lambda line: not line):
         if not is_empty:
             title, *statements = lines
             found[title.removeprefix("-- ")] = statements
@@ -35,7 +34,7 @@ def _copies(columns: str, mode: str) -> list[str]:
     return made
 
 
-SESSIONS = _sections()
+SESSIONS, FOUND = _sections("sessions.sql"), _sections("found.sql")
 _ALTERS = SESSIONS.pop("ALTERS")
 _STORED = ", k INT AS (HOUR(ts)) STORED"
 SESSIONS |= {"copied-timestamps": _copies("", "DEFAULT"), "copied-timestamps-lax": _copies("", "''"),

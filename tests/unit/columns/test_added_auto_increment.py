@@ -45,15 +45,37 @@ def test_where_the_numbers_begin(options, numbers):
         assert RowConverter(converted).convert(rows).column("id").to_pylist() == numbers
 
 
-def test_numbers_in_steps_stop_the_replay():
-    """auto_increment_increment=10, auto_increment_offset=3: a server begins with 13 in place, and with 3 in a copy."""
-    context = {"auto_increment_increment": 10, "auto_increment_offset": 3}
-    history = SchemaHistory("mysql", files=["b"])
+@pytest.mark.parametrize(("increment", "offset", "options", "numbers"), [
+    (3, 2, "", [5, 8, 11]), (3, 2, ", ALGORITHM=COPY", [2, 5, 8]), (3, 2, ", AUTO_INCREMENT=10", [11, 14, 17]),
+    (3, 2, ", AUTO_INCREMENT=10, ALGORITHM=COPY", [11, 14, 17]), (3, 5, "", [3, 6, 9]), (1, 2, "", [1, 2, 3]),
+    (1, 2, ", ALGORITHM=COPY", [1, 2, 3])])
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_numbers_go_in_steps(flavour, increment, offset, options, numbers):
+    """As MySQL 9.7 and MariaDB 10.11 number them: in place they begin one step later than in a copy."""
+    convert = in_steps(f"ALTER TABLE d.t ADD id INT AUTO_INCREMENT UNIQUE{options}", increment, offset, flavour)
+    assert convert(pa.table({"a": pa.array([7, 8, 9], pa.int32())})).column("id").to_pylist() == numbers
+
+
+def in_steps(statement, increment, offset, flavour="mysql"):
+    context = {"auto_increment_increment": increment, "auto_increment_offset": offset}
+    history = SchemaHistory(flavour, files=["b"])
     history.load_schema_file("CREATE DATABASE d; CREATE TABLE d.t (a INT);")
-    statement = Statement("ALTER TABLE d.t ADD id INT AUTO_INCREMENT PRIMARY KEY", "d", context, 0, "u:7")
-    history.apply(statement, (0, 4), (0, 9))
-    with pytest.raises(SchemaError, match=r"numbers the rows with .*10, 3") as stopped:
-        RowConverter(history.versions()[-1].conversion).convert(pa.table({"a": pa.array([7], pa.int32())}))
+    history.apply(Statement(statement, "d", context, 0, "u:7"), (0, 4), (0, 9))
+    return RowConverter(history.versions()[-1].conversion).convert
+
+
+def test_rows_without_a_number_get_one_in_steps():
+    """As MySQL 9.7 and MariaDB 10.11 number them."""
+    convert = in_steps("ALTER TABLE d.t MODIFY a INT AUTO_INCREMENT, ADD KEY (a)", 3, 2)
+    rows = convert(pa.table({"a": pa.array([0, 5, None, 0, 1], pa.int32())}))
+    assert rows.column("a").to_pylist() == [2, 5, 8, 11, 1]
+
+
+def test_an_offset_above_the_increment_stops_the_replay_of_a_copy():
+    """A server gives 1, 4, 5 with auto_increment_increment=3 and auto_increment_offset=5."""
+    convert = in_steps("ALTER TABLE d.t ADD id INT AUTO_INCREMENT UNIQUE, ALGORITHM=COPY", 3, 5)
+    with pytest.raises(SchemaError, match="auto_increment_offset 5 and auto_increment_increment 3") as stopped:
+        convert(pa.table({"a": pa.array([7], pa.int32())}))
     assert stopped.value.where == {"file": "b", "position": 4, "gtid": "u:7", "table": "d.t"}
 
 

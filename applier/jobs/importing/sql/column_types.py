@@ -31,6 +31,7 @@ from applier.mysql import zero_dates
 from applier.mysql.addresses import network_text, packed
 from applier.mysql.byte_columns import fixed_bytes, value_bytes
 from applier.mysql.charsets import to_utf8
+from applier.mysql.decimals import rounded
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
 from jsondiff.normalize import normalize
@@ -113,7 +114,7 @@ def _decimals(literals: Literals, column_type: ColumnType, reading: LiteralConte
     except pa.ArrowInvalid:
         try:
             long = texts.array.cast(pa.decimal256(76, _MOST_SCALE))
-            numbers = pc.round(long, arrow.scale, round_mode="half_towards_infinity").cast(arrow)
+            numbers = rounded(long, arrow.scale).cast(arrow)
         except pa.ArrowInvalid:
             return all_unusual(literals, arrow)
     if column_type.unsigned:

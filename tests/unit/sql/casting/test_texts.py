@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from applier.mysql.session import Session
@@ -84,3 +85,10 @@ def test_digits_as_dates(flavour, text, expected):
     """As on both servers: two digits a part, of which the last one may have one; a month or day of zero stays."""
     made = convert_values(pa.array([text]), column_type("VARCHAR(20)"), column_type("DATETIME"), Session(flavour))
     assert date_texts(made).to_pylist()[0][:19].removesuffix(" 00:00:00") == expected
+
+
+@pytest.mark.parametrize("charset", ["latin1", "sjis"])
+def test_a_null_may_have_bytes(charset):
+    """As after a choice between values, of which the array has all."""
+    values = pc.if_else(pa.array([True, False, True]), pa.scalar(None, pa.string()), pa.array(["é日", "a日é", "x"]))
+    assert in_charset(values, charset).to_pylist() == [None, "a?é" if charset == "latin1" else "a日?", None]

@@ -1,0 +1,162 @@
+"""What this project makes of a history, compared with what the server holds."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from applier.engine.executor import ThisProcess
+from applier.errors import ApplierError
+from applier.jobs.replay.job import replay_with
+from applier.options import ReplayOptions
+from applier.schema.table_filter import TableFilter, parse_table_list
+from tests.live.live_server import LiveServer, Recording
+from tests.support.real_server import Wanted, differences_of
+
+EQUAL, REFUSED, WRONG, CRASHED, STOPPED = "equal", "refused", "wrong", "crashed", "a replica stops"
+WITNESS_SAYS = "the before-image has"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found; `reason` has no names of one history in it, `lines` have."""
+
+    kind: str
+    reason: str = ""
+    lines: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.kind != EQUAL
+
+
+@dataclass
+class Recorded:
+    """A history as it happened: the statements that the server took, the log and its part of it, and the tables."""
+
+    seed: int
+    database: str
+    statements: list[str]
+    log: Path = field(default_factory=Path)
+    place: tuple[int, int] = (0, 0)
+    held: Wanted = field(default_factory=dict)
+
+
+def record_again(server: LiveServer, seed: int, database: str, statements: Sequence[str]) -> Recorded:
+    """Run statements anew, in a log of their own."""
+    server.drop(database)
+    server.new_log()
+    connection = Recording(server)
+    taken = [statement for statement in statements if connection.run(statement)]
+    connection.close()
+    held = server.held(database)
+    return Recorded(seed, database, taken, server.new_log(), (0, 0), held)
+
+
+class Judge:
+    """Replays logs in this process."""
+
+    def __init__(self, server: LiveServer, **options: object):
+        self._options = {"system_time_zone": server.system_time_zone, "witness": "stop"} | options
+        if server.name_case:
+            self._options["lower_case_table_names"] = server.name_case
+
+    def alone(self, one: Recorded, **options: object) -> Verdict:
+        """A history that has a log of its own."""
+        return self._judge([one], one.log, [], options)[0]
+
+    def together(self, some: list[Recorded], log: Path, again: Callable[[Recorded], Recorded]) -> list[Verdict]:
+        """Histories of one log; `again` records one that needs a log of its own."""
+        found: dict[int, Verdict] = {}
+        while len(found) < len(some):
+            ignored = [some[number].database for number in found]
+            rest = [one for number, one in enumerate(some) if number not in found]
+            try:
+                judged = self._judge(rest, log, ignored, {})
+            except _OfOne as error:
+                number = next((number for number, one in enumerate(some) if one is error.one), None)
+                if number is not None and number not in found:
+                    verdict = _refused(error.__cause__)
+                    found[number] = verdict if verdict.kind == REFUSED else self.alone(again(some[number]))
+                    continue
+                judged = [self.alone(again(one)) for one in rest]
+            found |= dict(zip([number for number in range(len(some)) if number not in found], judged, strict=True))
+        return [found[number] for number in range(len(some))]
+
+    def _judge(self, some: list[Recorded], log: Path, ignored: list[str], options: dict) -> list[Verdict]:
+        """Raise _OfOne, where there are several and the log is refused."""
+        names = [name for database in ignored for name in (database, f"{database}_b")]
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                replay_with(ThisProcess(1), ReplayOptions((str(log),), f"{folder}/snapshot", filter=TableFilter(
+                    ignored=parse_table_list(names)), **(self._options | options)))
+            except Exception as error:
+                if len(some) > 1 or ignored:
+                    raise _OfOne(_whose(error, some)) from error
+                return [_refused(error)]
+            return [_compared(Path(folder, "snapshot"), one.held, some) for one in some]
+
+
+def _compared(snapshot: Path, held: Wanted, some: list[Recorded]) -> Verdict:
+    others = {name.split(".")[0] for one in some for name in one.held if one.held is not held}
+    lines = [line for line in differences_of(snapshot, held, looked_at=held)
+             if line.split(".")[0] not in others]
+    return Verdict(WRONG, "rows differ", tuple(lines)) if lines else Verdict(EQUAL)
+
+
+class _OfOne(Exception):
+    """A log of several histories was refused, for one of them if that is known."""
+
+    def __init__(self, one: Recorded | None):
+        super().__init__()
+        self.one = one
+
+
+def _whose(error: Exception, some: list[Recorded]) -> Recorded | None:
+    text, position = f"{getattr(error, 'table', '')} {error}", getattr(error, "position", None)
+    return next((one for one in some if re.search(rf"\b{one.database}(_b)?\b", text, re.IGNORECASE)), next(
+        (one for one in some if position is not None and one.place[0] <= position < one.place[1]), None))
+
+
+def _refused(error: BaseException | None) -> Verdict:
+    if not isinstance(error, ApplierError):
+        lines = [line for text in traceback.format_exception(error) for line in text.splitlines()]
+        return Verdict(CRASHED, f"{type(error).__name__} {lines[-3].strip()}", tuple(lines[-9:]))
+    text = str(error)
+    kind = WRONG if WITNESS_SAYS in text or error.mysql_errno is not None else REFUSED
+    return Verdict(kind, _general(text), tuple(text.splitlines()))
+
+
+def _general(text: str) -> str:
+    """A message without statements, names and values."""
+    text = re.sub(r"\(at [^)]*\)|: (ALTER|CREATE|INSERT) .*|column .* cannot be computed: ", "", text)
+    text = re.sub(r"`[^`]*`|\bh\d+(_b)?\.\S+|\b[a-z]+\d+\w*", "…", text)
+    return re.sub(r"'[^']*'|\d+", "…", text).partition(" hint: ")[0][:160]
+
+
+def replica_says(source: LiveServer, replica: LiveServer, one: Recorded) -> Wanted | str:
+    """What a replica holds that the server's own programs fill from a log, or the error at which it stopped."""
+    replica.drop(one.database)
+    path = str(one.log)[len(source.root):]
+    names = {"mysql": ("mysqlbinlog", "mysql"), "mariadb": ("mariadb-binlog", "mariadb")}[source.flavour]
+    reader = [names[0], "--no-defaults", *["--skip-gtids"] * (source.flavour == "mysql"), path]
+    client = [names[1], "--no-defaults", "--binary-mode", f"-h{replica.place.hostname}", f"-P{replica.place.port}",
+              f"-u{replica.place.username or 'root'}", "--protocol=tcp"]
+    inside = ["chroot", source.root] if source.root else []
+    text = subprocess.run([*inside, *reader], check=True, capture_output=True).stdout
+    done = subprocess.run([*inside, *client], input=text, capture_output=True)
+    return done.stderr.decode(errors="replace") if done.returncode else replica.held(one.database)
+
+
+def keep(folder: Path, one: Recorded, verdict: Verdict, statements: Sequence[str]) -> None:
+    """Write a history to a folder of its own."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "history.sql").write_text("".join(f"{statement};\n" for statement in statements))
+    (folder / "verdict.txt").write_text("\n".join([verdict.kind, verdict.reason, *verdict.lines]) + "\n")
+    if verdict.kind != REFUSED:
+        shutil.copyfile(one.log, folder / one.log.name)

@@ -1,0 +1,152 @@
+"""A running server: statements, what its tables hold, and its log."""
+
+from __future__ import annotations
+
+import re
+import struct
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pymysql
+
+from tests.live.random_history import Column
+from tests.live.sessions import encoding_after
+from tests.recorded.differential.made_partitions import Parted
+from tests.recorded.differential.server_cells import cell
+from tests.support.real_server import Wanted, rows_of
+
+TABLES = "table_type IN ('BASE TABLE', 'SYSTEM VERSIONED')"
+
+
+class LiveServer:
+    """A server by its URL, mysql://USER@HOST:PORT or mariadb://…, after which the root of its files comes behind a "+",
+    for a server in a chroot."""
+
+    def __init__(self, url: str):
+        url, _, self.root = url.partition("+")
+        self.place = urlsplit(url)
+        self.flavour = self.place.scheme
+        self._look = self.connect()
+        self.run("SET sql_mode = '', time_zone = '+00:00', sql_log_bin = 0, foreign_key_checks = 0")
+        version = self.run("SELECT VERSION()")[0][0]
+        self.version = tuple(map(int, re.findall(r"\d+", version)[:3]))
+        self.zones = bool(self.run("SELECT CONVERT_TZ('2024-01-01', '+00:00', 'Europe/Rome')")[0][0])
+        self.system_time_zone = {"UTC": "+00:00"}.get(zone := self.run("SELECT @@system_time_zone")[0][0], zone)
+        self.name_case = int(self.run("SELECT @@lower_case_table_names")[0][0])
+
+    def connect(self) -> pymysql.Connection:
+        place = self.place
+        return pymysql.connect(host=place.hostname or "127.0.0.1", port=place.port or 3306, charset="utf8mb4",
+                               user=place.username or "root", password=place.password or "", autocommit=True, conv={})
+
+    def run(self, sql: str) -> list[tuple]:
+        """The rows of a statement that is not logged."""
+        with self._look.cursor() as cursor:
+            cursor.execute(sql)
+            return list(cursor.fetchall())
+
+    def new_log(self) -> Path:
+        """Begin a binlog; the path of the one that has ended."""
+        log = self.run("SHOW BINARY LOGS")[-1][0]
+        self.run("FLUSH BINARY LOGS")
+        base = self.run("SELECT @@log_bin_basename")[0][0]
+        return Path(self.root + str(Path(base).with_name(log)))
+
+    def position(self) -> tuple[str, int]:
+        name, position = self.run("SHOW BINARY LOGS")[-1][:2]
+        return name, int(position)
+
+    def drop(self, database: str) -> None:
+        """Drop a history's databases, and end the prepared transactions that lock their tables."""
+        for *_, xid in self.run("XA RECOVER"):  # text, or bytes of MariaDB
+            self.run(f"XA ROLLBACK X'{(xid if isinstance(xid, bytes) else xid.encode()).hex()}'")
+        for name in (database, f"{database}_b"):
+            self.run(f"DROP DATABASE IF EXISTS {name}")
+
+    # ---- what tables are like
+
+    def columns(self, database: str) -> dict[str, list[Column]]:
+        found: dict[str, list[Column]] = {}
+        for table, name, kind, generated in self.run(
+                "SELECT table_name, column_name, column_type, COALESCE(generation_expression, '') FROM "
+                f"information_schema.columns JOIN information_schema.tables USING (table_schema, table_name) WHERE "
+                f"table_schema = '{database}' AND {TABLES} ORDER BY table_name, ordinal_position"):
+            found.setdefault(quoted(table), []).append(Column.of(name, kind, generated))
+        return found
+
+    def keys(self, database: str) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for table, name in self.run("SELECT DISTINCT table_name, index_name FROM information_schema.statistics WHERE "
+                                    f"table_schema = '{database}' ORDER BY 1, 2"):
+            found.setdefault(quoted(table), []).append(quoted(name))
+        return found
+
+    def parted(self, database: str) -> dict[str, Parted]:
+        found: dict[str, Parted] = {}
+        for table, method, by, name, values, part in self.run(
+                "SELECT table_name, partition_method, partition_expression, partition_name, partition_description, "
+                f"subpartition_name FROM information_schema.partitions WHERE table_schema = '{database}' AND "
+                "partition_method <> 'SYSTEM_TIME' ORDER BY table_name, partition_ordinal_position, "
+                "subpartition_ordinal_position"):
+            parted = found.setdefault(quoted(table), Parted(method, by or ""))
+            if name not in parted.names:
+                parted.names.append(name)
+                parted.values.append(values or "")
+            parted.subpartitions += [part] * (part is not None)
+        return found
+
+    def has_zero_dates(self, database: str, table: str, columns: list[Column]) -> bool:
+        """True if a snapshot has null where the table has a date with a zero in it."""
+        dates = [column.name for column in columns if column.kind.startswith(("date", "timestamp"))]
+        where = " OR ".join(f"CAST({name} AS CHAR) LIKE '%-00%' OR CAST({name} AS CHAR) LIKE '0000%'" for name in dates)
+        return bool(dates and self.run(f"SELECT 1 FROM {database}.{table} WHERE {where} LIMIT 1"))
+
+    def held(self, database: str) -> Wanted:
+        """The tables of a database and of the one beside it, as real_server.differences_of takes them."""
+        found = {}
+        for schema, name in self.run("SELECT table_schema, table_name FROM information_schema.tables WHERE "
+                                     f"{TABLES} AND table_schema IN ('{database}', '{database}_b')"):
+            named = name.replace("'", "''").replace("\\", "\\\\")
+            columns = [list(row) for row in self.run(
+                f"SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = '{schema}' AND "
+                f"table_name = '{named}' AND extra NOT LIKE '%VIRTUAL%' ORDER BY ordinal_position")]
+            shown = ", ".join(_shown(quoted(column), kind) for column, kind in columns) or "'no'"
+            rows = self.run(f"SELECT {shown} FROM {schema}.{quoted(name)}")
+            found[f"{schema}.{name}"] = columns, rows_of([
+                [_cell(kind, value) for (_, kind), value in zip(columns, row, strict=bool(columns))] for row in rows])
+        return found
+
+
+class Recording:
+    """A connection on which a history happens."""
+
+    def __init__(self, server: LiveServer):
+        self._connection, self._encoding = server.connect(), "utf-8"
+
+    def run(self, statement: str) -> bool:
+        """True if the server took it."""
+        try:
+            self._connection.query(statement.encode(self._encoding, "replace"))
+        except pymysql.MySQLError:
+            return False
+        self._encoding = encoding_after(statement, self._encoding)
+        return True
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _shown(name: str, kind: str) -> str:
+    if kind.startswith(("enum", "set")):  # those in binary would come as bytes
+        return f"CONVERT({name} USING utf8mb4)"
+    return f"HEX({name})" if kind.startswith("vector") else name + " + 0e0" * kind.startswith(("float", "double"))
+
+
+def _cell(kind: str, value: str | bytes | None) -> object:
+    if kind.startswith("vector") and value is not None:
+        return tuple(repr(number) for number, in struct.iter_unpack("<f", bytes.fromhex(str(value))))
+    return cell(kind, value)
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
