@@ -83,7 +83,8 @@ def history(
     key: only the versions of the row with this key, or of several rows, as `changes` takes it and leaves out what
         lacks the key; others are not kept in memory where one key finds all rows.
     base: a snapshot to begin with: its rows are the first versions.
-    schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
+    schema: a file of CREATE TABLEs of tables that exist before the first binlog; of their rows, those are known that
+        the log changes, from the before-images of their first changes, which have to be whole.
     stop: a position or a GTID set to stop after, or a time to stop before.
     define_from_log: whether the log's metadata define the table if nothing else does.
     statements: whether to add `_statement`: the SQL that began a version, where the log has it, as `changes` has it.

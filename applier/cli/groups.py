@@ -45,6 +45,7 @@ VERBS = {
     "Use snapshots": {
         "status": "where it stands",
         "report": "how it was made",
+        "sql": "query it with DuckDB",
         "views": "SQL that reads it",
         "diff": "between two snapshots",
         "verify": "against files or a server",
@@ -64,7 +65,8 @@ OPTIONS = (
     OptionGroup("What to read", ("--binlogs", "--base", "--source"), (
         "--schema", "--define-from-log", "--database", "--position", "--gtid-set", "--flavour", "--keyring",
         "--key-file", "--key-file-secret")),
-    OptionGroup("What to compare with", ("--against", "--server"), ("--sql", "--hash", "--defaults-file")),
+    OptionGroup("What to compare with", ("--against", "--server", "--repair", "--also"), (
+        "--sql", "--hash", "--defaults-file")),
     OptionGroup("What to find", ("--gtid", "--datetime", "--xid", "--group-id")),
     OptionGroup("What to make", (
         "--output", "--lake", "--iceberg", "--delta", "--format", "--image", "--html", "--keep"), (

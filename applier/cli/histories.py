@@ -36,7 +36,8 @@ def history(
     base: Annotated[str | None, typer.Option(
         metavar="SNAPSHOT", help="A snapshot to begin with: its rows are the first versions.")] = None,
     schema: Annotated[str | None, typer.Option(
-        metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
+        metavar="FILE.sql", help="CREATE TABLEs of tables that exist before the first binlog. Their rows are known "
+                                 "from the before-images of their first changes, which have to be whole.")] = None,
     stop_position: StopPositionOption = None,
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
