@@ -49,7 +49,7 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def __init__(self, spec: UnitSpec, sources: Sequence[UnitApplier[Any]] = ()):
         self.spec, self.sources = spec, tuple(sources)
-        self._memory = UnitMemory(spec.definition)
+        self._memory = UnitMemory(spec.definition, as_the_source=spec.same_columns)
         self._search: UnitSearch[Taken] | None = None  # while no change has come
         self._is_traced = self._keeps_rows = self._has_testified = False
         self._left: np.ndarray | None = None  # pointers, where rows are kept

@@ -22,7 +22,8 @@ class UnitMemory:
     """Before the first table map there are no images, as of a table that only foreign keys change. `files` have the
     memory that images lie in, in commit order; `base` has the rows that were there before the first change."""
 
-    def __init__(self, definition: TableDefinition):
+    def __init__(self, definition: TableDefinition, *, as_the_source: bool):
+        self._as_the_source = as_the_source
         self.files: list[MappedFile] = []
         self.base = without_rows(table_schema(definition))
         self._definition, self._defaults = definition, ReplicaDefaults(definition)
@@ -38,8 +39,8 @@ class UnitMemory:
     def bind_table_map(self, reading: TableReading) -> None:
         """The table's first changes are coming, with these columns and layouts."""
         table_map = reading.table_map
-        self._set_images(LoggedColumns(self._stored, table_map.types, table_map.metadata), table_map.nullable,
-                         reading.layouts)
+        self._set_images(LoggedColumns(self._stored, table_map.types, table_map.metadata, self._as_the_source),
+                         table_map.nullable, reading.layouts)
 
     @property
     def n_logged(self) -> int:

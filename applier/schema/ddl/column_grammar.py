@@ -83,7 +83,7 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
     elif cursor.accept("ON", "UPDATE"):
         column.on_update = _now(cursor)
     elif cursor.accept("AUTO_INCREMENT"):
-        column.auto_increment = True
+        column.nullable, column.auto_increment = False, True
     elif cursor.accept("PRIMARY", "KEY") or cursor.accept("PRIMARY") or cursor.accept("KEY"):
         column.key = "primary"
     elif cursor.accept("UNIQUE"):
@@ -225,7 +225,7 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
         column_type = resolve_type(words.type, table, context.default_collations)
     except KeyError as error:
         raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
-    nullable = words.nullable is not False and not in_primary_key and not words.auto_increment
+    nullable = words.nullable is not False and not in_primary_key
     default = resolve_default(words.default, column_type, context)
     column_type = replace(column_type, members=shown_members(column_type.members, column_type.charset, context.flavour))
     return Column(words.name, column_type, nullable, default, words.on_update, words.auto_increment, words.generated,
