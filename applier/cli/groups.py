@@ -80,7 +80,7 @@ OPTIONS = (
     OptionGroup("Which tables and rows", ("--tables", "--key"), (
         "--ignore-tables", "--rewrite-db", "--columns", "--where")),
     OptionGroup("Which transactions", ("--gtids",), ("--exclude-gtids", "--server-ids", "--ignore-server-ids")),
-    OptionGroup("Where it runs", ("--every",), ("--engine", "--master", "--route", "--pass-bytes")),
+    OptionGroup("Where it runs", ("--every",), ("--engine", "--master", "--conf", "--route", "--pass-bytes")),
     OptionGroup("Advanced", (), (
         "--exec-mode", "--on-conflict", "--on-statement", "--type-conversions", "--zero-dates", "--witness",
         "--system-time-zone", "--lower-case-table-names", "--check-foreign-keys", "--ignore-foreign-keys", "--dry-run",
