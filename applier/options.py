@@ -443,9 +443,11 @@ class UndoOptions:
 
 @dataclass(frozen=True)
 class RewriteOptions:
-    """The archive to write anew, and the directory to make. `image`, one of IMAGES, is what row images have then, None:
+    """The archive to rewrite, and the directory to make. `image`, one of IMAGES, is what row images have then, None:
     what they have; with `compress` transactions or rows events are compressed that are not, with `partial_json`
-    documents that updates change become diffs where that is less. The archive begins with `base`."""
+    documents that updates change become diffs where that is less, with `full_json` diffs become whole documents. The
+    archive begins with `base`. `filter`, `rewrites`, `server_ids` and `ignore_server_ids` are as in ReplayOptions: the
+    output has only what they keep, under the new names."""
 
     binlogs: tuple[str, ...]
     output: str
@@ -453,15 +455,40 @@ class RewriteOptions:
     compress: bool = False
     partial_json: bool = False
     base: str | None = None
+    full_json: bool = False
+    filter: TableFilter = EVERYTHING
+    rewrites: tuple[tuple[str, str], ...] = ()
+    server_ids: tuple[int, ...] = ()
+    ignore_server_ids: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.image is not None:
             _one_of("--image", self.image, IMAGES)
-        if self.image == FULL and self.partial_json:
-            raise UsageError("--image full makes images larger, --partial-json smaller", hint="leave out one of them")
-        if self.image is None and not self.compress and not self.partial_json:
-            raise UsageError("nothing says what is to be written anew",
-                             hint="give --image minimal, --partial-json, --compress, or all of them, or --image full")
+        if self.partial_json and (self.image == FULL or self.full_json):
+            option = "--image full" if self.image == FULL else "--full-json"
+            raise UsageError(f"{option} makes images larger, --partial-json smaller", hint="leave out one of them")
+        if self.full_json and self.image not in (None, FULL):
+            raise UsageError(f"--full-json makes images larger, --image {self.image} smaller",
+                             hint="leave out one of them")
+        if self.image is None and not (self.compress or self.partial_json or self.full_json or self.filters):
+            raise UsageError("nothing to rewrite",
+                             hint="give --image, --partial-json, --full-json, --compress, or a filter such as --tables")
+        _check_servers(self.server_ids, self.ignore_server_ids)
+
+    @property
+    def completes(self) -> int:
+        """What images get that they lack, as bits: all columns, documents in place of diffs."""
+        return (self.image == FULL) + 2 * self.full_json
+
+    @property
+    def filters(self) -> bool:
+        """True if the output has other tables, servers or names than the archive."""
+        return bool(self.filter != EVERYTHING or self.rewrites or self.server_ids or self.ignore_server_ids)
+
+    def replaying(self, output: str) -> ReplayOptions:
+        """The replay of the archive to a snapshot that the output has to lead to, too."""
+        return ReplayOptions(self.binlogs, output, self.base, filter=self.filter, rewrites=self.rewrites,
+                             server_ids=self.server_ids, ignore_server_ids=self.ignore_server_ids)
 
 
 def _check_engine(engine: str, master: str | None, conf: tuple[tuple[str, str], ...]) -> None:

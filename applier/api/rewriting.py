@@ -1,10 +1,21 @@
-"""`rewrite`: an archive anew, smaller, or with full images."""
+"""`rewrite`: an archive again, smaller, with full images, or filtered."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from applier.api.arguments import PathLike, Paths, Watcher, logs, path, watcher
+from applier.api.arguments import (
+    PathLike,
+    Paths,
+    Tables,
+    Watcher,
+    database_names,
+    logs,
+    path,
+    table_filter,
+    watcher,
+)
 from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.jobs.rewrite.result import Rewritten
@@ -18,14 +29,20 @@ def rewrite(
     *,
     image: Literal["minimal", "noblob", "full"] | None = None,
     partial_json: bool = False,
+    full_json: bool = False,
     compress: bool = False,
     base: PathLike | Snapshot | None = None,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    rewrite_db: Mapping[str, str] | None = None,
+    server_ids: Iterable[int] = (),
+    ignore_server_ids: Iterable[int] = (),
     keyring: Paths | None = None,
     key_file: Paths | None = None,
     key_file_secret: PathLike | None = None,
     progress: Watcher | None = None,
 ) -> Rewritten:
-    """Write an archive anew: with less in row images or all of it, or compressed. Names of files, groups, GTIDs,
+    """Write an archive again: with less in row images or all of it, compressed, or filtered. Names of files, GTIDs,
     servers, times, statements and their order stay; positions change.
 
     >>> rewritten = applier.rewrite("backup", "smaller", image="minimal", compress=True)
@@ -42,20 +59,30 @@ def rewrite(
         known to the byte, and stay away.
     partial_json: whether JSON documents that updates change become diffs (MySQL), where these are less. Documents are
         compared one by one, which takes its time.
+    full_json: whether JSON diffs in updates become whole documents. A diff whose document neither the log nor `base`
+        tells to the byte stays, and notes name its column.
     compress: whether transactions (MySQL) and rows events (MariaDB) are compressed, as servers do it.
     base: a snapshot with which the archive begins.
+    tables: only these.
+    ignore_tables: all but these.
+    rewrite_db: other names for databases, by their names in the archive: in rows and in statements.
+    server_ids: only transactions that come from these servers.
+    ignore_server_ids: none that come from these.
     keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
     key_file: the keys of MariaDB's, in files of file_key_management.
     key_file_secret: the file with the password of encrypted key files.
     progress: called with each Step.
 
-    Packed and encrypted binlogs become plain files. Both archives are replayed, and their rows and all
-    changes compared, before the output is there.
+    Packed and encrypted binlogs become plain files. Both archives are replayed, the first one with the filters, and
+    their rows and all changes compared, before the output is there. A transaction that loses all its changes becomes
+    empty if it has a GTID of MySQL, and goes from other logs, as a replica with these filters writes them.
 
-    Raises what `replay` raises: what cannot be replayed is not written anew; UsageError if the output exists.
+    Raises what `replay` raises: what cannot be replayed is not rewritten; UsageError if the output exists.
     """
     from applier.jobs.rewrite import job
 
     start = base.uri if isinstance(base, Snapshot) else None if base is None else path(base)
-    return job.rewrite(RewriteOptions(logs(binlogs, keyring, key_file, key_file_secret), path(output), image, compress,
-                                      partial_json, start), watcher(progress))
+    return job.rewrite(RewriteOptions(
+        logs(binlogs, keyring, key_file, key_file_secret), path(output), image, compress, partial_json, start,
+        full_json, table_filter(tables, ignore_tables), database_names(rewrite_db), tuple(server_ids),
+        tuple(ignore_server_ids)), watcher(progress))

@@ -25,7 +25,8 @@ class UnitResult:
     versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
     or deleted that the log does not have; `next_number` where AUTO_INCREMENT goes on in a column that the log does not
     have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths;
-    `witnessed` what before-images said of rows."""
+    `witnessed` what before-images said of rows; `partial_updates`, `documents` and `bytes_saved` what
+    binlog.rows.partial_updates counts."""
 
     number: int
     inserted: int
@@ -41,6 +42,9 @@ class UnitResult:
     next_number: int = 0
     zero_dates_in_files: dict[str, int] = dataclasses.field(default_factory=dict)
     witnessed: Witnessed = dataclasses.field(default_factory=Witnessed)
+    partial_updates: int = 0
+    documents: int = 0
+    bytes_saved: int = 0
 
     @property
     def changes(self) -> int:

@@ -28,7 +28,7 @@ VERBS = {
     "Keep archives": {
         "archive": "copy a server's binlogs",
         "doctor": "what would stop a replay",
-        "rewrite": "smaller, or full images",
+        "rewrite": "smaller, whole, or filtered",
         "index": "makes `locate` faster",
     },
     "Look into binlogs": {
@@ -71,7 +71,7 @@ OPTIONS = (
     OptionGroup("What to make", (
         "--output", "--lake", "--iceberg", "--delta", "--format", "--image", "--html", "--keep"), (
         "--json", "--definitions", "--snapshot-at", "--change-data", "--warehouse", "--dialect", "--compress",
-        "--partial-json", "--statements", "--spreadsheet-safe", "--complete", "--unsigned-bigint",
+        "--partial-json", "--full-json", "--statements", "--spreadsheet-safe", "--complete", "--unsigned-bigint",
         "--target-file-size", "--no-data", "--data-only", "--if-not-exists", "--replace", "--rows", "--top", "--health",
         "--json-log", "--allow-group-access")),
     OptionGroup("Where to start and stop", ("--stop-datetime", "--stop-position"), (

@@ -1,12 +1,14 @@
-"""`applier rewrite`: an archive anew, smaller, or with full images."""
+"""`applier rewrite`: an archive again, smaller, with full images, or filtered."""
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from applier.cli.application import app
+from applier.cli.application import IgnoreServerIdsOption, ServerIdsOption, app
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
+from applier.cli.replay_options import IgnoreTablesOption, RewriteDbOption, TablesOption
+from applier.option_texts import parse_rewrites, parse_server_ids
 
 if TYPE_CHECKING:
     from applier.jobs.rewrite.result import Rewritten
@@ -32,22 +34,32 @@ def rewrite(
              "are. full: all columns, found by applying the archive to --base.")] = None,
     partial_json: Annotated[bool, typer.Option(
         "--partial-json", help="Make diffs of JSON documents that updates change (MySQL), if that is less.")] = False,
+    full_json: Annotated[bool, typer.Option(
+        "--full-json", help="Make whole documents of the JSON diffs in updates (PARTIAL_UPDATE_ROWS).")] = False,
     compress: Annotated[bool, typer.Option(
         "--compress", help="Compress transactions (MySQL) or rows events (MariaDB), as servers do it.")] = False,
     base: Annotated[str | None, typer.Option(
         metavar="SNAPSHOT", help="A snapshot with which the archive begins.")] = None,
+    tables: TablesOption = None,
+    ignore_tables: IgnoreTablesOption = None,
+    rewrite_db: RewriteDbOption = None,
+    server_ids: ServerIdsOption = None,
+    ignore_server_ids: IgnoreServerIdsOption = None,
     keyring: Keyrings = None,
     key_file: KeyFiles = None,
     key_file_secret: KeyFileSecret = None,
 ) -> None:
-    """Write an archive anew, smaller or with full images, and prove that it replays to the same rows.
+    """Write an archive again, smaller, with full images, or only a part of it, and prove that it replays to the same
+    rows.
 
-    Names of files, groups, GTIDs, servers, times, statements and their order stay; positions change. Both archives are
-    replayed and their rows compared; only then the output is there.
+    Names of files, GTIDs, servers, times, statements and their order stay; positions change. Both archives are
+    replayed, and all changes and rows compared, before the output is there. With filters, transactions that lose all
+    their changes become empty (MySQL with GTIDs), or go (other logs), as a replica with these filters writes them.
 
         applier rewrite --binlogs /backup --image minimal --compress
                         --output /backup-small
         applier rewrite --binlogs /backup-small --image full --output /backup-full
+        applier rewrite --binlogs /backup --tables shop --output /backup-shop
     """
     from applier.api.rewriting import rewrite as write
     from applier.cli.terminal import print_note, progress
@@ -55,7 +67,9 @@ def rewrite(
     with progress() as watcher:
         done = write(keyed(binlogs, keyring, key_file, key_file_secret), output,
                      image=None if image is None else image.value, partial_json=partial_json,
-                     compress=compress, base=base, progress=watcher)
+                     full_json=full_json, compress=compress, base=base, tables=tables, ignore_tables=ignore_tables,
+                     rewrite_db=dict(parse_rewrites(rewrite_db or [])), server_ids=parse_server_ids(server_ids or []),
+                     ignore_server_ids=parse_server_ids(ignore_server_ids or []), progress=watcher)
     _print(done)
     for note in done.notes:
         print_note(note)
@@ -70,4 +84,7 @@ def _print(done: "Rewritten") -> None:
     console.print(assembled((done.output, "bold"), f": {files:,} file{'s' * (files != 1)}, {groups:,} event groups, "
                             f"{done.bytes_before:,} bytes become {done.bytes_after:,} ({done.ratio:.0%})"),
                   soft_wrap=True)
+    if done.emptied or done.dropped:
+        console.print(words(f"filtered: {done.emptied:,} transactions have no changes left; {done.dropped:,} rows "
+                            "events are dropped"), soft_wrap=True)
     console.print(words(str(done.proof)), soft_wrap=True)

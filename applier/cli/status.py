@@ -9,6 +9,7 @@ from applier.cli.grids import new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
+from applier.jobs.summary.words import partial_updates
 from applier.mysql.time_zones import shown_with_local
 from applier.snapshot.manifest import Snapshot
 
@@ -47,6 +48,8 @@ def print_result(result: ReplayResult) -> None:
         console.print(words(str(difference), "yellow"))
     if result.witness.compared:
         console.print(words(f"witness: {result.witness}"))
+    if result.partial_updates:
+        console.print(words(partial_updates(result.partial_updates, result.documents, result.bytes_saved)))
     console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
                                 f" ({_when(result.timestamp)})"))
     total = sum(result.seconds.values())

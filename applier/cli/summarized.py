@@ -13,7 +13,7 @@ from applier.cli.grids import bar, new_grid, result_console
 from applier.cli.terminal import assembled, words
 from applier.io.new_output import new_output
 from applier.jobs.summary.result import Summary
-from applier.jobs.summary.words import counted, label, length, short, span, when
+from applier.jobs.summary.words import counted, label, length, partial_updates, short, span, when
 
 _STEPS, _TABLES, _STATEMENTS, _CHARACTERS = 30, 25, 20, 100
 """Lines of a terminal that the parts of a summary take; characters of a statement beside a transaction."""
@@ -37,8 +37,13 @@ def print_summary(summary: Summary, *, as_json: bool) -> None:
     console.print(assembled((counted(rows.rows, "row change"), "bold"),
                             f" in {counted(summary.transactions, 'transaction')}: {counted(rows.inserts, 'insert')}, "
                             f"{counted(rows.updates, 'update')}, {counted(rows.deletes, 'delete')}"))
-    for part in (_largest, _tables, _times, _statements, _logged_as_statements, _servers, _threads):
+    for part in (_partial_updates, _largest, _tables, _times, _statements, _logged_as_statements, _servers, _threads):
         part(console, summary)
+
+
+def _partial_updates(console: Console, summary: Summary) -> None:
+    if summary.partial_updates:
+        console.print(words(partial_updates(summary.partial_updates, summary.documents, summary.bytes_saved)))
 
 
 def _largest(console: Console, summary: Summary) -> None:

@@ -82,9 +82,7 @@ def parse_foreign_key(cursor: Cursor, constraint: str | None) -> ForeignKeyWords
 def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...], *,
                      if_not_exists: bool = False) -> ForeignKeyWords:
     """What stands after REFERENCES."""
-    database, table = None, cursor.name()
-    if cursor.accept("."):
-        database, table = cursor.context.database_named(table), cursor.name()
+    database, table = cursor.qualified_name()
     referenced = _parse_columns(cursor) if cursor.ahead("(") else ()
     if cursor.accept("MATCH"):
         cursor.next()

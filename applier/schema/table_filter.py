@@ -59,6 +59,16 @@ class TableFilter:
             return not own
         return _listed([entry for entry in self.tables if not own or isinstance(entry[0], str)], database, table)
 
+    def keeps(self, database: str, table: str | None) -> bool:
+        """True if a filtered log still has what concerns a table, or (None) a database: the server's own tables stay
+        unless they are ignored or others are named."""
+        if table is not None:
+            own = database.lower() in SYSTEM_DATABASES and not self.tables
+            return not _listed(self.ignored, database, table) if own else self.wanted(database, table)
+        if any(_is_named(database, name) and (rest is None or str(rest) in "*%") for name, rest in self.ignored):
+            return False
+        return not self.tables or any(_is_named(database, name) for name, _ in self.tables)
+
     def without_match(self, names: Iterable[tuple[str, str]]) -> list[str]:
         """The entries to include that match none of these tables."""
         names = list(names)

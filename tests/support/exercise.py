@@ -189,7 +189,8 @@ def exercise_rewriting() -> None:
             with log.transaction():
                 log.rows(RowChanges(_definition(sql), after=rows[0]))
                 log.rows(RowChanges(_definition(sql), before=rows[0], after=rows[1]))
-        rewrite(RewriteOptions((f"{folder}/binlog.000001",), f"{folder}/out", compress=True, partial_json=True))
+        rewrite(RewriteOptions((f"{folder}/binlog.000001",), f"{folder}/out", compress=True, partial_json=True,
+                               rewrites=(("d", "e"),)))
         with BinlogWriter(f"{folder}/binlog.000002") as log:
             for statement in ("CREATE DATABASE d", sql):
                 log.query(statement)

@@ -9,6 +9,7 @@ import numpy as np
 from applier.apply.index import diff_kernel as k
 from applier.binlog.rows.changes import Changes
 from applier.binlog.rows.image_pointers import addresses_of, layouts_of, pointers_to
+from applier.binlog.rows.partial_updates import N_DIFFS, PartialUpdates
 from keysearch.addresses import address_of
 
 
@@ -25,11 +26,14 @@ class Chains:
 
 
 class DiffNodes:
-    """The nodes of a unit, in the order of their changes."""
+    """The nodes of a unit, in the order of their changes. `counts` are what `partial_updates` counts of the changes."""
 
     def __init__(self) -> None:
         self._nodes = np.empty(0, k.NODE)
         self.n = 0
+        self.partial_updates: PartialUpdates | None = None
+        self._has_befores = False
+        self.counts = np.zeros(N_DIFFS, np.int64)
 
     def reserve(self, more: int) -> int:
         """Make room for so many more nodes; the address of the first of all."""
@@ -39,6 +43,14 @@ class DiffNodes:
             self._nodes = nodes
         return address_of(self._nodes)
 
+    def count_by(self, partial_updates: PartialUpdates | None, *, has_befores: bool) -> None:
+        """Count what comes from now on; the changes have before-images, or these are not looked at."""
+        self.partial_updates, self._has_befores = partial_updates, has_befores
+
+    def count_as(self, other: DiffNodes) -> None:
+        """Count as other nodes do, in whose place these come."""
+        self.count_by(other.partial_updates, has_befores=other._has_befores)
+
     def record_batch(self, n: int, batch: Changes) -> None:
         """There are `n` nodes now; the new ones are of this batch, and get their changes' place."""
         if n > self.n:
@@ -47,6 +59,11 @@ class DiffNodes:
             changes = order[np.searchsorted(images[order], new["image"])]
             new["place"], new["row"] = batch.places[changes], batch.rows[changes]
             self.n = n
+            if self.partial_updates is not None:
+                updates = np.unique(changes)
+                befores = batch.before_images[updates] if self._has_befores else np.full(len(updates), -1)
+                counts = self.partial_updates.of(images[updates], befores)
+                self.counts += 0 if counts is None else counts.sum(axis=0)
 
     @property
     def images(self) -> np.ndarray:

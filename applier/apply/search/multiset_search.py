@@ -117,6 +117,7 @@ class MultisetSearch(UnitSearch[ImageChanges]):
             store.add(self._store.parts.of_rows(rows), pointers[part], places[part])
             start = part.stop
         store.go_on_after(self._images.arrived, self._images.inserted, self._images.updated, self._images.deleted)
+        store.diffs.count_as(self.index.diffs)
         self.index = store
 
     def _apply_decoded(self, batch: ChangeBatch, first: int, layouts: ImageLayouts, reader: RowKeys,

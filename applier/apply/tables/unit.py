@@ -30,10 +30,14 @@ from applier.apply.tables.unit_witness import UnitWitness
 from applier.apply.tasks import PlanAgain, Refused, UnitResult
 from applier.apply.witnessed import OFF, STOP, Witnessed, together
 from applier.binlog.rows.changes import Changes
+from applier.binlog.rows.partial_updates import N_DIFFS, PartialUpdates
 from applier.columns.alter.scan_order import Arrivals
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema, without_rows
+
+_ROWS = 4
+"""Numbers that come before those of diffs in `UnitApplier._counts`."""
 
 
 class UnitApplier(ABC, Generic[Taken]):
@@ -65,6 +69,7 @@ class UnitApplier(ABC, Generic[Taken]):
         self._seconds = 0.0
         self._zero_dates = self._next_number = 0
         self.by_foreign_keys = 0
+        self._partial_updates: PartialUpdates | None = None
 
     @abstractmethod
     def _new_search(self) -> UnitSearch[Taken]:
@@ -106,6 +111,12 @@ class UnitApplier(ABC, Generic[Taken]):
     def bind_table_map(self, reading: TableReading) -> None:
         """The table's first changes are coming, and are read so."""
         self._memory.bind_table_map(reading)
+        self._partial_updates = PartialUpdates(reading.plans, reading.layouts)
+        if self._search is not None:
+            self._count_diffs(self._search)
+
+    def _count_diffs(self, search: UnitSearch[Taken]) -> None:
+        search.index.diffs.count_by(self._partial_updates, has_befores=self._witness is not None)
 
     def open(self) -> UnitSearch[Taken]:
         """Get the rows that are there before the first change, unless they are here already."""
@@ -121,6 +132,7 @@ class UnitApplier(ABC, Generic[Taken]):
                         search.seed(self._memory.base)
             if self._is_traced:
                 search.trace()
+            self._count_diffs(search)
         return self._search
 
     def retain_buffer(self, file: MappedFile) -> None:
@@ -304,11 +316,12 @@ class UnitApplier(ABC, Generic[Taken]):
         chain = self._links()
         conflicts = [part for link in chain for part in link._conflicts]
         found = sum((link._search.found for link in chain if link._search is not None), Counter[str]())
-        return UnitResult(self.spec.number, *self._counts(), written.files,
+        inserted, updated, deleted, zero_dates, *of_diffs = self._counts()
+        return UnitResult(self.spec.number, inserted, updated, deleted, zero_dates, written.files,
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
                           sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
-                          together(link._testimony() for link in chain))
+                          together(link._testimony() for link in chain), *of_diffs)
 
     # ---- the outcome
 
@@ -361,10 +374,10 @@ class UnitApplier(ABC, Generic[Taken]):
             case _:
                 return bool(self.spec.shared_files)  # which other units may change
 
-    def _counts(self) -> tuple[int, int, int, int]:
-        """Rows inserted, updated and deleted, and zero dates, in this version and those before. Changes to a table
-        whose partition was exchanged count there."""
-        counts, counted = np.zeros(4, np.int64), set[int]()
+    def _counts(self) -> tuple[int, ...]:
+        """Rows inserted, updated and deleted, zero dates, and what PartialUpdates counts, in this version and those
+        before. Changes to a table whose partition was exchanged count there."""
+        counts, counted = np.zeros(_ROWS + N_DIFFS, np.int64), set[int]()
         pending: list[UnitApplier[Any]] = [self]
         while pending:
             unit = pending.pop()
@@ -375,9 +388,8 @@ class UnitApplier(ABC, Generic[Taken]):
                 number == 0 and (removed := source.conversion.removed) is not None and not removed.inside)]
             if unit._search is not None:
                 index = unit._search.index
-                counts += (index.inserted, index.updated, index.deleted, unit._zero_dates)
-        inserted, updated, deleted, zero_dates = counts.tolist()
-        return inserted, updated, deleted, zero_dates
+                counts += (index.inserted, index.updated, index.deleted, unit._zero_dates, *index.diffs.counts)
+        return tuple(counts.tolist())
 
 
 def _chunks(rows: pa.Table) -> Iterator[pa.Table]:

@@ -46,7 +46,7 @@ class Groups:
     sources: np.ndarray  # -1 without a GTID
     numbers: np.ndarray
     xids: np.ndarray  # -1 without an XID event
-    ids: np.ndarray | None  # None where headers have no group id (GRP-3)
+    ids: np.ndarray | None  # None where headers have no group id (GRP-3), NO_GROUP_ID where a group has none
     servers: np.ndarray  # where they come from (GRP-6)
 
     def __len__(self) -> int:
@@ -59,7 +59,7 @@ class Groups:
             name = self.names[source]
             gtid = f"{name}{'-' if name.count('-') == 1 else ':'}{self.numbers[index]}"
         return Group(self.file, int(self.starts[index]), int(self.ends[index]), int(self.times[index]), gtid,
-                     None if xid < 0 else xid, None if self.ids is None else int(self.ids[index]))
+                     None if xid < 0 else xid, None if self.ids is None else int(self.ids[index]) or None)
 
 
 @dataclass(frozen=True)

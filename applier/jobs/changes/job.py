@@ -37,8 +37,9 @@ from applier.jobs.changes.stored import Part, StoredAs
 from applier.jobs.changes.wanted import may_be_wanted, notes_on_choice, place_in, wanted_groups
 from applier.jobs.changes.whole_rows import WholeRows
 from applier.jobs.exporting.statements import schema_sql
+from applier.jobs.replay.left_out import leaving_out
 from applier.jobs.replay.outlining import Outlining
-from applier.options import ChangesOptions, Keys
+from applier.options import ChangesOptions, Keys, ReplayOptions
 from applier.plan.cascades import Cascades, cascades_of
 from applier.plan.log import LogSpan, Wanted, read_history
 from applier.plan.planned import PlannedVersion
@@ -118,11 +119,12 @@ class ChangeFeed:
 class ChangeLog:
     """A part of an archive, outlined once, and the changes of its tables; `notes` are lines for people. Raises what a
     replay would raise before it applies anything. `known_by_changes` are the tables of which only rows are known that
-    the log changes. `begins_at` is the base's position in this archive. `prepared` are XA
-    transactions that were pending where it begins."""
+    the log changes. `begins_at` is the base's position in this archive. `prepared` are XA transactions that were
+    pending where it begins. With `replaying`, changes are those that this replay applies: of the tables and
+    transactions that it does not leave out, with its names of databases."""
 
     def __init__(self, options: ChangesOptions, progress: Progress | None = None,
-                 prepared: tuple[PreparedTransaction, ...] = ()) -> None:
+                 prepared: tuple[PreparedTransaction, ...] = (), replaying: ReplayOptions | None = None) -> None:
         progress, notes = progress or Silent(), list[str]()
         for job in ("replay", "changes") if options.complete else ("changes",):
             compiling.ensure(job, progress)
@@ -131,11 +133,11 @@ class ChangeLog:
             notes.append(text)
             progress.note(text)
 
-        self._options, self.progress = options, progress
+        self._options, self._replaying, self.progress = options, replaying, progress
         self._base = manifest.load(options.base) if options.base is not None else None
         self._folder: TemporaryDirectory[str] | None = None  # of a base that was made of the log
         outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared,
-                              reapply=not options.complete)
+                              None if replaying is None else leaving_out(replaying), reapply=not options.complete)
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         part = outlining.next_pass(archive, self._base)
         self._span, self.begins_at = part.span, None if part.base is None else part.base.position
@@ -270,7 +272,7 @@ class ChangeLog:
         if not self._options.ignore_foreign_keys:
             _check_foreign_keys(self._span, history, table)
         log = self._feed_log(history, table, columns, keys)
-        used = used_tables(self._span, history, only(table))
+        used = used_tables(self._span, history, self._replayed(only(table)))
         changed = changed_versions(used, history)
         read = {file for file in log.files if may_be_wanted(log, self._span, file)}
         segments = [segment for segment in log_segments(self._span, changed) if segment.file in read]
@@ -326,7 +328,8 @@ class ChangeLog:
 
     def _plan(self, history: SchemaHistory, table: TableName, log: FeedLog, cores: int | None) -> list[PlannedVersion]:
         """The units of the tables that a table's rows depend on, to trace the rows of this one."""
-        wanted = only(*closure(history, table, sources if self._options.ignore_foreign_keys else related))
+        wanted = self._replayed(only(*closure(history, table, sources if self._options.ignore_foreign_keys
+                                              else related)))
         used = used_tables(self._span, history, wanted)
         cascades = self._cascades(history, used)
         planned = changed_versions(used, history, cascades, table)
@@ -344,7 +347,7 @@ class ChangeLog:
     def _history_of(self, names: set[TableName]) -> SchemaHistory:
         """What these tables were. Of the others no statement has to be understood, unless rows come from them."""
         if self._everything is not None and all(EVERYTHING.wanted(*name) for name in names):
-            return self._everything.of(only(*names))
+            return self._everything.of(self._replayed(only(*names)))
         return self._read(only(*names))
 
     @cached_property
@@ -365,7 +368,16 @@ class ChangeLog:
 
     def _read(self, wanted: Wanted) -> SchemaHistory:
         given = None if self._options.schema is None else read_text(self._options.schema)
-        return read_history(self._span, wanted, self._base, given, define_from_log=self._options.define_from_log)
+        rewrites = {} if self._replaying is None else dict(self._replaying.rewrites)
+        return read_history(self._span, self._replayed(wanted), self._base, given, rewrites,
+                            define_from_log=self._options.define_from_log)
+
+    def _replayed(self, wanted: Wanted) -> Wanted:
+        """Those of the wanted tables that are replayed."""
+        if self._replaying is None:
+            return wanted
+        replayed = self._replaying.filter.wanted
+        return lambda database, table: wanted(database, table) and replayed(database, table)
 
 
 def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName) -> None:

@@ -26,6 +26,8 @@ from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import write_empty
 
 _Name = TypeVar("_Name", bound=str)
+_DIFFS = "partial_updates", "documents", "bytes_saved"
+"""Of JSON diffs, in a UnitResult and a TableResult."""
 
 
 def table_entries(live: list[TableVersion], planned: list[PlannedVersion], results: list[UnitResult],
@@ -105,7 +107,8 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
             item.ranges if item is not None and tied else len(of_units), tied,
             sum(result.seconds for result in of_units),
             duplicate_warnings(item.version.definition) if item is not None else (),
-            sum(result.by_foreign_keys for result in of_units))
+            sum(result.by_foreign_keys for result in of_units),
+            *(sum(getattr(result, name) for result in of_units) for name in _DIFFS))
         tables.append(here if before is None else _together(before, here))
     return tuple(tables)
 
@@ -118,7 +121,8 @@ def _together(before: TableResult, here: TableResult) -> TableResult:
         conflicts=_sum([before.conflicts, here.conflicts]), units=before.units + here.units,
         ranges=before.ranges + here.ranges, tied=here.tied or before.tied, seconds=before.seconds + here.seconds,
         warnings=tuple(dict.fromkeys([*before.warnings, *here.warnings])),
-        by_foreign_keys=before.by_foreign_keys + here.by_foreign_keys)
+        by_foreign_keys=before.by_foreign_keys + here.by_foreign_keys,
+        **{name: getattr(before, name) + getattr(here, name) for name in _DIFFS})
 
 
 def _conflicts(result: UnitResult) -> dict[str, int]:

@@ -16,8 +16,8 @@ A snapshot's `_report.json` has the same, without the snapshot's own location:
                       held}, …]}: how many before-images were compared with the rows that they found, and how many
                       agree; for each column with differences how many, and the first one: its row (from 1), both values
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
-                      by_foreign_keys: n, units, ranges, tied, seconds, files_written, files_carried,
-                      warnings: [line for people, …]}, …]
+                      by_foreign_keys: n, partial_updates: n, documents: n, bytes_saved: n, units, ranges, tied,
+                      seconds, files_written, files_carried, warnings: [line for people, …]}, …]
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ class TableResult:
     one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of its
     units' tasks, all together, without the reading of the log. `warnings` are lines for people.
     `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
+    `partial_updates` are updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these
+    take than the documents before them, of those that before-images have (0 with --witness off).
     """
 
     database: str
@@ -65,6 +67,9 @@ class TableResult:
     seconds: Duration = field(default=0.0, compare=False)
     warnings: tuple[str, ...] = ()
     by_foreign_keys: Count = 0
+    partial_updates: Count = 0
+    documents: Count = 0
+    bytes_saved: int = 0
 
     @property
     def full_name(self) -> str:
@@ -117,6 +122,21 @@ class ReplayResult:
     def by_foreign_keys(self) -> int:
         """Rows of all tables that foreign keys changed or deleted."""
         return sum(table.by_foreign_keys for table in self.tables)
+
+    @property
+    def partial_updates(self) -> int:
+        """Updates of all tables with JSON diffs."""
+        return sum(table.partial_updates for table in self.tables)
+
+    @property
+    def documents(self) -> int:
+        """Documents that have JSON diffs in their place."""
+        return sum(table.documents for table in self.tables)
+
+    @property
+    def bytes_saved(self) -> int:
+        """How many bytes less the diffs take than the documents before them, of those that before-images have."""
+        return sum(table.bytes_saved for table in self.tables)
 
     def report(self) -> dict[str, Any]:
         """The content of `_report.json`."""

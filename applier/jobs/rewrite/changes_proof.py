@@ -13,9 +13,8 @@ import pyarrow as pa
 from applier.errors import ApplierError
 from applier.io.progress import Progress
 from applier.jobs.changes.job import ChangeLog
-from applier.options import ChangesOptions
+from applier.options import ChangesOptions, RewriteOptions
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.table_filter import EVERYTHING
 
 _OF_POSITIONS = ("_commit_version", "_seq", "_pos", "_present")
 _HINT = "this is a defect; nothing is written"
@@ -25,17 +24,19 @@ class _Unreadable(Exception):
     """The first archive's changes cannot be read one by one, though it can be replayed."""
 
 
-def compare_changes(before: tuple[str, ...], after: tuple[str, ...], base: str | None, progress: Progress) -> list[str]:
-    """Compare the changes of an archive and of what is written of it, which both begin at `base`. Returns a note for
-    each table whose changes cannot be read in the first one: only its final rows are compared. Raises ApplierError if
-    they are not the same."""
-    first, second = (ChangeLog(ChangesOptions(binlogs, base, complete=True), progress) for binlogs in (before, after))
+def compare_changes(options: RewriteOptions, after: tuple[str, ...], progress: Progress) -> list[str]:
+    """Compare the changes of an archive, as far as filters keep them, and of what is written of it, which both begin at
+    the base. Returns a note for each table whose changes cannot be read in the first one: only its final rows are
+    compared. Raises ApplierError if they are not the same."""
+    first = ChangeLog(ChangesOptions(options.binlogs, options.base, complete=True), progress,
+                      replaying=options.replaying(""))
+    second = ChangeLog(ChangesOptions(after, options.base, complete=True), progress)
     notes = []
     try:
-        tables = first.tables(EVERYTHING)
+        tables = first.tables(options.filter)
     except ApplierError as error:
         return [f"only the final rows were compared, and not each change: {error.message}"]
-    if tables != second.tables(EVERYTHING):
+    if tables != second.tables(options.filter):
         raise ApplierError("the rewritten archive changes other tables", hint=_HINT)
     for table in tables:
         try:

@@ -27,13 +27,13 @@ from applier.jobs.changes.whole_rows import check
 from applier.jobs.rewrite.kernels import records as r
 from applier.jobs.rewrite.lacking import Lacking
 from applier.jobs.rewrite.table_images import stays
+from applier.mysql.wire_types import WireType
 from applier.plan.cascades import cascades_of
-from applier.plan.log import LogSpan
+from applier.plan.log import LogSpan, Wanted
 from applier.plan.tasks import log_segments
 from applier.plan.units import changed_versions, divide
-from applier.plan.used_tables import used_tables
+from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.history.history import SchemaHistory
-from applier.schema.table_filter import EVERYTHING
 from applier.snapshot.manifest import Snapshot
 from keysearch.addresses import address_of
 
@@ -41,10 +41,13 @@ NO_FILLS = np.empty(0, r.FILL)
 
 
 class Completion:
-    """Applies the log to a base, and keeps what images lack in `file`, by files of the log (by number) and versions of
-    tables. Raises what a replay raises."""
+    """Applies the log to a base, and keeps what images of wanted tables lack in `file`, by files of the log (by number)
+    and versions of tables: columns, if they are to be `full`, and with `documents` those that diffs make. Raises what a
+    replay raises."""
 
-    def __init__(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None, file: IO[bytes]) -> None:
+    def __init__(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None, file: IO[bytes],
+                 wanted: Wanted, *, full: bool, documents: bool) -> None:
+        self._wanted, self._full, self._documents = wanted, full, documents
         self._file, self._used, self._of_file, self._stay = file, 0, 0, set[str]()
         self._parts: dict[tuple[int, int], list[tuple[np.ndarray, int]]] = defaultdict(list)
         self._lacking: dict[int, Lacking] = {}
@@ -95,7 +98,7 @@ class Completion:
         if batch is not None and walk.bound is not None:
             reading = walk.bound.reading
             if version not in self._lacking:
-                self._lacking[version] = Lacking(reading)
+                self._lacking[version] = Lacking(reading, full=self._full, documents=self._documents)
             for fills, data in self._lacking[version].of_batch(batch, made, units):
                 self._parts[self._of_file, version].append((fills, self._used))
                 self._file.write(data)
@@ -105,8 +108,8 @@ class Completion:
     def _task(self, span: LogSpan, history: SchemaHistory, base: Snapshot | None) -> ApplyTask:
         """What applies the changes of tables that have images which lack something, and of those they depend on."""
         names = set()
-        for table in used_tables(span, history, EVERYTHING.wanted):
-            if table.use.has_partial_images:
+        for table in used_tables(span, history, self._wanted):
+            if (self._full and table.use.has_partial_images) or (self._documents and _may_have_diffs(table)):
                 for version in table.versions:
                     if stays(version.definition):
                         self._stay.add(version.definition.full_name)
@@ -116,3 +119,10 @@ class Completion:
         planned = changed_versions(used, history, cascades)
         divide(planned, base, None, None, idempotent=False, cascades=cascades)
         return ApplyTask({item.version.id: tuple(item.units) for item in planned}, tuple(log_segments(span, planned)))
+
+
+def _may_have_diffs(table: UsedTable) -> bool:
+    """True if some after-image may have a JSON diff."""
+    documents = [number for number, kind in enumerate(table.table_map.types) if kind == WireType.JSON]
+    return bool(documents) and (table.use.has_diffs or any(table.use.after_columns >> number & 1
+                                                           for number in documents))

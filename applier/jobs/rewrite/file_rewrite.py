@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,18 +19,22 @@ from applier.binlog.events.compressed import Inflater
 from applier.binlog.events.events import read_format
 from applier.binlog.events.format import MAGIC, EventType, FormatDescription
 from applier.binlog.events.table_map import TableMap, parse_table_map
+from applier.binlog.events.xa import parse_xa_prepare
 from applier.binlog.rows.table_ids import TableIds
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
 from applier.io.mapping import map_file
 from applier.io.resolver import is_local, resolve
 from applier.jobs.rewrite.documents import DocumentDiffs
+from applier.jobs.rewrite.gtid_list import GtidList
 from applier.jobs.rewrite.kernels import records as r
 from applier.jobs.rewrite.kernels.documents_kernel import find_documents
+from applier.jobs.rewrite.kernels.filter_kernel import slot_of
 from applier.jobs.rewrite.kernels.framing_kernel import MORE_BYTES, frame
 from applier.jobs.rewrite.kernels.records import Status
 from applier.jobs.rewrite.kernels.rewrite_kernel import rewrite
 from applier.jobs.rewrite.packing import Packed
 from applier.jobs.rewrite.result import RewrittenFile
+from applier.jobs.rewrite.statements import THREAD_BYTES, StatementFilter, is_xa
 from keysearch.addresses import address_of
 
 PART_BYTES = 8 << 20
@@ -37,6 +42,12 @@ PART_BYTES = 8 << 20
 MOST_BYTES = 1 << 32
 """Of a file: headers of events have so many positions."""
 _FIRST_EVENTS = 1 << 16
+_GTID_LIST, _MARIADB_GTID = 163, 162
+_EMPTY_CONTEXT = bytes.fromhex("010020a04500000000" "0421002100ff00")
+_EMPTY = [struct.pack("<IIBHH", 0, 0, 0, 0, len(_EMPTY_CONTEXT)) + _EMPTY_CONTEXT + b"\0" + word
+          for word in (b"BEGIN", b"COMMIT")]
+"""The statements that MySQL's replicas write for a transaction that their filters have emptied, with a sql_mode and
+character sets."""
 ImagesOf = Callable[[TableMap, int], tuple[np.ndarray, np.ndarray] | None]
 """The columns of a table map at an offset, as `table_images.image_columns` gives them, and what images lack
 (`completing.Completion.fills`); None if they stay as they are."""
@@ -53,11 +64,21 @@ class FileToRewrite:
     redefined_at: Sequence[int]
 
 
+@dataclass(frozen=True)
+class FileFilter:
+    """What is dropped from a file: by its table maps and statements, and groups as a whole, by offsets (int64[n, 2],
+    ascending); `gtid_list` has what MariaDB's files have at their heads."""
+
+    statements: StatementFilter
+    ranges: np.ndarray
+    gtid_list: GtidList
+
+
 def rewrite_file(file: FileToRewrite, target: str, images_of: ImagesOf, *, compresses: bool, makes_diffs: bool,
-                 completes: bool) -> RewrittenFile:
-    """Write a file anew to a path. Those who may read the source file may read the new one. Raises ArchiveError where
+                 completes: int, filtered: FileFilter | None = None) -> RewrittenFile:
+    """Rewrite a file to a path. Those who may read the source file may read the new one. Raises ArchiveError where
     its bytes contradict each other, and ApplierError where there are more than positions can count."""
-    walk = _Walk(file, images_of, compresses, makes_diffs, completes)
+    walk = _Walk(file, images_of, compresses, makes_diffs, completes, filtered)
     with open(target, "xb", opener=partial(os.open, mode=0o600)) as output:
         os.fchmod(output.fileno(), _mode_of(file.uri))
         output.write(MAGIC)
@@ -67,7 +88,7 @@ def rewrite_file(file: FileToRewrite, target: str, images_of: ImagesOf, *, compr
             if position >= MOST_BYTES > walk.size:
                 raise ApplierError("a file would have 4 GiB or more, and positions end there", file=file.uri,
                                    hint="leave out --image full, or give --compress with it")
-    return RewrittenFile(file.name, walk.size, position)
+    return RewrittenFile(file.name, walk.size, position, walk.emptied, walk.dropped)
 
 
 def _mode_of(uri: str) -> int:
@@ -92,15 +113,15 @@ class _Walk:
     """The walk over a file, and its memory."""
 
     def __init__(self, file: FileToRewrite, images_of: ImagesOf, compresses: bool, makes_diffs: bool,
-                 completes: bool) -> None:
-        self._mapped, self._images_of = map_file(file.uri), images_of
+                 completes: int, filtered: FileFilter | None) -> None:
+        self._mapped, self._images_of, self._filter = map_file(file.uri), images_of, filtered
         self._file, self._format = file, read_format(self._mapped)
         self.size = self._mapped.size
         self._end = self.size if file.end is None else file.end
         self._inflater = Inflater(self._mapped, self._format.header_length, self._format.checksum_length)
         self._memory, self._events = np.empty(2 * PART_BYTES, np.uint8), np.zeros(_FIRST_EVENTS, r.OUT)
         values = r.IMAGES_AT_A_TIME * 2 * r.VALUE_BYTES
-        self._row = np.zeros(values + 2 * r.BITMAP_BYTES, np.uint8)
+        self._row = np.zeros(values + 3 * r.BITMAP_BYTES, np.uint8)
         self._kept: list[np.ndarray] = []
         self._state = np.zeros((), r.STATE)
         self._forget_tables()
@@ -113,6 +134,25 @@ class _Walk:
                 "is_decrypted": self._mapped.is_decrypted, "values": address_of(self._row),
                 "bitmaps": address_of(self._row) + values, "completes": completes}.items():
             self._state[field] = value
+        self._answers, self._answered = np.zeros(r.ANSWERS, r.ANSWER), dict[int, tuple[np.ndarray, ...]]()
+        self._answers["key_length"] = -1
+        if filtered is not None:
+            self._empty = np.frombuffer(b"".join(_EMPTY), np.uint8)
+            for field, value in {
+                    "filters": 1, "ranges": address_of(filtered.ranges), "n_ranges": len(filtered.ranges),
+                    "answers": address_of(self._answers), "empty": address_of(self._empty),
+                    "empty_begin": len(_EMPTY[0]), "empty_bytes": len(self._empty)}.items():
+                self._state[field] = value
+
+    @property
+    def emptied(self) -> int:
+        """How many groups have lost all of their content."""
+        return self._get("n_emptied")
+
+    @property
+    def dropped(self) -> int:
+        """How many rows events of other groups are gone."""
+        return self._get("n_dropped")
 
     def parts(self) -> Iterator[Packed]:
         """The events, some groups at a time."""
@@ -153,12 +193,18 @@ class _Walk:
                 self._inflate()
             elif status == Status.NEED_DIFFS:
                 self._make_diffs()
+            elif status == Status.NEED_ANSWER:
+                self._answer()
+            elif status == Status.EMPTIED_XA:
+                self._forget_prepared()
             else:
                 return status
 
     def _part(self) -> Packed:
         """What was put out, whose memory is used again."""
         n = self._get("n_events")
+        if self._filter is not None and self._format.flavour == "mariadb":
+            self._put_gtid_list(self._filter.gtid_list)
         part = Packed(self._events[:n].copy(), self._memory[:self._get("used")], self._format.header_length)
         self._state["used"], self._state["n_events"] = 0, 0
         return part
@@ -182,10 +228,7 @@ class _Walk:
             self._events = np.concatenate([self._events, np.zeros_like(self._events)])
 
     def _add_table_map(self) -> None:
-        address = self._get("event")
-        end = int.from_bytes(ctypes.string_at(address + 9, 4), "little")
-        end -= 0 if self._get("within") else self._format.checksum_length
-        event = ctypes.string_at(address, end)[self._format.header_length:]
+        event = self._event_body()
         table_id, body = int.from_bytes(event[:6], "little"), event[6:]
         if body not in self._known:
             self._known[body] = self._number(body), np.frombuffer(body, np.uint8)
@@ -197,15 +240,71 @@ class _Walk:
         if number == len(self._tables):
             self._tables = np.concatenate([self._tables, np.zeros_like(self._tables)])
         try:
-            images = self._images_of(parse_table_map(body), position)
+            table_map = parse_table_map(body)
+            images = self._images_of(table_map, position)
         except ApplierError as error:
             raise error.at(file=self._file.uri, position=position) from None
         if images is not None:
             columns, fills = images
             self._kept += images
             self._tables[number] = (1, len(columns), address_of(columns), int(columns["json"].max(initial=-1)) + 1,
-                                    address_of(fills), len(fills), 0, 0)
+                                    address_of(fills), len(fills), 0, 0, 0, 0, 0)
+        if self._filter is not None:
+            statements, table = self._filter.statements, self._tables[number]
+            table["goes"] = not statements.keeps(table_map.database, table_map.table)
+            if (new := statements.renamed(table_map.database)) != table_map.database:
+                name = np.frombuffer(new.encode("utf-8", "surrogateescape") + b"\0", np.uint8)
+                self._kept.append(name)
+                table["database"], table["database_length"] = address_of(name), len(name) - 1
         return number
+
+    def _put_gtid_list(self, gtids: GtidList) -> None:
+        """Put what is there of GTIDs into the list at the file's head, and add those of this part."""
+        events, header = self._events[:self._get("n_events")], self._format.header_length
+        for number in np.flatnonzero(events["type"] == _GTID_LIST).tolist():
+            start, end = int(events["start"][number]), int(events["start"][number] + events["length"][number])
+            body = gtids.body_for(self._memory[start + header:end].tobytes())
+            made = np.frombuffer(self._memory[start:start + header].tobytes() + body, np.uint8)
+            used = self._get("used")
+            if used + len(made) > len(self._memory):
+                self._memory = np.concatenate([self._memory, np.empty(len(made), np.uint8)])
+            self._memory[used:used + len(made)] = made
+            events["start"][number], events["length"][number] = used, len(made)
+            self._state["used"] = used + len(made)
+        gtids.add(self._memory, events["start"][events["type"] == _MARIADB_GTID], header)
+
+    def _answer(self) -> None:
+        """Say what becomes of the statement where the kernel stopped."""
+        assert self._filter is not None
+        body = np.frombuffer(self._event_body(), np.uint8)
+        key, once = body[THREAD_BYTES:], False
+        try:
+            if ctypes.string_at(self._get("event") + 4, 1)[0] == EventType.EXECUTE_LOAD_QUERY:
+                action, made = self._filter.statements.of_load(body.tobytes()), None
+            else:
+                action, made = self._filter.statements.of(body.tobytes())
+                once = is_xa(body.tobytes())
+        except ApplierError as error:
+            raise error.at(file=self._file.uri, position=self._get("position")) from None
+        slot, value = int(slot_of(address_of(key), len(key))), np.frombuffer(made or b"", np.uint8)
+        self._answers[slot] = (address_of(key), len(key), action, address_of(value) if made else 0, len(value), once)
+        self._answered[slot] = body, value
+
+    def _forget_prepared(self) -> None:
+        """Keep in mind that an XA transaction has nothing to commit."""
+        assert self._filter is not None
+        prepared = parse_xa_prepare(self._body_at(self._get("emptied_prepares")))
+        if not prepared.one_phase:
+            self._filter.statements.emptied.add(prepared.xid)
+
+    def _event_body(self) -> bytes:
+        """The body of the event where the kernel stopped."""
+        return self._body_at(self._get("event"))
+
+    def _body_at(self, address: int) -> bytes:
+        end = int.from_bytes(ctypes.string_at(address + 9, 4), "little")
+        end -= 0 if self._get("within") else self._format.checksum_length
+        return ctypes.string_at(address, end)[self._format.header_length:]
 
     def _inflate(self) -> None:
         self._inflater.advance(self._get("position"), self._end, within=self._get("within") != 0)

@@ -14,6 +14,7 @@ from applier.apply.index.pointer_kernel import COMPUTED
 from applier.apply.output.row_steps import WINDOW_BYTES, Steps
 from applier.apply.tables.logged_table import TableReading
 from applier.apply.tables.unit import UnitApplier
+from applier.binlog.rows.change_records import UPDATE
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.image_pointers import layouts_of
 from applier.jobs.rewrite.cells import Cells
@@ -29,10 +30,12 @@ _NONE = -1
 
 
 class Lacking:
-    """What images of a version of a table lack. `unknown` counts, by column, the changes of which it is not known; of
-    VIRTUAL columns it never is."""
+    """What images of a version of a table lack: columns, if they are to be `full`, and with `documents` the documents
+    that they have diffs of. `unknown` counts, by column, the changes of which it is not known; of VIRTUAL columns it
+    never is."""
 
-    def __init__(self, reading: TableReading) -> None:
+    def __init__(self, reading: TableReading, *, full: bool, documents: bool) -> None:
+        self._full, self._whole_documents = full, documents
         definition = reading.definition
         self.table, self.unknown = definition.full_name, Counter[str]()
         self._reading, self._names = reading, [column.name for column in definition.columns]
@@ -50,10 +53,12 @@ class Lacking:
         bytes that they are about."""
         if self._n != len(self._reading.table_map.types):
             return  # the log has other columns
-        present, _ = self._layouts()
-        is_partial = np.append(~present.all(axis=1), False)  # the last one is that of no image
+        lacks = [np.append(of.any(axis=1), False) for of in self._lacks()]  # the last one is that of no image
         layouts = [layouts_of(batch.before_images), layouts_of(batch.images)]
-        changes = np.flatnonzero(is_partial[layouts[_BEFORE]] | is_partial[layouts[_AFTER]])
+        lacking = lacks[_BEFORE][layouts[_BEFORE]] | lacks[_AFTER][layouts[_AFTER]]
+        if self._whole_documents:
+            lacking |= batch.kinds == UPDATE  # of an event with diffs not all rows have some
+        changes = np.flatnonzero(lacking)
         if not len(changes):
             return
         pointers, unit_of = np.full((2, batch.n), _NONE, np.int64), np.full((2, batch.n), _NONE, np.int32)
@@ -68,7 +73,8 @@ class Lacking:
             some = changes[first:first + min(self._rows, max(1, _MOST_VALUES // self._n))]
             fills = np.zeros(len(some), r.FILL)
             fills["place"], fills["row"] = places[some], rows[some]
-            data = self._put(fills, [of[some] for of in layouts], pointers[:, some], unit_of[:, some], units)
+            images = [of[some] for of in (batch.before_images, batch.images)]
+            data = self._put(fills, images, pointers[:, some], unit_of[:, some], units)
             yield fills, data
             first += len(some)
             self._rows = max(1, min(2 * self._rows, WINDOW_BYTES * len(some) // max(1, len(data))))
@@ -84,17 +90,25 @@ class Lacking:
             values[number, list(layout.diffs)] = False
         return present, values
 
-    def _put(self, fills: np.ndarray, layouts: Sequence[np.ndarray], pointers: np.ndarray, unit_of: np.ndarray,
+    def _lacks(self) -> list[np.ndarray]:
+        """What images of layouts are to get, before and after: bool[layouts, columns] each."""
+        present, values = self._layouts()
+        columns = ~present & self._full
+        return [columns, columns | (present & ~values & self._whole_documents)]
+
+    def _put(self, fills: np.ndarray, images: Sequence[np.ndarray], pointers: np.ndarray, unit_of: np.ndarray,
              units: Sequence[UnitApplier[Any]]) -> memoryview:
-        """Put together what some changes lack, given the layouts of their images, and their rows' pointers, each of a
+        """Put together what some changes lack, given pointers to their images, and their rows' pointers, each of a
         unit: int64[2, n]. The records get where it is."""
         n = len(fills)
+        layouts = [layouts_of(of) for of in images]
         present, values = self._layouts()
         where = np.repeat(pointers[:, :, None], self._n, axis=2)
         for number in np.unique(unit_of[unit_of >= 0]).tolist():
             own = unit_of == number
             where[own] = units[number].traced_rows().places(pointers[own])[:, :self._n]
-        lacks = np.stack([(of >= 0)[:, None] & ~present[np.maximum(of, 0)] for of in layouts])
+        lacks = np.stack([(of >= 0)[:, None] & kinds[np.maximum(of, 0)]
+                          for of, kinds in zip(layouts, self._lacks(), strict=True)])
         same = lacks[_AFTER] & (layouts[_BEFORE] >= 0)[:, None] & (where[_BEFORE] == where[_AFTER]) & (
             where[_AFTER] != COMPUTED) & (where[_AFTER] >= 0) & ~self._is_virtual
         wanted = lacks & ~self._is_virtual
@@ -105,7 +119,12 @@ class Lacking:
         kinds = np.where(in_image, np.uint8(r.IN_IMAGE), np.uint8(r.ABSENT))
         lengths, kept = np.empty((2, n, self._n), np.int64), list[object]()
         is_diff = wanted & (ids == DIFF_ID)
-        computed = wanted & ~in_image & ~is_diff & ((where >= 0) | (where == COMPUTED))
+        if self._whole_documents:
+            own = wanted[_AFTER] & present[np.maximum(layouts[_AFTER], 0)] & (layouts[_BEFORE] >= 0)[:, None] \
+                & values[np.maximum(layouts[_BEFORE], 0)]
+            is_diff[_AFTER] &= ~own
+            kept += self._documents.set_of_images(own, images, kinds[_AFTER], where[_AFTER], lengths[_AFTER])
+        computed = wanted & ~in_image & (ids != DIFF_ID) & ((where >= 0) | (where == COMPUTED))
         for number in np.unique(unit_of[unit_of >= 0]).tolist():
             own = (unit_of == number)[:, :, None]
             if (of_unit := computed & own).any():

@@ -51,6 +51,24 @@ class LoggedDocuments:
             kept.append(joined)
         return kept
 
+    def set_of_images(self, wanted: np.ndarray, images: Sequence[np.ndarray], kinds: np.ndarray, where: np.ndarray,
+                      lengths: np.ndarray) -> list[object]:
+        """Set, by change and column, where the documents are that diffs in the second images make of those in the first
+        ones; what is to be kept as long as that is wanted."""
+        kept = list[object]()
+        for column in np.flatnonzero(wanted.any(axis=0)).tolist():
+            rows = np.flatnonzero(wanted[:, column])
+            found = self._found(column, [pointer for of in images for pointer in of[rows].tolist()])
+            pairs = zip(found[:len(rows)], found[len(rows):], strict=True)
+            made = [_prefixed(wire.apply(_bytes(before)[_PREFIX_BYTES:], _bytes(diff)[_PREFIX_BYTES:]))
+                    if before[1] > 0 else b"" for before, diff in pairs]
+            joined = np.frombuffer(b"".join(made) or bytes(1), np.uint8)
+            sizes = np.array([len(one) for one in made], np.int64)
+            kinds[rows, column] = np.where(sizes > 0, r.IN_MEMORY, r.ABSENT)
+            where[rows, column], lengths[rows, column] = address_of(joined) + np.cumsum(sizes) - sizes, sizes
+            kept.append(joined)
+        return kept
+
     def _documents(self, column: int, numbers: Sequence[int], nodes: DiffNodes) -> list[bytes | None]:
         """The values of a column that these nodes stand for; None for what is on top of no image."""
         made = self._made.setdefault(nodes, {})

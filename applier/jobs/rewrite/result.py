@@ -1,4 +1,4 @@
-"""What writing an archive anew has done, for people and programs."""
+"""What `rewrite` has done, for people and programs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ class RewrittenFile:
     """Of the log in the archive, unpacked."""
     bytes_after: int
     """Of the file that was written."""
+    emptied: int = 0
+    """How many transactions have no changes left after filters."""
+    dropped: int = 0
+    """How many rows events filters have dropped, those of servers not included."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,16 @@ class Rewritten:
     """What shows that it is the same."""
     notes: tuple[str, ...]
     """What people have to know, a line each."""
+
+    @property
+    def emptied(self) -> int:
+        """How many transactions have no changes left after filters."""
+        return sum(file.emptied for file in self.files)
+
+    @property
+    def dropped(self) -> int:
+        """How many rows events filters have dropped, those of servers not included."""
+        return sum(file.dropped for file in self.files)
 
     @property
     def bytes_before(self) -> int:

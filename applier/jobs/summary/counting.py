@@ -15,6 +15,7 @@ from applier.binlog.locating.groups import Group, GroupPass, Groups
 from applier.binlog.outline.outline import Split
 from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
 from applier.binlog.rows.layout import ColumnPlan, plan_columns
+from applier.binlog.rows.partial_updates import N_DIFFS, PartialUpdates
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
@@ -53,8 +54,8 @@ class Counted:
 
 @dataclass
 class SplitCounts:
-    """The counts of a split. Arrays are int64: of `tables` KINDS, transactions, bytes; of `times`, by (minute since
-    1970, table), KINDS; of `servers`, by server_id, KINDS and transactions; `threads` are as in who.threads_of.
+    """The counts of a split. Arrays are int64: of `tables` KINDS, transactions, bytes, N_DIFFS; of `times`, by (minute
+    since 1970, table), KINDS; of `servers`, by server_id, KINDS and transactions; `threads` are as in who.threads_of.
     `unsure` are tables whose rows were divided as if their times had no fractional digits, which only a definition
     says."""
 
@@ -87,7 +88,11 @@ def count_split(task: CountTask) -> SplitCounts:
         plans = plan_columns(table_map)
         nothing: list[ColumnPlan | None] = [None] * len(plans)
         rows = min(max(BATCHED_ROWS // n_tables, LEAST_ROWS), MOST_ROWS)
-        return TableBinding(plans, nothing, nothing, table.take, rows)
+        has_documents = WireType.JSON in table_map.types
+        binding = TableBinding(plans, nothing, nothing, table.take, rows, before_images=has_documents)
+        if has_documents:
+            table.partial_updates = PartialUpdates(plans, binding.layouts)
+        return binding
 
     try:
         with SameBytes() as outlined:
@@ -111,6 +116,8 @@ class _Table:
         self.keys: list[np.ndarray] = []
         self.counts: list[np.ndarray] = []
         self.bytes: list[np.ndarray] = []
+        self.diffs: list[np.ndarray] = []
+        self.partial_updates: PartialUpdates | None = None
 
     def take(self, batch: ChangeBatch) -> None:
         groups = np.searchsorted(self._starts, batch.places, side="right") - 1
@@ -120,26 +127,34 @@ class _Table:
         self.counts.append(np.diff(firsts, append=batch.n))
         lengths = batch.image_lengths.astype(np.int64) + batch.before_lengths
         self.bytes.append(np.add.reduceat(lengths, firsts))
+        diffs = None if self.partial_updates is None else self.partial_updates.of(batch.images, batch.before_images)
+        self.diffs.append(np.zeros((len(firsts), N_DIFFS), np.int64) if diffs is None else
+                          np.add.reduceat(diffs, firsts, axis=0))
 
 
 @dataclass(frozen=True)
 class _Runs:
-    """The runs of a table: by group and kind (KINDS * group + kind), their rows and bytes."""
+    """The runs of a table: by group and kind (KINDS * group + kind), their rows and bytes, and of their JSON diffs what
+    PartialUpdates counts."""
 
     keys: np.ndarray
     counts: np.ndarray
     bytes: np.ndarray
+    diffs: np.ndarray
 
     @staticmethod
     def of(parts: list[_Table]) -> _Runs:
-        empty = [np.zeros(0, np.int64)]
-        return _Runs(*(np.concatenate([*empty, *(array for part in parts for array in getattr(part, name))])
-                       for name in ("keys", "counts", "bytes")))
+        def joined(name: str, empty: np.ndarray) -> np.ndarray:
+            return np.concatenate([empty, *(array for part in parts for array in getattr(part, name))])
+
+        none = np.zeros(0, np.int64)
+        return _Runs(joined("keys", none), joined("counts", none), joined("bytes", none),
+                     joined("diffs", np.zeros((0, N_DIFFS), np.int64)))
 
     def only(self, kept: np.ndarray) -> _Runs:
         """Those of the groups that are kept (bool[groups])."""
         runs = kept[self.keys // KINDS]
-        return _Runs(self.keys[runs], self.counts[runs], self.bytes[runs])
+        return _Runs(self.keys[runs], self.counts[runs], self.bytes[runs], self.diffs[runs])
 
 
 def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[str, _Runs]) -> SplitCounts:
@@ -154,7 +169,8 @@ def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[st
         of_groups = runs.keys // KINDS
         by_group += _sums(runs.keys, runs.counts, len(groups))
         of_kinds = _sums(runs.keys % KINDS, runs.counts, 1)[0]
-        found.tables[name] = np.array([*of_kinds, len(np.unique(of_groups)), runs.bytes.sum()])
+        found.tables[name] = np.array([*of_kinds, len(np.unique(of_groups)), runs.bytes.sum(),
+                                       *runs.diffs.sum(axis=0)])
         by_minute = _sums(KINDS * minute_of[of_groups] + runs.keys % KINDS, runs.counts, len(minutes))
         for place in np.flatnonzero(by_minute.any(axis=1)).tolist():
             found.times[int(minutes[place]), name] = by_minute[place]

@@ -32,7 +32,10 @@ def html_page(summary: Summary) -> str:
 
 def _tiles(summary: Summary) -> str:
     kinds = [(part.name, f"{count:,}", part.colour) for part, count in zip(KINDS, summary.rows.kinds, strict=True)]
-    return tiles([("row changes", f"{summary.rows.rows:,}", ""), *kinds,
+    partial = [("partial updates", f"{summary.partial_updates:,}", ""),
+               ("JSON documents in them", f"{summary.documents:,}", ""),
+               ("bytes saved by diffs", f"{summary.bytes_saved:,}", "")] if summary.partial_updates else []
+    return tiles([("row changes", f"{summary.rows.rows:,}", ""), *kinds, *partial,
                   ("transactions", f"{summary.transactions:,}", ""), ("tables", f"{len(summary.tables):,}", "")])
 
 

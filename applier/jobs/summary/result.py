@@ -37,10 +37,17 @@ class TableRows(RowCounts):
 
 @dataclass(frozen=True)
 class TableCounts(TableRows):
-    """What was done to a table, in so many transactions; `bytes` are those of its row images."""
+    """What was done to a table, in so many transactions; `bytes` are those of its row images.
+
+    `partial_updates` are updates with JSON diffs, of so many `documents`. `bytes_saved` is how many bytes less these
+    diffs take than the documents before them, of those that before-images have.
+    """
 
     transactions: int = 0
     bytes: int = 0
+    partial_updates: int = 0
+    documents: int = 0
+    bytes_saved: int = 0
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,8 @@ class Summary:
     included; times are epoch seconds, of event groups.
 
     `groups` are all event groups, `transactions` those that changed rows of the tables. `rows`, and each of `tables`,
-    `by_time`, `servers` and `threads`, have `inserts`, `updates`, `deletes`, and `rows` for all three. `tables`,
+    `by_time`, `servers` and `threads`, have `inserts`, `updates`, `deletes`, and `rows` for all three; `tables` have
+    `partial_updates`, `documents` and `bytes_saved`, too (TableCounts), and the summary their sums. `tables`,
     `threads` and `largest` have the most rows first; `threads` are as many as `largest` at most, and of transactions
     whose thread stands in the log as it is: MySQL's that are not compressed. Of a transaction, `tables` are what it did
     to each, `words` that in words, `file`, `start` and `end` where it is, and `gtid`, `server_id`, `thread_id` and
@@ -173,6 +181,21 @@ class Summary:
         from applier.jobs.summary.page import html_page  # it makes plots
 
         return html_page(self)
+
+    @property
+    def partial_updates(self) -> int:
+        """Updates of all tables with JSON diffs."""
+        return sum(table.partial_updates for table in self.tables)
+
+    @property
+    def documents(self) -> int:
+        """Documents that have JSON diffs in their place."""
+        return sum(table.documents for table in self.tables)
+
+    @property
+    def bytes_saved(self) -> int:
+        """How many bytes less the diffs take than the documents before them, of those that before-images have."""
+        return sum(table.bytes_saved for table in self.tables)
 
     @cached_property
     def times(self) -> tuple[TimeCounts, ...]:

@@ -62,7 +62,9 @@ class Totals:
     def tables(self) -> tuple[TableCounts, ...]:
         """By table, the most rows first."""
         return by_rows(
-            TableCounts(*kinds(counts), table=name, transactions=int(counts[KINDS]), bytes=int(counts[KINDS + 1]))
+            TableCounts(*kinds(counts), table=name, transactions=int(counts[KINDS]), bytes=int(counts[KINDS + 1]),
+                        partial_updates=int(counts[KINDS + 2]), documents=int(counts[KINDS + 3]),
+                        bytes_saved=int(counts[KINDS + 4]))
             for name, counts in self._tables.items())
 
     def by_time(self) -> tuple[TimeCounts, ...]:

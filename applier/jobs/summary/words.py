@@ -22,6 +22,12 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
+def partial_updates(updates: int, documents: int, saved: int) -> str:
+    """What updates with JSON diffs did; how many bytes they saved, if the log tells."""
+    how_much = f", {saved:,} bytes less than the documents before" if saved > 0 else ""
+    return f"{counted(updates, 'partial update')} with diffs of {counted(documents, 'JSON document')}{how_much}"
+
+
 def length(seconds: int) -> str:
     """A length of time."""
     unit, name = next(pair for pair in ((86400, "day"), (3600, "hour"), (60, "minute")) if seconds % pair[0] == 0)

@@ -86,10 +86,12 @@ class StatementContext:
 class Cursor:
     """A position in a statement's tokens, and the small questions that a grammar asks there."""
 
-    def __init__(self, tokens: list[Token], context: StatementContext) -> None:
+    def __init__(self, tokens: list[Token], context: StatementContext, databases: set[Token] | None = None) -> None:
+        """`databases` gets the tokens that name a database, of what has been read."""
         self.tokens = tokens
         self.context = context
         self.index = 0
+        self.databases = set[Token]() if databases is None else databases
 
     @property
     def token(self) -> Token:
@@ -155,17 +157,25 @@ class Cursor:
 
     def table_name(self) -> tuple[str, str]:
         """(database, table); without a written database, the session's."""
-        first = self.name()
-        if self.accept("."):
-            return self.context.database_named(first), self.context.named(self.name())
-        if self.context.default_database is None:
-            error = self.error(f"there is no default database to look for table {first} in")
+        database, name = self.qualified_name()
+        database = self.context.default_database if database is None else database
+        if database is None:
+            error = self.error(f"there is no default database to look for table {name} in")
             error.mysql_errno = NO_DATABASE
             raise error
-        return self.context.default_database, self.context.named(first)
+        return database, self.context.named(name)
+
+    def qualified_name(self) -> tuple[str | None, str]:
+        """A name, and the database before it if one is written."""
+        at, name = self.index, self.name()
+        if not self.accept("."):
+            return None, name
+        self.databases.add(self.tokens[at])
+        return self.context.database_named(name), self.name()
 
     def database_name(self) -> str:
         """A database's name by itself."""
+        self.databases.add(self.token)
         return self.context.database_named(self.name())
 
     def number(self) -> int:

@@ -13,6 +13,7 @@ from applier.schema.ddl.create_table import TableWords, charset_of_words, parse_
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.dml import DML, parse_dml
 from applier.schema.ddl.index_grammar import parse_create_index, parse_drop_index
+from applier.schema.ddl.object_names import named_objects, object_names
 from applier.schema.ddl.schema_changes import (
     AlterDatabase,
     AlterTable,
@@ -31,7 +32,7 @@ from applier.schema.ddl.schema_changes import (
 )
 from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.sql.literal_charsets import introduced
-from applier.sql.tokens import tokenize
+from applier.sql.tokens import Token, tokenize
 
 # Objects of CREATE, ALTER and DROP besides tables, indexes, sequences and databases.
 _OBJECTS = frozenset({
@@ -65,6 +66,7 @@ def parse_statement(
     charsets: ClientCharsets | None = None,
     foreign_key_checks: bool = True,
     lc_time_names: int = 0,
+    database_tokens: set[Token] | None = None,
 ) -> list[SchemaChange]:
     """The changes that one statement makes, in order; an empty list for comments only.
 
@@ -74,7 +76,8 @@ def parse_statement(
     databases, the default one and those that the statement names (AP-FILT); `inline_references` depends on the server's
     version (foreign_keys.honours_inline_references); `timestamp_us` is the statement's time in microseconds UTC;
     `folds_names` is as in StatementContext; `charsets` are the character sets of literals, by default UTF-8;
-    `foreign_key_checks` and `lc_time_names` are what its session says. A CREATE TABLE that cannot be parsed becomes
+    `foreign_key_checks` and `lc_time_names` are what its session says; `database_tokens` gets the tokens that name a
+    database. A CREATE TABLE that cannot be parsed becomes
     `Other` with the reason, so that the caller can decide whether it matters; text that is not even a statement (an
     open quote, no table's name) raises SchemaError.
     """
@@ -88,7 +91,7 @@ def parse_statement(
     if default_database is not None:
         context = replace(context, default_database=context.database_named(default_database))
     tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets)
-    cursor = Cursor(tokens, context)
+    cursor = Cursor(tokens, context, database_tokens)
     if cursor.at_end:
         return []
     if cursor.accept("SET", "STATEMENT"):  # MariaDB: variables for one statement
@@ -110,7 +113,7 @@ def _parse(cursor: Cursor, sql: str) -> SchemaChange:
     if cursor.accept("SET"):
         return _set(cursor)
     if word in _NO_TABLES:
-        return Ignored(word)
+        return Ignored(word, named_objects(cursor))
     return Other(word or cursor.token.text, None, sql, "an unknown statement")
 
 
@@ -177,7 +180,7 @@ def _alter(cursor: Cursor, sql: str) -> SchemaChange:
             checks = cursor.has_behind("CHECK") or (cursor.context.flavour == "mariadb" and cursor.has_behind("JSON"))
             ignores = (IgnoreConflicts(checks, cursor.has_behind("ORDER", "BY")),)
     if cursor.accept("SEQUENCE"):
-        return Ignored("ALTER SEQUENCE")
+        return Ignored("ALTER SEQUENCE", object_names(cursor, "ALTER", "SEQUENCE"))
     if cursor.accept("TABLE"):
         cursor.accept("IF", "EXISTS")
         table = cursor.table_name()
@@ -238,9 +241,10 @@ def _rename(cursor: Cursor, sql: str) -> SchemaChange:
 def _object(verb: str, cursor: Cursor, sql: str) -> SchemaChange:
     """CREATE, ALTER or DROP of something else than a table: DEFINER, ALGORITHM and other words may stand before its
     kind."""
-    for token in cursor.tokens[cursor.index:]:
+    for index, token in enumerate(cursor.tokens[cursor.index:], cursor.index + 1):
         if token.keyword in _OBJECTS:
-            return Ignored(f"{verb} {token.keyword}")
+            cursor.index = index
+            return Ignored(f"{verb} {token.keyword}", object_names(cursor, verb, token.keyword))
         if token.keyword in ("TABLE", "AS"):
             break
     return Other(verb, None, sql, f"{verb} of an unknown object")

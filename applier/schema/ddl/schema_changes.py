@@ -4,7 +4,7 @@ Nothing is skipped silently: a statement is `Ignored` because it is known to cha
 stops a replay that it concerns.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from applier.mysql.collations import Charset
 from applier.schema.ddl.alter_actions import AlterAction
@@ -91,9 +91,11 @@ class TruncateTable:
 
 @dataclass(frozen=True, slots=True)
 class Ignored:
-    """A statement that changes no table's rows or definition; `what` names it."""
+    """A statement that changes no table's rows or definition; `what` names it. `names` are the tables, views and
+    sequences that it is about; of routines, events and whole databases the database (None as the name)."""
 
     what: str
+    names: tuple[tuple[str, str | None], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,3 +92,39 @@ def test_all_images_become_full(name, tmp_path):
     assert wrong_places(*full) == []
     applier.replay(tmp_path / "full", tmp_path / "snapshot")
     assert differences(tmp_path / "snapshot", case.expected()) == []
+
+
+@pytest.mark.parametrize("image", [None, "full"])
+@pytest.mark.parametrize("name", ["json-partial-full", "json-partial-minimal", "json-partial-noblob",
+                                  "json-partial-odd", "compressed-mysql", "mysql-types-json"])
+def test_whole_documents(name, image, tmp_path):
+    """RW-DOC, JD-WIRE: of all diffs, from before-images or from what the log had before; nothing else changes, and the
+    way back is the same log again."""
+    case = Case(name)
+    whole = rewritten(case.binlogs, tmp_path / "whole", image, full_json=True)
+    names = [event.name for event in plain_events(*whole)]
+    assert "PARTIAL_UPDATE_ROWS" not in names
+    assert names == [event.name.replace("PARTIAL_", "") for event in plain_events(*case.binlogs)]
+    assert wrong_places(*whole) == []
+    if image is not None:
+        assert lacking(whole) == []
+    applier.replay(tmp_path / "whole", tmp_path / "snapshot")
+    assert differences(tmp_path / "snapshot", case.expected()) == []
+    again = rewritten(whole, tmp_path / "again", image, full_json=True)
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in whole]
+
+
+@pytest.mark.parametrize("name", ["json-partial-full", "json-partial-minimal"])
+def test_documents_of_a_base(name, tmp_path):
+    """RW-DOC: a before-image tells its document; one that only a snapshot has is not known to the byte, and its diff
+    stays and is named."""
+    case = Case(name)
+    path = case.binlogs[0]
+    begins = [event.position for event in applier.binlog.open(str(path)) if event.name == "GTID"]
+    changes = [event.position for event in applier.binlog.open(str(path)) if event.name == "PARTIAL_UPDATE_ROWS"]
+    stop = max(begin for begin in begins if begin < changes[0])
+    applier.replay(path, tmp_path / "base", stop=(path.name, stop))
+    done = applier.rewrite([str(one) for one in case.binlogs], tmp_path / "out", full_json=True, base=tmp_path / "base")
+    names = [event.name for event in plain_events(*sorted((tmp_path / "out").glob("*.0*")))]
+    assert names.count("UPDATE_ROWS") > 10
+    assert ("PARTIAL_UPDATE_ROWS" in names) is bool(done.notes) is (name == "json-partial-minimal")

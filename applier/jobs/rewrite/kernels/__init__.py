@@ -1,3 +1,3 @@
 """The kernels that write events anew."""
 
-__all__ = ["documents_kernel", "fill_kernel", "framing_kernel", "records", "rewrite_kernel"]
+__all__ = ["documents_kernel", "fill_kernel", "filter_kernel", "framing_kernel", "records", "rewrite_kernel"]

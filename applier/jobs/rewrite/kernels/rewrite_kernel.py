@@ -15,6 +15,17 @@ from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import table_id_at
 from applier.binlog.rows.rows_event_kernel import rows_kind
 from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
+from applier.jobs.rewrite.kernels.filter_kernel import (
+    AS_IS,
+    DROPPED,
+    NEED_ANSWER,
+    close_group,
+    filter_event,
+    rows_stay,
+)
+from applier.jobs.rewrite.kernels.filter_kernel import BAD_LENGTH as TOO_SHORT
+from applier.jobs.rewrite.kernels.filter_kernel import NO_ROOM as FULL
+from applier.jobs.rewrite.kernels.filter_kernel import UNKNOWN_TABLE as UNKNOWN
 from applier.jobs.rewrite.kernels.group_kernel import add_to_group, compress_rows, end_group
 from applier.jobs.rewrite.kernels.records import MARIADB, PAYLOAD, PLAIN, Status, out_at, state_at
 from applier.jobs.rewrite.kernels.rows_kernel import BAD_LENGTH, BAD_ROWS, NEED_DIFFS, NO_ROOM, UNKNOWN_TABLE, put_rows
@@ -46,9 +57,13 @@ def rewrite(state_address):
             state.turn += 1
             if checksum_bytes and event_type != _FORMAT and crc32(start, stop - start, np.uint32(0)) != load_u32(stop):
                 return Status.BAD_CHECKSUM
-            if begins_group(event_type):
+            if begins_group(event_type) or state.group_ended:
+                if not close_group(state):
+                    return Status.NO_ROOM
                 end_group(state)
-            if not state.has_gtid and state.used >= state.part_bytes:
+                if state.emptied_prepares:
+                    return Status.EMPTIED_XA
+            if not state.has_gtid and not state.group_open and state.used >= state.part_bytes:
                 return Status.PART
         if is_compressed(event_type):
             status = compressed_event(position, start, stop, size, state)
@@ -60,7 +75,11 @@ def rewrite(state_address):
             return status
         state.position = position + size
     if state.end == state.file_end:
+        if not close_group(state):
+            return Status.NO_ROOM
         end_group(state)
+        if state.emptied_prepares:
+            return Status.EMPTIED_XA
     return Status.DONE
 
 
@@ -102,6 +121,10 @@ def compressed_event(position, start, stop, size, state):
         state.inner = 0
         state.event = start
     first = state.kept_events
+    if state.changed and state.n_events <= first:
+        state.group_removed += size  # all that was in it is dropped
+        state.within = 0
+        return Status.DONE
     if state.changed:
         form = PAYLOAD if event_header(start).type == _PAYLOAD else MARIADB
         state.unit += 1
@@ -110,7 +133,10 @@ def compressed_event(position, start, stop, size, state):
             out = out_at(state.events, i)
             out.unit, out.form, out.moves = state.unit, form, is_moved
         if form == MARIADB:
-            compress_rows(state)
+            if rows_kind(out_at(state.events, first).type) >= 0:
+                compress_rows(state)
+            else:
+                out_at(state.events, first).unit, out_at(state.events, first).form = 0, PLAIN
         out_at(state.events, first).source = size
     else:
         state.used, state.n_events = state.kept_used, first
@@ -153,7 +179,7 @@ def finish(end, start, size, state):
     out.start, out.length, out.source, out.unit, out.form = state.used, end - to, size, 0, PLAIN
     out.type = np.int64(event_header(to).type)
     out.moves = moves(start, size, state) if size else np.int64(0)
-    out.begins = begins_group(out.type)
+    out.begins, out.removed = begins_group(out.type), 0
     state.used += end - to
     state.n_events += 1
 
@@ -174,6 +200,24 @@ def plain_event(start, stop, size, state):
         if not is_mapped(id_entry(state.ids, state.ids_mask, table_id_at(body)), body + 6, stop - body - 6):
             return Status.NEW_TABLE_MAP
     to = state.out + state.used
+    if state.filters:
+        end = np.int64(filter_event(start, stop, size, event_type, state))
+        if end == DROPPED:
+            return Status.DONE
+        if end == NEED_ANSWER:
+            return Status.NEED_ANSWER
+        if end == UNKNOWN:
+            return Status.UNKNOWN_TABLE
+        if end == FULL:
+            return Status.NO_ROOM
+        if end == TOO_SHORT:
+            return Status.BAD_LENGTH
+        if end != AS_IS:
+            state.changed = 1
+            finish(end, start, size, state)
+            if size:
+                add_to_group(event_type, start, stop, state)
+            return Status.DONE
     end = put_rows(start, stop, to, state) if rows_kind(event_type) >= 0 else to
     if end == NEED_DIFFS:
         return Status.NEED_DIFFS
@@ -186,6 +230,8 @@ def plain_event(start, stop, size, state):
     if end == BAD_ROWS:
         return Status.BAD_ROWS
     state.pairs_of = 0
+    if state.filters and rows_kind(event_type) >= 0:
+        rows_stay(start, state.used, state)
     if end != to:
         state.changed = 1
         finish(end, start, size, state)

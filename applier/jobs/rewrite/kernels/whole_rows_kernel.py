@@ -1,5 +1,6 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A rows event with more in its images: what they lack of the rows before and after (RW-FULL).
+"""A rows event with more in its images: what they lack of the rows before and after (RW-FULL), and documents in place
+of JSON diffs (RW-DOC).
 
 An event has one bitmap for all of its before-images and one for its after-images. So a column comes into these if it is
 known of all rows of the event.
@@ -7,6 +8,7 @@ known of all rows of the event.
 
 import numpy as np
 
+from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.rows.change_records import DELETE, INSERT, UPDATE
 from applier.jobs.rewrite.kernels.image_kernel import (
     CORRUPT,
@@ -20,9 +22,10 @@ from applier.jobs.rewrite.kernels.image_kernel import (
     remove,
     set_value,
 )
-from applier.jobs.rewrite.kernels.records import BITMAP_BYTES, VALUE_BYTES, column_at, fill_at
+from applier.jobs.rewrite.kernels.records import BITMAP_BYTES, VALUE_BYTES, WHOLE_DOCUMENTS, column_at, fill_at
 from keysearch.memory import copy_bytes, inline, load_i64, store_u8
 
+_UPDATE_ROWS = 31
 BAD_ROWS, NO_ROOM = -3, -5
 """As rows_kernel has them."""
 
@@ -35,7 +38,8 @@ def put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, stat
     before = at if kind != INSERT else np.int64(0)
     after = np.int64(0) if kind == DELETE else at + n_bytes if kind == UPDATE else at
     first = at + n_bytes * (2 if kind == UPDATE else 1)
-    if _has_all(before, n_columns) and _has_all(after, n_columns):
+    if _has_all(before, n_columns) and _has_all(after, n_columns) and (
+            json_bytes < 0 or not state.completes & WHOLE_DOCUMENTS):
         return to
     fill = _first_fill(table, state)
     whole_before, whole_after = state.bitmaps, state.bitmaps + BITMAP_BYTES
@@ -43,14 +47,22 @@ def put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, stat
     if rows == CORRUPT:
         return np.int64(BAD_ROWS)
     if rows == 0:
-        return to
+        if json_bytes < 0 or not state.completes & WHOLE_DOCUMENTS:
+            return to
+        return _put_without_options(start, stop, to, at, first, before, after, json_bytes, table, n_columns, state)
     table.next_fill = fill + rows
-    if not (_gets_more(before, whole_before, n_columns) or _gets_more(after, whole_after, n_columns)):
+    makes_documents = json_bytes >= 0 and _has_documents(first, stop, fill, before, after, json_bytes, table, n_columns,
+                                                         state)
+    gets_more = _gets_more(before, whole_before, n_columns) or _gets_more(after, whole_after, n_columns)
+    if not makes_documents and not gets_more:
         return to
     if state.wanted_bytes > state.room - state.used:
         table.next_fill = fill
         return np.int64(NO_ROOM)
+    event = to
     to = copy_bytes(to, start, at - start)
+    if makes_documents:
+        event_header(event).type = np.uint8(_UPDATE_ROWS)
     if before:
         to = _put_bitmap(to, whole_before, n_columns, state)
     if after:
@@ -68,12 +80,17 @@ def put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, stat
             to = put_image(to, whole_before, n_columns, values, state.is_mariadb)
         if after:
             diffs, images = diffs_at(at, stop, json_bytes)
-            options = to
-            to = copy_bytes(to, at, images - at)
-            if diffs != NO_DIFFS:
-                _keep_diffs(options + 1, after, table.columns, n_columns)
+            present = after
+            if makes_documents:
+                present = state.bitmaps + 2 * BITMAP_BYTES
+                _without_diffs(present, after, diffs, table.columns, n_columns)
+            else:
+                options = to
+                to = copy_bytes(to, at, images - at)
+                if diffs != NO_DIFFS:
+                    _keep_diffs(options + 1, after, table.columns, n_columns)
             at = find_values(images, stop, after, table.columns, n_columns, others)
-            _fill_values(from_after, known + n_bytes, after, others, table.columns, n_columns, state)
+            _fill_values(from_after, known + n_bytes, present, others, table.columns, n_columns, state)
             _take_same(known + 2 * n_bytes, after, values, others, n_columns)
             to = put_image(to, whole_after, n_columns, others, state.is_mariadb)
     return to
@@ -183,6 +200,66 @@ def _take_same(same, present, values, others, n_columns):
     for column in range(n_columns):
         if has(same, column) and not has(present, column):
             set_value(others, column, load_i64(values + 8 * column), length_of(values, column))
+
+
+@inline
+def _has_documents(at, stop, fill, before, after, json_bytes, table, n_columns, state):
+    """Whether all documents that an event has diffs of are known."""
+    if not state.completes & WHOLE_DOCUMENTS:
+        return False
+    values, n_bytes = state.values, (n_columns + 7) >> 3
+    while at < stop:
+        at = find_values(at, stop, before, table.columns, n_columns, values)
+        diffs, at = diffs_at(at, stop, json_bytes)
+        of_after = fill_at(table.fills, fill).at + n_bytes
+        for column in range(n_columns):
+            if _is_diff(diffs, after, column, table.columns) and not has(of_after, column):
+                return False
+        at = find_values(at, stop, after, table.columns, n_columns, values)
+        fill += 1
+    return True
+
+
+@inline
+def _put_without_options(start, stop, to, at, first, before, after, json_bytes, table, n_columns, state):
+    """Put an event in which no row has diffs as UPDATE_ROWS; another one stays as it is."""
+    row = first
+    while row < stop:
+        begin = row
+        row = find_values(row, stop, before, table.columns, n_columns, state.values)
+        if row == CORRUPT:
+            return np.int64(BAD_ROWS)
+        diffs, row = diffs_at(row, stop, json_bytes)
+        if diffs != NO_DIFFS:
+            return to
+        if row != CORRUPT:
+            row = find_values(row, stop, after, table.columns, n_columns, state.values)
+        if row == CORRUPT or row == begin:
+            return np.int64(BAD_ROWS)
+    event, row = to, first
+    to = copy_bytes(to, start, first - start)
+    event_header(event).type = np.uint8(_UPDATE_ROWS)
+    while row < stop:
+        options = find_values(row, stop, before, table.columns, n_columns, state.values)
+        to = copy_bytes(to, row, options - row)
+        row = find_values(options + 1, stop, after, table.columns, n_columns, state.values)
+        to = copy_bytes(to, options + 1, row - options - 1)
+    return to
+
+
+@inline
+def _is_diff(diffs, after, column, columns):
+    json = column_at(columns, column).json
+    return diffs != NO_DIFFS and json >= 0 and has(after, column) and has(diffs, json)
+
+
+@inline
+def _without_diffs(present, after, diffs, columns, n_columns):
+    """Put a bitmap of the columns of an after-image that are no diffs."""
+    copy_bytes(present, after, (n_columns + 7) >> 3)
+    for column in range(n_columns):
+        if _is_diff(diffs, after, column, columns):
+            remove(present, column)
 
 
 @inline

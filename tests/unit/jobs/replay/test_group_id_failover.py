@@ -108,6 +108,27 @@ def test_summaries_have_ids(tmp_path):
     assert summary.to_json()["last_group_id"] == N + 1
 
 
+def test_groups_without_an_id(tmp_path):
+    """A replica writes 0 where its source has no ids: that is none."""
+    logs = write(tmp_path / "logs", [3], renumbered=lambda number: number if number < 5 else 0)
+    assert run(logs, tmp_path / "out")[1].position.group_id == 4
+    summary = applier.summary(logs)
+    assert [one.group_id for one in summary.largest] == [2, 3, 4] + [None] * (N - 3)
+
+
+def test_a_filtered_archive_with_ids(tmp_path):
+    """RW-FILT: groups keep their ids, and the index has the last one of each file, as servers write it."""
+    logs = write(tmp_path / "logs", [3])
+    done = applier.rewrite(logs, tmp_path / "out", ignore_tables="shop.none", compress=True)
+    assert (tmp_path / "out" / "binlog.index").read_text() == "./binlog.000001|5|\n./binlog.000002|10|\n"
+    assert run(tmp_path / "out" / "binlog.index", tmp_path / "same")[1].position.group_id == N + 1
+    assert done.proof.rows == N
+    gone = applier.rewrite(logs, tmp_path / "gone", rewrite_db={"shop": "other"}, tables="other")
+    assert gone.proof.rows == N
+    [group] = applier.locate(tmp_path / "gone", group_id=4)
+    assert group.group_id == 4
+
+
 def test_an_index_with_ids(tmp_path):
     """path|id|, as servers with group ids write their index."""
     logs = write(tmp_path / "logs", [3])

@@ -12,6 +12,7 @@ from applier import cli
 from applier.errors import ApplierError
 from applier.io.progress import Silent
 from applier.jobs.rewrite.proof import Replays
+from applier.options import RewriteOptions
 from tests.support.rewritten import outside_of_rows, plain_events, wrong_places
 
 NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
@@ -188,9 +189,9 @@ def test_the_proof_tells_other_rows(tmp_path):
             log.writer.insert("d.t", {"id": [1], "a": [value], "b": ["x"], "c": [None]})
         log.writer.close()
         paths.append(str(log.path))
-    with Replays(None, Silent()) as replays:
-        for path in paths:
-            replays.add((path,))
+    with Replays(RewriteOptions((paths[0],), "", compress=True), Silent()) as replays:
+        replays.original()
+        replays.rewritten((paths[1],))
         with pytest.raises(ApplierError, match=r"leaves other rows .*d\.t"):
             replays.proof()
 
@@ -209,9 +210,9 @@ def test_other_states_in_between_are_found(flavour, tmp_path):
         log.writer.close()
         paths.append(str(log.path))
     for other, fails in ((1, False), (2, True)):
-        with Replays(None, Silent()) as replays:
-            replays.add((paths[0],))
-            replays.add((paths[other],))
+        with Replays(RewriteOptions((paths[0],), "", compress=True), Silent()) as replays:
+            replays.original()
+            replays.rewritten((paths[other],))
             if fails:
                 with pytest.raises(ApplierError, match=r"other changes at .*d\.t"):
                     replays.proof()
@@ -226,7 +227,7 @@ def test_the_command(tmp_path, capsys):
     log.writer.close()
     words = ["rewrite", "--binlogs", str(log.path), "--output", str(tmp_path / "out")]
     assert cli.main(words) == 2
-    assert "--image minimal, --partial-json, --compress" in capsys.readouterr().err
+    assert "give --image, --partial-json, --full-json, --compress" in capsys.readouterr().err
     assert cli.main([*words, "--image", "minimal", "--compress"]) == 0
     printed = capsys.readouterr().out
     assert "1 file, 5 event groups" in printed

@@ -1,0 +1,68 @@
+"""The names of objects in statements that change no table: filters of replication go by them.
+
+Statements that the grammar does not follow have no names here.
+"""
+
+from applier.errors import SchemaError
+from applier.schema.ddl.cursor import Cursor
+
+Names = tuple[tuple[str, str | None], ...]
+"""Database and name; None as the name means the database as a whole, or an object of it that is not a table."""
+_TABLES = ("ANALYZE", "OPTIMIZE", "REPAIR", "CHECK", "CHECKSUM")
+
+
+def named_objects(cursor: Cursor) -> Names:
+    """The tables of a statement of maintenance, and what GRANT and REVOKE are about."""
+    try:
+        verb = cursor.next().keyword
+        if verb in _TABLES:
+            cursor.accept_any("NO_WRITE_TO_BINLOG", "LOCAL")
+            return _list(cursor) if cursor.accept_any("TABLE", "TABLES") else ()
+        return _granted(cursor) if verb in ("GRANT", "REVOKE") else ()
+    except SchemaError:
+        return ()
+
+
+def object_names(cursor: Cursor, verb: str, kind: str) -> Names:
+    """What CREATE, ALTER or DROP of a kind of object is about; the cursor is after the kind."""
+    try:
+        if not cursor.accept("IF", "NOT", "EXISTS"):
+            cursor.accept("IF", "EXISTS")
+        if kind in ("VIEW", "SEQUENCE"):
+            return _list(cursor) if verb == "DROP" else (cursor.table_name(),)
+        if kind == "TRIGGER" and verb == "CREATE":
+            cursor.qualified_name()
+            while not cursor.accept("ON"):
+                cursor.next()
+            return (cursor.table_name(),)
+        if kind in ("TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "PACKAGE"):
+            cursor.accept("BODY")
+            return ((cursor.table_name()[0], None),)
+    except SchemaError:
+        pass
+    return ()
+
+
+def _list(cursor: Cursor) -> Names:
+    names = [cursor.table_name()]
+    while cursor.accept(","):
+        names.append(cursor.table_name())
+    return tuple(names)
+
+
+def _granted(cursor: Cursor) -> Names:
+    """`ON db.table`, `ON db.*` or `ON *`: nothing for accounts, roles and `*.*`."""
+    depth = 0
+    while not (depth == 0 and cursor.accept("ON")):
+        if cursor.at_end:
+            return ()
+        depth += {"(": 1, ")": -1}.get(cursor.keyword, 0)
+        cursor.next()
+    kind = cursor.accept_any("TABLE", "FUNCTION", "PROCEDURE", "PACKAGE")
+    if cursor.ahead("*"):
+        return ()
+    at = cursor.index
+    if cursor.tokens[at + 1].text == "." and cursor.tokens[at + 2].text == "*":
+        return ((cursor.database_name(), None),)
+    database, name = cursor.table_name()
+    return ((database, name if kind in ("", "TABLE") else None),)
