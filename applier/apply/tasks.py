@@ -9,7 +9,7 @@ from functools import partial
 import pyarrow as pa
 
 from applier.apply.spec import UnitSpec
-from applier.apply.witnessed import Witnessed
+from applier.apply.witnessed import Witnessed, together
 from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.outline.outline import OutlinedBytes
 from applier.errors import ApplierError
@@ -169,9 +169,11 @@ class Applied:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Refused:
-    """Changes that a replica would stop at, in no order: the first in the log counts."""
+    """Changes that a replica would stop at, in no order: the first in the log counts. `witnessed` is what before-images
+    said of rows until units stopped."""
 
     errors: tuple[ApplierError, ...]
+    witnessed: Witnessed = dataclasses.field(default_factory=Witnessed)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -189,6 +191,7 @@ def outcome_of(outcomes: Iterable[TaskOutcome]) -> TaskOutcome:
     """What several tasks did together, or units of one: plan again if any says so, else what any of them refused."""
     results: list[UnitResult] = []
     errors: list[ApplierError] = []
+    witnessed: list[Witnessed] = []
     tables: frozenset[str] = frozenset()
     for outcome in outcomes:
         match outcome:
@@ -196,8 +199,12 @@ def outcome_of(outcomes: Iterable[TaskOutcome]) -> TaskOutcome:
                 results += outcome.results
             case Refused():
                 errors += outcome.errors
+                witnessed.append(outcome.witnessed)
             case PlanAgain():
                 tables |= outcome.tables
     if tables:
         return PlanAgain(tables=tables)
-    return Refused(errors=tuple(errors)) if errors else Applied(results=tuple(results))
+    if not errors:
+        return Applied(results=tuple(results))
+    witnessed += [result.witnessed for result in results]
+    return Refused(errors=tuple(errors), witnessed=together(witnessed))

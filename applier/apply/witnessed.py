@@ -18,7 +18,7 @@ _HINT = "the base, the definitions or the log of an earlier change are not the s
 class Difference:
     """A column of a table (db.table) whose values in before-images differed `count` times from the rows' own; and the
     first time: the uri of the file, the offset of the event and the row in it (from 0), the row's key and both values
-    for people."""
+    for people. `computed`: a generated column in after-images, and the other value is that of its expression."""
 
     table: str
     column: str
@@ -29,23 +29,29 @@ class Difference:
     key: str
     logged: str
     held: str
+    computed: bool = False
 
     def error(self) -> ReplayStopped:
         """The error of a replay that stops there."""
+        what = f"the after-image has {self.column} = {self.logged}, and its expression gives {self.held}" \
+            if self.computed else f"the before-image has {self.column} = {self.logged}, and the replayed row has " \
+            f"{self.held}"
         return ReplayStopped(
-            f"the before-image has {self.column} = {self.logged}, and the replayed row has {self.held}",
-            table=self.table, file=self.file, position=self.position, row=self.row, key=self.key or None,
+            what, table=self.table, file=self.file, position=self.position, row=self.row, key=self.key or None,
             hint=_HINT)
 
 
 @dataclasses.dataclass(frozen=True)
 class Witnessed:
     """How many before-images were compared with the rows that they found, how many agreed in all that could be
-    compared, and the differences by table and column."""
+    compared, and the differences by table and column; `computed` is how many values of generated columns in
+    after-images were compared with their expressions, `computed_agreed` how many agreed."""
 
     compared: int = 0
     agreed: int = 0
     differences: tuple[Difference, ...] = ()
+    computed: int = 0
+    computed_agreed: int = 0
 
 
 def together(parts: Iterable[Witnessed]) -> Witnessed:
@@ -53,4 +59,5 @@ def together(parts: Iterable[Witnessed]) -> Witnessed:
     knows the order of files."""
     found = list(parts)
     return Witnessed(sum(part.compared for part in found), sum(part.agreed for part in found),
-                     tuple(difference for part in found for difference in part.differences))
+                     tuple(difference for part in found for difference in part.differences),
+                     sum(part.computed for part in found), sum(part.computed_agreed for part in found))

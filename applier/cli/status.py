@@ -46,7 +46,7 @@ def print_result(result: ReplayResult) -> None:
                             "lists them with key, GTID and position", "yellow"))
     for difference in result.witness.differences:
         console.print(words(str(difference), "yellow"))
-    if result.witness.compared:
+    if not result.witness.is_empty:
         console.print(words(f"witness: {result.witness}"))
     if result.partial_updates:
         console.print(words(partial_updates(result.partial_updates, result.documents, result.bytes_saved)))

@@ -36,6 +36,9 @@ class ColumnsInLog(Protocol):
     @property
     def unsigned(self) -> tuple[bool | None, ...]: ...
 
+    @property
+    def dimensions(self) -> tuple[int | None, ...]: ...
+
     def collations(self, flavour: str) -> tuple[int | None, ...]: ...
 
 
@@ -50,12 +53,14 @@ def definition_check(table_map: ColumnsInLog, definition: TableDefinition,
     if same_columns and len(table_map.types) - _hashes(table_map, definition) != len(definition.columns):
         return _stop(f"the log's rows have {len(table_map.types)} columns, the table has {len(definition.columns)}",
                      definition)
-    columns = zip(definition.columns, table_map.types, table_map.metadata, table_map.unsigned, strict=False)
-    for number, (column, wire_type, metadata, unsigned) in enumerate(columns):
-        if why := _refusal(column.type, wire_type, metadata, unsigned, allowed, definition.flavour):
-            logged = type_in_log(wire_type, metadata, unsigned)
+    columns = zip(definition.columns, table_map.types, table_map.metadata, table_map.unsigned, table_map.dimensions,
+                  strict=False)
+    for number, (column, wire_type, metadata, unsigned, dimensions) in enumerate(columns):
+        why = _refusal(column.type, wire_type, metadata, unsigned, allowed, definition.flavour)
+        if why or dimensions not in (None, column.type.length):
+            logged = type_in_log(wire_type, metadata, unsigned) + f"({dimensions})" * (dimensions is not None)
             return _stop(f"column {number}, {column.name}, cannot be converted from type '{logged}' to type "
-                         f"'{column.type.sql()}'", definition, why)
+                         f"'{column.type.sql()}'", definition, why or _GIVE_DEFINITION)
     if allowed.any:
         return None
     for column, collation in zip(definition.columns, table_map.collations(definition.flavour), strict=False):
@@ -80,6 +85,8 @@ def _hashes(table_map: ColumnsInLog, definition: TableDefinition) -> int:
 def _refusal(column_type: ColumnType, wire_type: int, metadata: int, unsigned: bool | None,
              allowed: TypeConversions, flavour: str) -> str | None:
     """None if a column may be used; else the hint."""
+    if column_type.base == "vector" and wire_type != WireType.VECTOR and flavour == "mysql":
+        return _GIVE_DEFINITION  # it is MariaDB that logs a VECTOR as VARBINARY
     if is_compatible(column_type, wire_type, metadata):
         if allowed.any or unsigned is None or unsigned == column_type.unsigned or column_type.base == "year":
             return None

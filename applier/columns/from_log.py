@@ -24,7 +24,7 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column, Key, KeyPart, TableDefinition
 
 COLUMN_NAME, SET_LABELS, ENUM_LABELS, GEOMETRY_TYPE, SIMPLE_KEY, KEY_WITH_PREFIXES = range(4, 10)
-ENUM_AND_SET_DEFAULT_CHARSET, ENUM_AND_SET_CHARSET, VISIBILITY, DIMENSIONS = range(10, 14)
+ENUM_AND_SET_DEFAULT_CHARSET, ENUM_AND_SET_CHARSET, VISIBILITY = range(10, 13)
 """Kinds of optional metadata; the others are in applier.binlog.events.table_map."""
 
 _BINARY = Charset("binary", "binary")
@@ -68,7 +68,7 @@ def _types(table_map: TableMap, flavour: str, table: str) -> list[ColumnType]:
     labelled = [kind for kind in table_map.types if kind in (WireType.ENUM, WireType.SET)]
     charsets = iter(_label_charsets(table_map, len(labelled), table))
     sets, enums = (_members(table_map.optional.get(kind, b"")) for kind in (SET_LABELS, ENUM_LABELS))
-    shapes, dimensions = (_packed(table_map.optional.get(kind, b"")) for kind in (GEOMETRY_TYPE, DIMENSIONS))
+    shapes = _packed(table_map.optional.get(GEOMETRY_TYPE, b""))
     found = []
     for number, (kind, metadata) in enumerate(zip(table_map.types, table_map.metadata, strict=True)):
         if kind in (WireType.ENUM, WireType.SET):
@@ -79,7 +79,7 @@ def _types(table_map: TableMap, flavour: str, table: str) -> list[ColumnType]:
         elif kind == WireType.GEOMETRY:
             found.append(ColumnType(_GEOMETRIES[next(shapes, 0)]))
         elif kind == WireType.VECTOR:
-            found.append(ColumnType("vector", length=next(dimensions, None)))
+            found.append(ColumnType("vector", length=table_map.dimensions[number]))
         else:
             found.append(_type(kind, metadata, bool(table_map.unsigned[number]), collations[number], table))
     return found

@@ -1,10 +1,13 @@
 """Computes generated columns that have no value, from the row's other columns.
 
-A snapshot has no VIRTUAL columns, images may lack generated ones, and the log may not have them at all. A MySQL replica
-computes a generated column of the resulting row if the image has any column that it depends on; it ignores the image's
-own value of it, since the source may store what it likes there (seen on 9.7). For an insert it uses the image and
-defaults; for an update, the image and the row that is found. An expression whose text depends on the sql_mode of the
-session that opened the table is not computed where images have its value.
+A snapshot has no VIRTUAL columns, images may lack generated ones, and the log may not have them at all. Where an image
+has a column that is generated on the source, too, its value is the row's.
+
+A MySQL replica computes a generated column of the resulting row if the image has any column that it depends on,
+whatever the image has of the column itself (seen on 9.7). That is the same value, unless the replica's table is not the
+source's: in a table that was given, it counts. For an insert the replica uses the image and defaults; for an update,
+the image and the row that is found. An expression whose text depends on the sql_mode of the session that opened the
+table is not computed where images have its value.
 
 MariaDB takes what images have. What they lack depends on the version (FormatDescription.computes_omitted): 10.11 logs
 generated columns in all images, and a replica takes NULL for what an insert's image lacks and keeps the row's value for
@@ -55,7 +58,7 @@ def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
             return "it is over an expression"
         column = definition.column(part.column)
         if column.generated == "virtual":
-            if not _is_computable(column, definition):
+            if not is_computable(column, definition):
                 return f"{column.name} is VIRTUAL, and ({column.expression}) cannot be computed"
             if sources(column, definition) & {folded(name) for foreign in definition.foreign_keys
                                               if foreign.cascades for name in foreign.columns}:
@@ -63,7 +66,8 @@ def why_not_compared(key: Key, definition: TableDefinition) -> str | None:
     return None
 
 
-def _is_computable(column: Column, definition: TableDefinition) -> bool:
+def is_computable(column: Column, definition: TableDefinition) -> bool:
+    """True if the expression of a generated column is known."""
     try:
         generated_values(column, definition, lambda name: pa.nulls(1, arrow_type(definition.column(name).type)), 1)
     except NotComputable:
@@ -84,12 +88,14 @@ class Completed:
 class AfterImages:
     """The after-images of a batch, as far as they describe the resulting rows. `decoded` has the values of the log's
     columns and which rows lack them (image_values.Rows), by number; `inserted` marks images of inserts,
-    `computes_omitted` those whose missing generated columns a replica of the source's version computes."""
+    `computes_omitted` those whose missing generated columns a replica of the source's version computes;
+    `takes_generated`: a generated column has the value that an image has of it."""
 
     def __init__(self, definition: TableDefinition, defaults: ReplicaDefaults, inserted: np.ndarray,
-                 computes_omitted: np.ndarray, seconds: Seconds, decoded: dict[int, tuple[pa.Array, Rows]]):
+                 computes_omitted: np.ndarray, takes_generated: bool, seconds: Seconds,
+                 decoded: dict[int, tuple[pa.Array, Rows]]):
         self._definition, self._defaults = definition, defaults
-        self._computes_omitted = computes_omitted
+        self._computes_omitted, self._takes_generated = computes_omitted, takes_generated
         self._inserted, self._seconds, self._decoded = inserted, seconds, decoded
 
     def completed(self, number: int, placed: Callable[[SchemaError, np.ndarray], SchemaError]) -> Completed:
@@ -101,7 +107,7 @@ class AfterImages:
             made &= lacking & self._computes_omitted
             if not made.any():
                 return Completed(values, lacking & ~self._inserted, self._none)
-        elif self._definition.flavour == "mariadb" or not self._is_computable(number) or depends_on_escapes(
+        elif self._takes_generated or not self._is_computable(number) or depends_on_escapes(
                 self._definition.columns[number].expression or ""):
             made &= lacking
         if self._is_chained(number) and not self._takes_what_is_there(number):
@@ -160,7 +166,7 @@ class AfterImages:
             number in self._decoded or self._definition.columns[number].generated == "virtual")
 
     def _is_computable(self, number: int) -> bool:
-        return _is_computable(self._definition.columns[number], self._definition)
+        return is_computable(self._definition.columns[number], self._definition)
 
     def _of_image(self, number: int) -> tuple[pa.Array, np.ndarray]:
         """A column's values in the images, and which rows lack it there."""

@@ -112,6 +112,10 @@ def table_key(definition: TableDefinition) -> TableKey | None:
     A key over a VIRTUAL column does not count: a snapshot does not hold the column. Nor does one over a VECTOR of
     MariaDB: rows are found by it, but no files are sorted by lists.
     """
+    return definition.once(_table_key)
+
+
+def _table_key(definition: TableDefinition) -> TableKey | None:
     choice = choose_access_path(column_infos(definition), key_infos(definition), None, definition.flavour)
     if not choice.is_exact or any(definition.columns[c].type.base == "vector" for c in choice.columns):
         return None

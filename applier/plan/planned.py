@@ -30,8 +30,8 @@ class PlannedVersion:
 
     @property
     def bytes(self) -> int:
-        """Bytes of its rows events (if a file has several versions, all bytes for each)."""
-        return sum(used.use.n_bytes for used in self.uses)
+        """Bytes of its rows events. Versions that share a table map are assumed to share its bytes evenly."""
+        return sum(-(-used.use.n_bytes // len(used.versions)) for used in self.uses)
 
     @property
     def bytes_a_unit(self) -> float:

@@ -1,10 +1,10 @@
 """What a table is: its columns, keys and defaults at one position, as plain data."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -17,6 +17,7 @@ from applier.schema.foreign_keys import ForeignKey
 from applier.schema.partitions import Partitioning
 from applier.schema.versioning import Versioning
 
+_Made = TypeVar("_Made")
 _INTRODUCED = re.compile(r"_\w+ x'[0-9a-f]*'")
 """A literal's bytes with their character set: SQL counts it as an expression, but DEFAULT takes it without parentheses.
 """
@@ -150,6 +151,21 @@ class TableDefinition:
     @property
     def full_name(self) -> str:
         return f"{self.database}.{self.name}"
+
+    def once(self, make: "Callable[[TableDefinition], _Made]") -> "_Made":
+        """What `make` returns for this definition, which is computed once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Any, Any]:
+        return {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what follows from them is computed where it is needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def stored_columns(self) -> tuple[Column, ...]:

@@ -48,7 +48,7 @@ def begin(filesystem: fs.FileSystem, root: str) -> None:
     filesystem.create_dir(f"{root}/{STAGING}")
 
 
-def settle(filesystem: fs.FileSystem, root: str, written: Mapping[str, str], *, has_folders: bool) -> None:
+def finish(filesystem: fs.FileSystem, root: str, written: Mapping[str, str], *, has_folders: bool) -> None:
     """Move the files that count, and remove those of all other attempts as far as they are there.
 
     written: where tasks wrote each file, by its own path; both below `root`. has_folders: False for object stores.

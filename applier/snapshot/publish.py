@@ -2,7 +2,7 @@
 
     begin → Staging                 a place that no reader looks at
       place, carry_over             tasks write new files into it, files that stay as they are come over from the base
-      settle                        files of the attempts that count get their names, those of late attempts go
+      finish_attempts               files of the attempts that count get their names, those of late attempts go
     commit                          strays removed, the small files written, all made durable; then one step publishes
     within, commit_folder           several snapshots in one folder, which is published when all of them are there
 

@@ -84,17 +84,17 @@ class Staging:
         return self._root_uri()
 
     def expect_late_attempts(self) -> None:
-        """Have tasks write where readers do not look; `settle` moves their files. Errors: OSError."""
+        """Have tasks write where readers do not look; `finish_attempts` moves their files. Errors: OSError."""
         self._late_attempts = True
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
             attempts.begin(self._filesystem, self._root)
 
-    def settle(self, written: Mapping[str, str]) -> None:
+    def finish_attempts(self, written: Mapping[str, str]) -> None:
         """Move files that tasks wrote to their paths, and forget what other attempts wrote, now or later: call it
-        when all tasks have ended. `written` as in attempts.settle. Errors: OSError."""
+        when all tasks have ended. `written` as in attempts.finish. Errors: OSError."""
         if self._late_attempts:
             self._late_attempts = False
-            attempts.settle(self._filesystem, self._root, written,
+            attempts.finish(self._filesystem, self._root, written,
                             has_folders=self._filesystem.type_name not in WITHOUT_FOLDERS)
 
     def carry_over(self, base: Snapshot, files: Sequence[FileEntry], database: str, table: str, *,

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+import applier
+import applier.binlog
 from applier.engine.spark.running import TaskFailed, explain_spark_errors
 from applier.engine.spark.stages import map_tasks, shuffle_tasks
 from applier.engine.spill_buffer import SPILL_BYTES
@@ -223,3 +225,20 @@ def test_a_sender_killed_halfway_sends_again(spark, shared, tmp_path):
     given = [(item, payload) for item in range(3) for payload in (b"first %d" % item, b"")]
     assert shuffle_tasks(spark, give, range(3), take, 1, shared=shared) == [given]
     assert (tmp_path / "died").exists()
+
+
+@pytest.mark.by_turns("route")
+@pytest.mark.parametrize("route", ["shuffle", "walk"])
+def test_hundreds_of_versions_of_a_table(spark, route, tmp_path):
+    """A unit travels with those of the versions before it, each of which is within the next one."""
+    with applier.binlog.Writer(str(tmp_path / "log.000001")) as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE d.p (id INT PRIMARY KEY, v INT)")
+        for number in range(300):
+            log.query(f"ALTER TABLE d.p ADD COLUMN z INT DEFAULT {number}")
+            log.query("ALTER TABLE d.p DROP COLUMN z")
+        with log.transaction():
+            log.insert("d.p", {"id": [1], "v": [1]})
+    made = applier.replay(str(tmp_path / "log.000001"), str(tmp_path / "out"), route=route, engine="spark",
+                          master="local[2]")
+    assert made.snapshot.tables["d.p"].rows == 1

@@ -84,7 +84,13 @@ def read(path: Path, number: int) -> str:
 
 
 def replay(path: Path, number: int, **options: object) -> str:
-    """Replay a file as an archive of its own, by either route; "ok", or what the error says."""
+    """Replay a file as an archive of its own, by either route, up to where it contradicts itself; "ok", or what the
+    error says. A file that does so is replayed beyond that, too."""
+    answer = _replayed(path, number, witness="stop", **options)
+    return answer if answer == "ok" else _replayed(path, number, witness="report", **options)
+
+
+def _replayed(path: Path, number: int, **options: object) -> str:
     from applier.engine.executor import ThisProcess
     from applier.errors import ApplierError
     from applier.jobs.replay.job import replay_with

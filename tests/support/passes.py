@@ -49,7 +49,8 @@ def said(result, counts=True):
     tables = [dataclasses.replace(table, **work, **({} if counts else {"inserts": 0, "updates": 0, "deletes": 0,
                                                                        "found": {}}))
               for table in result.tables]
-    return dataclasses.replace(result, snapshot="", tables=tables, seconds={}, units=0, route="")
+    witness = dataclasses.replace(result.witness, computed=0, computed_agreed=0)  # of some images of each unit
+    return dataclasses.replace(result, snapshot="", tables=tables, seconds={}, units=0, route="", witness=witness)
 
 
 def log_bytes(binlogs):

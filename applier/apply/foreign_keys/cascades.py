@@ -48,7 +48,8 @@ class GroupMember:
     @property
     def batch(self) -> ChangeBatch | None:
         """What the reader fills now; None before the first table map."""
-        return None if self.walk.bound is None else self.walk.bound.binding.batch
+        bound = self.walk.bound
+        return None if bound is None or bound.binding is None else bound.binding.batch
 
 
 class _Table:

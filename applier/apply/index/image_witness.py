@@ -36,6 +36,10 @@ class ImageWitness:
         self._record["n_disputed"] = 0
         return address_of(self._record)
 
+    def release(self) -> None:
+        """The batch was applied, and its memory is no longer needed."""
+        self._arrays = ()
+
     @property
     def agreed(self) -> int:
         """How many before-images agreed with their rows by their hashes, so far."""

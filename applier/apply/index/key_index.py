@@ -23,7 +23,7 @@ from applier.binlog.rows.changes import Changes, ImageLayouts
 from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
 
-FIRST_KEYS = 1 << 12
+FIRST_KEYS = 1 << 8
 
 
 class KeyIndex(UnitIndex[Changes]):
@@ -95,7 +95,7 @@ class IntIndex(KeyIndex):
         """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
         keys, pointers = np.empty(self.live, np.int64), np.empty(self.live, np.int64)
         int_keys_kernel.list_ints(address_of(self._table), len(self._table), address_of(keys), address_of(pointers))
-        self._table = np.empty(0)
+        self._table, self._hashes = np.empty(0), np.empty(0, np.uint32)
         return pointers[np.argsort(keys)]
 
 

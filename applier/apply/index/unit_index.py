@@ -181,6 +181,8 @@ class UnitIndex(ABC, Generic[Batch]):
         """Keep what the next batch would overwrite."""
         if self.column_pointers.diffs_in(batch.images):
             self.diffs.record_batch(self._get("diffs"), batch)
+        if self.witness is not None:
+            self.witness.release()
 
     def run(self, batch: Batch) -> Conflict | None:
         """Run the kernel until all changes are applied, or one is in conflict with the rows."""

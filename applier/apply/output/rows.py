@@ -46,13 +46,11 @@ CHUNK_VALUES = 1 << 20
 @dataclasses.dataclass(frozen=True)
 class LoggedColumns:
     """The log's columns of a table: which are stored (`stored[i]` is the number in the log of the i-th column of the
-    snapshot), and the wire type and metadata of each column of the log. `as_the_source`: the log made the table, so its
-    generated columns are the source's."""
+    snapshot), and the wire type and metadata of each column of the log."""
 
     stored: tuple[int, ...]
     types: tuple[int, ...]
     metadata: tuple[int, ...]
-    as_the_source: bool = False
 
 
 class RowGatherer:
@@ -79,7 +77,7 @@ class RowGatherer:
         self._reader = ImageReader(memory, layouts, wanted, self._rows)
         self._documents = Documents(definition, diffs, layouts, memory)
         self._computed = {
-            logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of, definition.flavour, logged)
+            logged.stored.index(number): np.array([0, *(_made_in(layout, number, made_of, layouts.takes_generated)
                                                         for layout in layouts.known[1:])], np.uint8)
             for number, made_of in computed_of_images(definition).items() if number < len(logged.types)}
         """By number in the schema, what `ExtraColumns.computed` takes for images of each layout."""
@@ -292,12 +290,11 @@ class RowGatherer:
         return pa.repeat(values, rows) if isinstance(values, pa.Scalar) else values
 
 
-def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int], flavour: str, logged: LoggedColumns) -> int:
-    """How a replica comes by a generated column whose values images of a layout have or lack. A MySQL replica computes
-    what images have, too, by the same expression and with the sql_mode of the source's session: the same value."""
+def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int], takes_generated: bool) -> int:
+    """How a replica comes by a generated column whose values images of a layout have or lack."""
     if number not in layout.present:
         return UNKNOWN if layout.computes_omitted else 0
-    if flavour == "mariadb" or logged.as_the_source:
+    if takes_generated:
         return 0
     return GIVEN if made_of.isdisjoint((*layout.present, *layout.diffs)) else KNOWN
 

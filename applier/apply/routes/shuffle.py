@@ -21,7 +21,7 @@ from applier.apply.tables.logged_table import LoggedTable, TableReading
 from applier.apply.tables.table_maps import BATCH_ROWS, segment_reader
 from applier.apply.tables.unit import UnitApplier
 from applier.apply.tables.unit_kinds import unit_applier
-from applier.apply.tasks import Applied, SplitTask, TaskOutcome, outcome_of
+from applier.apply.tasks import Applied, Refused, SplitTask, TaskOutcome, outcome_of
 from applier.apply.witnessed import OFF
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
@@ -143,7 +143,7 @@ def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) ->
         versions[payload.version].take(payload)
     if applier.is_stopped:
         applier.check()
-        return outcome_of(applier.stops)
+        return outcome_of([Refused(errors=(), witnessed=applier.testimony()), *applier.stops])
     result = applier.finish()
     return outcome_of([Applied(results=(result,)), *applier.stops])
 

@@ -95,6 +95,8 @@ def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> 
             reader = reader_of(segment, None)
         elif (segment.file, segment.tables) != (last[0].file, last[0].tables):
             last[1].flush()
+            for version in walks.keys() & last[0].tables.values():
+                walks[version].pause()
             reader = reader_of(segment, last[1])
         last = segment, reader
         position = segment.file, segment.start
@@ -122,13 +124,15 @@ def outcome(walks: list[TableWalk], *refused: Refused) -> TaskOutcome:
     taken_over = {id(source) for unit in units for source in unit.sources}
     last = [unit for unit in units if id(unit) not in taken_over]
     results: list[UnitResult] = []
+    stopped: list[Refused] = []
     has_stopped = bool(refused) or any(unit.stops for unit in last)
     for unit in last:
         if has_stopped:
             unit.check()
+            stopped.append(Refused(errors=(), witnessed=unit.testimony()))
         else:
             results.append(unit.finish())
             has_stopped = bool(unit.stops)
     stops = [stop for unit in last for stop in unit.stops]
-    return outcome_of([Applied(results=tuple(results)), *stops, *refused])
+    return outcome_of([Applied(results=tuple(results)), *stopped, *stops, *refused])
 

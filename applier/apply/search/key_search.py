@@ -42,6 +42,13 @@ class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
     def _seed(self, rows: pa.Table, pointers: np.ndarray) -> None:
         """Put rows into the index, given pointers (int64[n]) to them."""
 
+    @abstractmethod
+    def _in_range(self, keys: ImageKeys, rows: np.ndarray) -> np.ndarray:
+        """Which after-images, by their row (int64[n]), have a key that is known and in the unit's range: bool[n]."""
+
+    def are_here(self, changes: KeyedChanges[ImageKeys], numbers: np.ndarray) -> np.ndarray:
+        return self._in_range(changes.keys, changes.batch.after_rows[numbers])
+
     def apply(self, changes: KeyedChanges[ImageKeys], layouts: ImageLayouts) -> RefusedChange | LeavesUnit | None:
         conflict, batch = self._apply(changes, layouts), changes.batch
         noted = self.index.noted
@@ -85,12 +92,21 @@ class IntKeySearch(KeySearch[IntImageKeys]):
     index: IntIndex
 
     def __init__(self, spec: UnitSpec, rows: IntRange, watched: WatchedRows | None = None):
-        self._key = rows.key
+        self._key, self._rows = rows.key, rows
         super().__init__(spec.definition, rows.key, IntIndex(
             len(spec.definition.columns), rows.low, rows.high, idempotent=spec.idempotent), watched)
 
     def _apply(self, changes: KeyedChanges[IntImageKeys], layouts: ImageLayouts) -> Conflict | None:
         return self.index.apply(changes.batch, layouts, *changes.keys.addresses)
+
+    def _in_range(self, keys: IntImageKeys, rows: np.ndarray) -> np.ndarray:
+        here = np.ones(len(rows), np.bool_) if keys.absent is None else \
+            np.unpackbits(keys.absent, bitorder="little")[rows] == 0
+        if self._rows.low is not None:
+            here &= keys.after[rows] >= self._rows.low
+        if self._rows.high is not None:
+            here &= keys.after[rows] < self._rows.high
+        return here
 
     def _seed(self, rows: pa.Table, pointers: np.ndarray) -> None:
         self.index.seed(self._key.of_rows(rows, self._table), pointers)
@@ -102,12 +118,17 @@ class BytesKeySearch(KeySearch[BytesImageKeys]):
     index: ByteIndex
 
     def __init__(self, spec: UnitSpec, rows: BytesRange, watched: WatchedRows | None = None):
-        self._key = rows.key
+        self._key, self._rows = rows.key, rows
         super().__init__(spec.definition, rows.key, ByteIndex(
             len(spec.definition.columns), rows.low, rows.high, idempotent=spec.idempotent), watched)
 
     def _apply(self, changes: KeyedChanges[BytesImageKeys], layouts: ImageLayouts) -> Conflict | None:
         return self.index.apply(changes.batch, layouts, changes.keys.before, changes.keys.after)
+
+    def _in_range(self, keys: BytesImageKeys, rows: np.ndarray) -> np.ndarray:
+        low, high = self._rows.low, self._rows.high
+        return np.array([(low is None or keys.after[row] >= low) and (high is None or keys.after[row] < high)
+                         for row in rows.tolist()], np.bool_)
 
     def _seed(self, rows: pa.Table, pointers: np.ndarray) -> None:
         self.index.seed(self._key.of_rows(rows, self._table), pointers)

@@ -53,8 +53,8 @@ class RowKeys:
                                         lambda: times_of(batch, batch.before_rows, batch.n_before))
         after, awaited = self._parts.of_after_images(
             batch.after, batch.n_after, self._table_map, lambda: times_of(batch, batch.after_rows, batch.n_after),
-            rows_before(batch) < 0, self._computes_omitted(batch), self._documents(batch),
-            lambda error, images: at_change(error, batch, batch.after_rows, images))
+            rows_before(batch) < 0, self._computes_omitted(batch), self._layouts.takes_generated,
+            self._documents(batch), lambda error, images: at_change(error, batch, batch.after_rows, images))
         access_paths, searches = self._parts.searches(batch, len(self._table_map.types))
         return StoredChanges(batch=batch, before=before, after=after, access_paths=access_paths, searches=searches,
                              awaited=awaited, texts=RowTexts(self._parts, self._table_map, batch))

@@ -50,16 +50,19 @@ class RowPartEncoder(RowAccess):
         return self._inputs(finished, rows, seconds, inserted)
 
     def of_after_images(self, images: ImageBuffers, rows: int, table_map: TableMap, seconds: Seconds,
-                        inserted: np.ndarray, computes_omitted: np.ndarray, documents: dict[int, pa.Array],
+                        inserted: np.ndarray, computes_omitted: np.ndarray, takes_generated: bool,
+                        documents: dict[int, pa.Array],
                         placed: Callable[[SchemaError, np.ndarray], SchemaError],
                         ) -> tuple[list[EncodedRowPart], AwaitedImages | None]:
         """The parts of the first `rows` after-images of a batch, and what some await of the rows that are found.
-        `computes_omitted` (bool[rows]) says whose missing generated columns a replica computes.
+        `computes_omitted` (bool[rows]) says whose missing generated columns a replica computes, `takes_generated`
+        whether a generated column has the value that an image has of it.
         `documents` has the values of JSON columns with diffs. `placed` gives an error about some images (bool[rows])
         its place."""
         finished = self._all_finished(images, rows, table_map, seconds, documents)
         made: dict[int, Completed] = {}
-        after = AfterImages(self.definition, self._defaults, inserted, computes_omitted, seconds, finished)
+        after = AfterImages(self.definition, self._defaults, inserted, computes_omitted, takes_generated, seconds,
+                            finished)
         for column, keys in self.generated.items() if rows else ():
             try:
                 made[column] = after.completed(column, placed)

@@ -57,6 +57,11 @@ class UnitSearch(ABC, Generic[Taken]):
         """Have `witness` compare before-images with the rows that they find; to be asked for before any row comes."""
         self.index.compare_images(witness)
 
+    def are_here(self, changes: Taken, numbers: np.ndarray) -> np.ndarray:
+        """Which of these changes (int64[n], their numbers in the batch) have an after-image that is a row of the unit:
+        bool[n]. All units of a table may see all of its changes."""
+        return np.ones(len(numbers), np.bool_)
+
     @property
     def agreed_by_search(self) -> int:
         """How many before-images found rows that agree with them, since that is how they are searched."""

@@ -46,6 +46,12 @@ class LoggedTable:
         self.definition, self._allowed, self._same_columns = definition, allowed, same_columns
         self._reading: TableReading | None = None
 
+    @property
+    def _takes_generated(self) -> bool:
+        """True if a generated column has the value that an image has of it: it is the source's column. In a table that
+        was given, it may be another one, which a MySQL replica computes whatever the image has."""
+        return self._same_columns or self.definition.flavour == "mariadb"
+
     def bind_table_map(self, table_map: TableMap) -> TableReading:
         """How rows are read after a table map, which is compared with the definition (AP-POS)."""
         if stopped := definition_check(table_map, self.definition, self._allowed, same_columns=self._same_columns):
@@ -53,7 +59,7 @@ class LoggedTable:
         plans = logged_columns(table_map, self.definition, self._allowed)
         if self._reading is None:
             self._reading = TableReading(definition=self.definition, table_map=table_map, plans=plans,
-                                         layouts=ImageLayouts(plans))
+                                         layouts=ImageLayouts(plans, takes_generated=self._takes_generated))
         elif plans != self._reading.plans:
             raise ReplayStopped("the log has two layouts of one table definition", table=self.definition.full_name,
                                 errno=COLUMN_CONVERSION, hint="give the definitions in force with --schema")

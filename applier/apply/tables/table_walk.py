@@ -79,11 +79,12 @@ def row_keys(search: Stored, reading: TableReading) -> RowKeys:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BoundTable:
-    """A table as a reader of the log has it: how its rows are read, and what of them, into the batch of `binding`."""
+    """A table as a reader of the log has it: how its rows are read, and what of them, into the batch of `binding`,
+    None while nothing is read."""
 
     reading: TableReading
     reader: BatchReader
-    binding: TableBinding
+    binding: TableBinding | None
 
 
 class TableWalk:
@@ -161,6 +162,11 @@ class TableWalk:
         """A batch was applied, the table's own one or (None) one of tables that it refers to."""
         if self._steps_to is not None:
             self._steps_to(self.units, batch, causes)
+
+    def pause(self) -> None:
+        """The log's reader is another one from here on, and this table's batch was handed over: its memory goes."""
+        if self.bound is not None:
+            self.bound = dataclasses.replace(self.bound, binding=None)
 
     def end(self) -> None:
         """No more changes come. What takes them leads back here: without this, all of it would be in memory until

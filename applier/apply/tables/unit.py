@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Generic
 
 import numpy as np
@@ -53,7 +53,7 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def __init__(self, spec: UnitSpec, sources: Sequence[UnitApplier[Any]] = ()):
         self.spec, self.sources = spec, tuple(sources)
-        self._memory = UnitMemory(spec.definition, as_the_source=spec.same_columns)
+        self._files: list[MappedFile] = []
         self._search: UnitSearch[Taken] | None = None  # while no change has come
         self._is_traced = self._keeps_rows = self._has_testified = False
         self._left: np.ndarray | None = None  # pointers, where rows are kept
@@ -65,11 +65,18 @@ class UnitApplier(ABC, Generic[Taken]):
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
         self._conflicts: list[pa.Table] = []
-        self._witness = UnitWitness(spec.definition) if spec.witness != OFF else None
         self._seconds = 0.0
         self._zero_dates = self._next_number = 0
         self.by_foreign_keys = 0
         self._partial_updates: PartialUpdates | None = None
+
+    @cached_property
+    def _memory(self) -> UnitMemory:
+        return UnitMemory(self.spec.definition, self._files)
+
+    @cached_property
+    def _witness(self) -> UnitWitness | None:
+        return UnitWitness(self.spec.definition, self._files) if self.spec.witness != OFF else None
 
     @abstractmethod
     def _new_search(self) -> UnitSearch[Taken]:
@@ -137,7 +144,7 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def retain_buffer(self, file: MappedFile) -> None:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""
-        self._memory.files.append(file)
+        self._files.append(file)
 
     def take(self, changes: Taken) -> None:
         """Apply a batch of changes of this table."""
@@ -154,7 +161,7 @@ class UnitApplier(ABC, Generic[Taken]):
             return
         self._memory.remember_times(changes.batch)
         if self._witness is not None:
-            self._witness.take(changes.batch)
+            self._witness.take(changes.batch, partial(search.are_here, changes))
             if self._witness.is_full:
                 self._compare_images()
         if refused is not None:
@@ -166,23 +173,25 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def _compare_images(self) -> None:
         """Compare the before-images that wait with their rows, before these are lost."""
-        if self._witness is None or self._search is None:
+        if self._search is None or self._witness is None:
             return
         index = self._search.index
-        self._witness.compare(index, self._memory.layouts, partial(self._memory.gatherer, index))
+        self._witness.compare(index, self._memory.reading, partial(self._memory.gatherer, index))
 
     @property
     def _witnessed(self) -> Witnessed:
-        if self._witness is None or self._search is None:
+        if self._search is None or self._witness is None:
             return Witnessed()
-        found, by_search = self._witness.result, self._search.agreed_by_search
-        return Witnessed(found.compared + by_search, found.agreed + by_search, found.differences)
+        by_search = self._search.agreed_by_search
+        return together([self._witness.result, Witnessed(by_search, by_search)])
 
-    def _testimony(self) -> Witnessed:
-        """What was witnessed here, once: rows of a version may come down to several units."""
-        found = Witnessed() if self._has_testified else self._witnessed
-        self._has_testified = True
-        return found
+    def testimony(self) -> Witnessed:
+        """What was witnessed in this version and those before, of each once: its rows may come down to several units.
+        """
+        chain = [link for link in self._links() if not link._has_testified]
+        for link in chain:
+            link._has_testified = True
+        return together(link._witnessed for link in chain)
 
     # ---- what changes do to rows
 
@@ -321,7 +330,7 @@ class UnitApplier(ABC, Generic[Taken]):
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
                           sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
-                          together(link._testimony() for link in chain), *of_diffs)
+                          self.testimony(), *of_diffs)
 
     # ---- the outcome
 

@@ -19,14 +19,15 @@ from applier.schema.definition import TableDefinition, table_schema, without_row
 
 
 class UnitMemory:
-    """Before the first table map there are no images, as of a table that only foreign keys change. `files` have the
-    memory that images lie in, in commit order; `base` has the rows that were there before the first change."""
+    """Before the first table map there are no images, as of a table that only foreign keys change. `files`, a list
+    that grows, have the memory that images lie in, in commit order; `base` has the rows that were there before the
+    first change."""
 
-    def __init__(self, definition: TableDefinition, *, as_the_source: bool):
-        self._as_the_source = as_the_source
-        self.files: list[MappedFile] = []
+    def __init__(self, definition: TableDefinition, files: list[MappedFile]):
+        self.files = files
         self.base = without_rows(table_schema(definition))
         self._definition, self._defaults = definition, ReplicaDefaults(definition)
+        self.reading: TableReading | None = None
         self._derived: list[pa.Table] = []
         self._stored = tuple(c for c, column in enumerate(definition.columns) if column.generated != "virtual")
         nothing = (0,) * len(definition.columns)
@@ -38,9 +39,9 @@ class UnitMemory:
 
     def bind_table_map(self, reading: TableReading) -> None:
         """The table's first changes are coming, with these columns and layouts."""
-        table_map = reading.table_map
-        self._set_images(LoggedColumns(self._stored, table_map.types, table_map.metadata, self._as_the_source),
-                         table_map.nullable, reading.layouts)
+        self.reading, table_map = reading, reading.table_map
+        self._set_images(LoggedColumns(self._stored, table_map.types, table_map.metadata), table_map.nullable,
+                         reading.layouts)
 
     @property
     def n_logged(self) -> int:
@@ -73,4 +74,5 @@ class UnitMemory:
 
     def release(self) -> None:
         """Nothing leads here any more."""
-        self.base, self.files, self._derived = self.base.slice(0, 0), [], []
+        self.base, self._derived = self.base.slice(0, 0), []
+        self.files.clear()

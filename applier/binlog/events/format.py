@@ -137,9 +137,10 @@ class FormatDescription:
     def computes_omitted(self) -> bool:
         """True if a replica of this server's version computes generated columns that an after-image lacks. MariaDB
         10.11 logs them in all images, and its replica takes NULL, or keeps the row's value; MariaDB 11.8 logs none of
-        them in updates and REPLACE, whatever the row image, and its replica computes them. MySQL's replicas always
-        do."""
-        return self.flavour == "mysql" or _version(self.server_version) >= (11, 0, 0)
+        them in updates and REPLACE, whatever the row image, and its replica computes them. That came with ALTER TABLE
+        that does not lock, which applies logged rows to the new table (MDEV-16329, MDEV-29021; MariaDB 11.2). MySQL's
+        replicas always do."""
+        return self.flavour == "mysql" or _version(self.server_version) >= (11, 2, 0)
 
     @property
     def checksum_length(self) -> int:

@@ -23,6 +23,8 @@ SIGNEDNESS = 1
 DEFAULT_CHARSET, COLUMN_CHARSET = 2, 3
 """Optional metadata: collations of the columns with characters or bytes: either the most frequent one and exceptions by
 their number among these columns, or one for each."""
+VECTOR_DIMENSIONS = 13
+"""Optional metadata of MySQL: the most numbers of each VECTOR column."""
 _NUMERIC = {code for code, form in FORMS.items() if form.numeric}
 _WITH_COLLATION = {flavour: {code for code, form in FORMS.items() if flavour in form.collation}
                    for flavour in ("mysql", "mariadb")}
@@ -67,6 +69,14 @@ class TableMap:
             answers.append(bool(bits[seen >> 3] >> (7 - seen % 8) & 1) if seen >> 3 < len(bits) else None)
             seen += 1
         return tuple(answers)
+
+    @functools.cached_property
+    def dimensions(self) -> tuple[int | None, ...]:
+        """For each column how many numbers a VECTOR has at most: None if it is none or the log does not say. Raises
+        ArchiveError (1610) for malformed metadata."""
+        reader = _Reader(self.optional.get(VECTOR_DIMENSIONS, b""))
+        return tuple(reader.packed() if wire_type == WireType.VECTOR and reader.at < len(reader.body) else None
+                     for wire_type in self.types)
 
     def collations(self, flavour: str) -> tuple[int | None, ...]:
         """For each column the id of its collation: None if it has no characters or bytes, or the log does not say.

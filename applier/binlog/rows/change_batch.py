@@ -23,10 +23,11 @@ class ImageLayout:
 
 
 class ImageLayouts:
-    """The distinct after-image layouts of one table, numbered from 1 on: what the upper bits of image pointers mean."""
+    """The distinct after-image layouts of one table, numbered from 1 on: what the upper bits of image pointers mean.
+    `takes_generated`: a generated column has the value that an image has of it."""
 
-    def __init__(self, plans: list[ColumnPlan]):
-        self.plans = plans
+    def __init__(self, plans: list[ColumnPlan], *, takes_generated: bool = False):
+        self.plans, self.takes_generated = plans, takes_generated
         self.known: list[ImageLayout] = [ImageLayout(())]
         self._numbers: dict[ImageLayout, int] = {}
 

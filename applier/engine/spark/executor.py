@@ -87,12 +87,13 @@ class OnSpark:
     def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
         by_version = splits.units
+        chains = [unit.chain for unit in units]  # sources first: pickling would follow them recursively
 
         def payloads_of(numbered: tuple[int, LogSegment]) -> Iterator[tuple[int, int, pa.Buffer]]:
             return split_payloads(split_of(by_version, numbered))
 
         def reduce(number: int, payloads: Iterator[tuple[int, pa.Buffer]]) -> TaskOutcome:
-            return apply_payloads(units[number], payloads)
+            return apply_payloads(chains[number][-1], payloads)
 
         spark = wait_for(self._session, self._say)
         directory = Scratch(_local_directory(spark)) if self.on_one_disk else nullcontext()

@@ -48,8 +48,8 @@ class FeedLog:
     chosen: Mapping[int, ChosenKeys] | None
 
     def has_rows_of(self, version: int) -> bool:
-        """Whether rows of a version may be chosen."""
-        return self.chosen is None or version in self.chosen
+        """Whether rows of a version may be chosen. A MariaDB sequence has none."""
+        return not self.versions[version].definition.is_sequence and (self.chosen is None or version in self.chosen)
 
     def chosen_of(self, version: int) -> ChosenKeys | None:
         """Which rows of a version are; None: all."""

@@ -107,5 +107,5 @@ def _look_at_witness(findings: Findings, base: str) -> None:
         return
     for difference in witness.differences:
         findings.note("witness", str(difference), "look at the base's own base, its definitions and this table's DDL")
-    if witness.compared and not witness.differences:
+    if not witness.is_empty and not witness.differences:
         findings.ok("witness", f"{witness} with the base's rows")

@@ -68,7 +68,7 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
                       for number, file in enumerate(files)]
         progress.phase("export", len(tasks), "files")
         done = (run or on_threads)(tasks, lambda count, _: progress.update(count))
-        staging.settle({file.target: file.written_at for file in done})
+        staging.finish_attempts({file.target: file.written_at for file in done})
         small, head = dict[str, bytes](), _head(options)
         if options.definitions:
             sequences = sequences_sql([(definition, table.files) for table, definition

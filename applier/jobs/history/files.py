@@ -96,7 +96,7 @@ def write_history(history: RowHistory, output: str, cores: int, run: Runner, pro
         if stops := [outcome.error for outcome in outcomes if isinstance(outcome, Stopped)]:
             raise first_of(stops, {file.uri: number for number, file in histories.log.files.items()})
         files = tuple(file for outcome in outcomes if not isinstance(outcome, Stopped) for file in outcome)
-        staging.settle(all_written_at(file.file for file in files))
+        staging.finish_attempts(all_written_at(file.file for file in files))
         position = history.ends_at
         made = HistoryFiles(".".join(history.table), str(position), position.gtid_set, history.key, files)
         staging.commit_files([file.file for file in files], {}, MANIFEST,

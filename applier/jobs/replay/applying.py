@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from applier.apply.tasks import Applied, PlanAgain, Refused, TaskOutcome, UnitResult, outcome_of
+from applier.apply.witnessed import Witnessed, together
 from applier.binlog.outline.outline import Outline
 from applier.engine.executor import Executor, OnProgress
 from applier.errors import ApplierError, ReplayStopped, SchemaError
@@ -16,6 +17,8 @@ from applier.plan.planned import PlannedVersion
 from applier.plan.stops.stop_error import first_of, with_transaction
 from applier.plan.stops.stopped_key import with_key
 from applier.plan.tasks import by_route, core_seconds, log_segments, prefers_shuffle, split_tasks, walking_tasks
+from applier.plan.witness import WitnessResult
+from applier.plan.witness_results import with_differences
 
 Dividing = Callable[[Collection[str]], list[PlannedVersion]]
 """Plans the units, given the tables (db.table) whose rows moved between units."""
@@ -29,11 +32,17 @@ class AppliedPlan:
     results: list[UnitResult]
     route: str
 
+    @property
+    def witnessed(self) -> Witnessed:
+        """What before-images said of rows."""
+        return together(result.witnessed for result in self.results)
+
 
 def apply_plan(executor: Executor, progress: Progress, span: LogSpan, divided: Dividing, route: str,
-               timed: Callable[[str], AbstractContextManager[None]]) -> AppliedPlan:
+               timed: Callable[[str], AbstractContextManager[None]], witness: WitnessResult) -> AppliedPlan:
     """Plan and apply by `route`, "auto" for the cheaper one; plan again if idempotent mode moves rows between units,
-    which only the log's rows show. Raises the error of the first change in the log that was refused."""
+    which only the log's rows show. `witness` is what before-images said in earlier passes. Raises the error of the
+    first change in the log that was refused."""
     moving: frozenset[str] = frozenset()
     while True:
         versions = divided(moving)
@@ -44,7 +53,8 @@ def apply_plan(executor: Executor, progress: Progress, span: LogSpan, divided: D
             case Applied():
                 return AppliedPlan(versions, list(outcome.results), applying.route)
             case Refused():
-                raise _first_refused(outcome, span, versions)
+                error = _first_refused(outcome, span, versions)
+                raise with_differences(error, outcome.witnessed, witness, span.outlines)
             case PlanAgain():
                 moving |= outcome.tables
 

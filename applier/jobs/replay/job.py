@@ -164,7 +164,8 @@ class _Replay:
             with self._timed("plan"):
                 return units_of(options, base, history, used, cascades, staging, self.executor.cores, moving)
 
-        plan = apply_plan(self.executor, self.progress, span, divided, options.route, self._timed)
+        plan = apply_plan(self.executor, self.progress, span, divided, options.route, self._timed,
+                          self.done.witness)
         with self._timed("publish"):
             return self._publish(staging, part, history, plan)
 

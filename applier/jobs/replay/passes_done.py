@@ -51,7 +51,7 @@ class PassesDone:
         self.files |= {_base_name(file.path) for result in plan.results
                        for file in (*(result.files or ()), *result.history)}
         self.conflicts = pa.concat_tables([self.conflicts, conflict_listing(plan.results, span.outlines)])
-        self.witness = self.witness.and_then(witness_result(plan.results, span.outlines))
+        self.witness = self.witness.and_then(witness_result(plan.witnessed, span.outlines))
         self.binlogs |= dict.fromkeys(outline.name for outline in span.files)
         self.routes |= {plan.route: None}
         self.units += len(plan.results)

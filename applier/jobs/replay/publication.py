@@ -33,7 +33,8 @@ _DIFFS = "partial_updates", "documents", "bytes_saved"
 def table_entries(live: list[TableVersion], planned: list[PlannedVersion], results: list[UnitResult],
                   base: Snapshot | None, staging: Staging) -> list[TableEntry]:
     """The manifest's tables: units' new files, the base's files where nothing changed; one file for an empty table."""
-    staging.settle(all_written_at(file.path for result in results for file in (*(result.files or ()), *result.history)))
+    staging.finish_attempts(all_written_at(
+        file.path for result in results for file in (*(result.files or ()), *result.history)))
     by_number = {result.number: result for result in results}
     by_version = {item.version.id: item for item in planned}
     entries = []

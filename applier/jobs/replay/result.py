@@ -13,8 +13,10 @@ A snapshot's `_report.json` has the same, without the snapshot's own location:
     notes           [line for people, …]
     left_out        [{groups, row_events, gtids, server_ids, ignore_server_ids}]: what this run was to leave out; or []
     witness         {compared, agreed, differences: [{table, column, count, file, position, row, gtid, key, logged,
-                      held}, …]}: how many before-images were compared with the rows that they found, and how many
-                      agree; for each column with differences how many, and the first one: its row (from 1), both values
+                      held, computed}, …], computed, computed_agreed}: how many before-images were compared with the
+                      rows that they found, and how many agree; for each column with differences how many, and the first
+                      one: its row (from 1), both values; how many values of generated columns in after-images were
+                      compared with their expressions, and how many agree (of these differences, `computed` is true)
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
                       by_foreign_keys: n, partial_updates: n, documents: n, bytes_saved: n, units, ranges, tied,
                       seconds, files_written, files_carried, warnings: [line for people, …]}, …]

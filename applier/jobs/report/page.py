@@ -155,13 +155,14 @@ def _witness(report: Report) -> str:
     if not witness.differences:
         return ""
     rows: list[Sequence[Cell]] = [
-        [found.table, found.column, found.count, f"{found.file}:{found.position}", found.row, found.key, found.logged,
-         found.held, found.gtid or ""] for found in witness.differences]
+        [found.table, found.column + " (expression)" * found.computed, found.count, f"{found.file}:{found.position}",
+         found.row, found.key, found.logged, found.held, found.gtid or ""] for found in witness.differences]
     names = ["table", "column", "differences", "first at", "row", "key", "in the log", "replayed", "GTID"]
     return card(
         "Differences from before-images",
-        "<p>Some before-images differ from the rows that they found. The snapshot has the rows that a replica would "
-        "have. A line for each column, with its first difference.</p>",
+        "<p>Some before-images differ from the rows that they found, or generated columns of after-images from their "
+        "expressions. The snapshot has the rows that a replica would have. A line for each column, with its first "
+        "difference.</p>",
         grid("Differences from before-images", names, rows))
 
 
@@ -174,7 +175,7 @@ def _facts(report: Report) -> str:
         ("row changes", f"{result.changes:,} in {sum(result.seconds.values()):,.1f} s"),
         ("binlogs", _span(snapshot.source.binlogs)), ("server", snapshot.position.flavour),
         ("options", ", ".join(options) or "defaults"), ("exec mode", result.exec_mode), ("conflicts", suppressed),
-        ("witness", str(result.witness) if result.witness.compared else "no before-image was compared"),
+        ("witness", "no before-image was compared" if result.witness.is_empty else str(result.witness)),
         ("zero dates", f"{result.zero_dates:,} became null"), ("GTID set", result.gtid_set or "none")]))
 
 

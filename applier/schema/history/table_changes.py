@@ -228,9 +228,9 @@ class TableChanges:
                    if source is not None and old.columns[source].name != column.name}
         if names[0] == names[1] and not renames:
             return
-        for child in self._tables.all():
+        for child in [child for child in self._tables.alive() if child.definition.foreign_keys]:
             definition = child.definition
-            if child.end is not None or (definition.database, definition.name) == names[0]:
+            if (definition.database, definition.name) == names[0]:
                 continue
             keys = pointed_anew(definition.foreign_keys, *names, renames)
             if keys != definition.foreign_keys:

@@ -103,6 +103,7 @@ class TableVersions:
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, SortedKeyList[int, Position]] = {}  # ids by the versions' starts
         self._by_folded: dict[TableName, list[TableName]] = {}  # all names, by these in lower case
+        self._alive: dict[TableName, int] = {}
         self._redefinitions: dict[int, list[Redefinition]] = {}
 
     # ---- queries
@@ -117,8 +118,8 @@ class TableVersions:
 
     def live(self, table: TableName) -> TableVersion | None:
         """The current version of a name, which no statement has ended."""
-        ids = self._by_table.get(table)
-        return self._versions[ids[-1]] if ids and self._versions[ids[-1]].end is None else None
+        number = self._alive.get(table)
+        return None if number is None else self._versions[number]
 
     def in_other_case(self, table: TableName, position: Position | None = None) -> TableVersion | None:
         """A version whose name differs from this one in case only: a current one, or one at the position."""
@@ -133,7 +134,7 @@ class TableVersions:
 
     def alive(self) -> Iterator[TableVersion]:
         """The current versions of all names."""
-        return (version for ids in self._by_table.values() if (version := self._versions[ids[-1]]).end is None)
+        return (self._versions[number] for number in self._alive.values())
 
     def all(self) -> list[TableVersion]:
         """Every version; its id is its index."""
@@ -156,16 +157,18 @@ class TableVersions:
     def exchanged(self) -> list[list[TableVersion]]:
         """Versions of tables that exchanged rows, in order: one list for each connected group."""
         begun = Counter(version.previous for version in self._versions if version.previous is not None)
-        groups: dict[int, set[int]] = {version.id: {version.id} for version in self._versions}
+        exchanged = [version.id for version in self._versions if len(version.sources) > 1 or begun[version.id] > 1]
+        if not exchanged:
+            return []
+        groups: dict[int, list[int]] = {version.id: [version.id] for version in self._versions}
         for version in self._versions:
-            for source in (groups[source.version] for source in version.sources):
-                if source is not groups[version.id]:
-                    source |= groups[version.id]
-                    for member in groups[version.id]:
-                        groups[member] = source
-        found = {id(group): [self._versions[number] for number in sorted(group)] for group in groups.values()}
-        return [group for group in found.values()
-                if any(len(version.sources) > 1 or begun[version.id] > 1 for version in group)]
+            for source in version.sources:
+                small, large = sorted((groups[version.id], groups[source.version]), key=len)
+                if small is not large:
+                    large += small
+                    groups.update(dict.fromkeys(small, large))
+        found = {id(group): group for group in map(groups.__getitem__, exchanged)}
+        return [[self._versions[number] for number in sorted(group)] for group in found.values()]
 
     def redefinitions(self, version: TableVersion) -> list[Redefinition]:
         """The redefinitions of a version, in their order."""
@@ -189,6 +192,7 @@ class TableVersions:
             self._by_table[table] = SortedKeyList(key=lambda number: self._versions[number].start)
             self._by_folded.setdefault(folded_table(table), []).append(table)
         self._by_table[table].add(number)
+        self._alive[table] = number
 
     def begin_as(self, before: TableVersion) -> None:
         """Add the last version that another history has of a table: a base has its rows, by that name."""
@@ -209,11 +213,12 @@ class TableVersions:
 
     def end(self, table: TableName, position: Position) -> None:
         """End the current version of a name, if there is one."""
-        if version := self.live(table):
-            self._versions[version.id] = replace(version, end=position)
+        number = self._alive.pop(table, None)
+        if number is not None:
+            self._versions[number] = replace(self._versions[number], end=position)
 
     def end_database(self, database: str, position: Position) -> None:
         """End the current versions of all tables of a database."""
-        for table in list(self._by_table):
+        for table in list(self._alive):
             if table[0] == database:
                 self.end(table, position)

@@ -27,6 +27,7 @@ from applier.sql.casting import (
     temporal_texts,
     temporals,
     texts,
+    vectors,
 )
 
 _Converter = Callable[[pa.Array, ColumnType, ColumnType, Session], pa.Array]
@@ -114,6 +115,11 @@ CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
     (C.DAY, C.TIME): temporals.to_time, (C.TIME, C.TIME): temporals.to_time,
 
     (C.GEOMETRY, C.GEOMETRY): geometries.to_geometry,
+
+    (C.VECTOR, C.VECTOR): vectors.to_vector, (C.BYTES, C.VECTOR): vectors.from_bytes,
+    **{(old, C.VECTOR): vectors.zeros for old in (C.NUMBER, C.YEAR, C.DAY, C.TIME, C.TEXT, C.MEMBER, C.DOCUMENT)},
+    (C.VECTOR, C.BYTES): vectors.to_bytes, (C.VECTOR, C.TEXT): vectors.to_text,
+    (C.VECTOR, C.NUMBER): vectors.to_nothing, (C.VECTOR, C.DAY): vectors.to_nothing,
 
     (C.TEXT, C.DOCUMENT): texts.to_json, (C.MEMBER, C.DOCUMENT): texts.to_json,
     (C.NUMBER, C.DOCUMENT): _by_text(number_texts.to_text, texts.to_json),

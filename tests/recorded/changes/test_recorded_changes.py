@@ -53,3 +53,14 @@ def test_changes_add_up_to_the_rows(name, tmp_path):
         if not name.startswith(("transactions", "groups")):  # where XA transactions are committed later
             assert changes["_commit_version"].to_pylist() == sorted(changes["_commit_version"].to_pylist())
     assert judged == FOLDED[name]
+
+
+@pytest.mark.parametrize("mark", Case("mariadb-sequences").marks, ids=str)
+def test_a_sequence_of_a_base_has_no_rows(mark, tmp_path):
+    """The statements that are about it, complete or not."""
+    case = Case("mariadb-sequences")
+    replayed(case, tmp_path / "base", mark=mark)
+    found = [[row for batch in applier.changes([*map(str, case.binlogs)], "sq.s", base=str(tmp_path / "base"),
+                                               complete=complete) for row in batch.to_pylist()]
+             for complete in (False, True)]
+    assert found[0] == found[1] and {row["_change_type"] for row in found[0]} <= {"truncate"}

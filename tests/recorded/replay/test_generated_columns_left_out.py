@@ -15,10 +15,11 @@ PLACES = [pytest.param(name, mark, id=f"{name}@{mark.name if mark else 'end'}")
           for name in CASES for mark in (*Case(name).marks, None)]
 
 
+@pytest.mark.parametrize("mode", ["strict", "idempotent"])
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize(("name", "mark"), PLACES)
-def test_the_rows_are_those_of_the_source(name, mark, route, tmp_path):
-    replayed(Case(name), tmp_path / "out", mark=mark, route=route)
+def test_the_rows_are_those_of_the_source(name, mark, route, mode, tmp_path):
+    replayed(Case(name), tmp_path / "out", mark=mark, route=route, exec_mode=mode)
     assert differences(tmp_path / "out", Case(name).expected(mark)) == []
 
 

@@ -46,7 +46,7 @@ def test_logs_of_real_servers_agree_with_their_own_ddl(case):
 
 def table_map(*columns):
     types, metadata, unsigned = zip(*columns)
-    return SimpleNamespace(types=types, metadata=metadata, unsigned=unsigned,
+    return SimpleNamespace(types=types, metadata=metadata, unsigned=unsigned, dimensions=(None,) * len(types),
                            collations=lambda flavour: (None,) * len(types))
 
 
@@ -148,3 +148,18 @@ def test_times_are_converted_on_mariadb_only():
     assert step_between(*log, column.type, "mysql") is None
     assert step_between(*log, column.type, "mariadb") is Step.NON_LOSSY
     assert step_between(WireType.DATETIME2, 0, column.type, "mariadb") is None
+
+
+@pytest.mark.parametrize(("flavour", "wire", "dimensions", "agree"), [
+    ("mysql", (WireType.VECTOR, 4, None), 2, True), ("mysql", (WireType.VECTOR, 4, None), 4, False),
+    ("mysql", (WireType.VECTOR, 4, None), None, True), ("mysql", (WireType.VARCHAR, 8, None), None, False),
+    ("mariadb", (WireType.VARCHAR, 8, None), None, True), ("mariadb", (WireType.VARCHAR, 16, None), None, False),
+])
+def test_vectors(flavour, wire, dimensions, agree):
+    """Seen on MySQL 9.7: a replica stops for other dimensions and for all other types, whatever conversions it allows.
+    """
+    columns = table_map(wire)
+    columns.dimensions = (dimensions,)
+    [change] = parse_statement("CREATE TABLE d.t (c VECTOR(2))", flavour=flavour)
+    error = definition_check(columns, change.definition)
+    assert error is None if agree else error.mysql_errno == 1677

@@ -166,15 +166,3 @@ INSERT INTO w (b) VALUES (2)
 UPDATE s SET b = b + 1
 UPDATE t SET b = b + 1
 UPDATE u SET b = b + 1
-
--- stored-values-of-images
-SET sql_mode='PAD_CHAR_TO_FULL_LENGTH'
-CREATE TABLE t (id INT PRIMARY KEY, c CHAR(4), g VARCHAR(20) AS (TO_BASE64(c)) STORED, h VARCHAR(20) AS (CONCAT(c, '|')) STORED)
-INSERT INTO t (id, c) VALUES (1, 'a'), (2, 'b')
-UPDATE t SET id = 5 WHERE id = 1
-SET sql_mode=''
-UPDATE t SET c = 'c' WHERE id = 2
-SET binlog_row_image=MINIMAL
-SET sql_mode='PAD_CHAR_TO_FULL_LENGTH'
-INSERT INTO t (id, c) VALUES (7, 'd')
-UPDATE t SET c = 'e' WHERE id = 5

@@ -64,7 +64,7 @@ def rows(folder):
 
 
 def test_an_attempt_is_late_at_any_time(output):
-    """Its files are open when those that count are settled, or it begins to write after that, or after publication."""
+    """Its files are open when those that count are moved, or it begins to write after that, or after publication."""
     def attempt(place):
         writer = TableWriter(place, 0, ROWS.schema, key=["id"], key_kind="int")
         writer.write(ROWS)
@@ -75,7 +75,7 @@ def test_an_attempt_is_late_at_any_time(output):
         counts, complete, unfinished = attempt(place), attempt(place), attempt(place)
         written = counts.close()
         assert len(written) == len(complete.close()) == ROWS.num_rows
-        staging.settle(all_written_at(file.path for file in written))
+        staging.finish_attempts(all_written_at(file.path for file in written))
         for late in (unfinished.close, lambda: attempt(place).close()):
             with suppress(OSError):
                 late()

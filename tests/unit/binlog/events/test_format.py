@@ -58,6 +58,14 @@ def test_checksums_came_with_5_6_1_and_mariadb_5_3(version, tail, checksum):
     assert read.flavour == ("mariadb" if "MariaDB" in version else "mysql")
 
 
+@pytest.mark.parametrize(("version", "computes"), [
+    ("5.6.51", True), ("9.7.4", True), ("10.5.23-MariaDB", False), ("10.11.19-MariaDB-log", False),
+    ("11.0.2-MariaDB", False), ("11.1.6-MariaDB", False), ("11.2.1-MariaDB", True), ("11.8.9-MariaDB", True)])
+def test_whose_replica_computes_what_images_lack(version, computes):
+    """MariaDB 11.2 came with replicas that compute generated columns (MDEV-29021)."""
+    assert parse_format_description(description(version, tail=b"\0\0\0\0\0")).computes_omitted == computes
+
+
 def test_google_headers_of_27_bytes():
     """GRP-3"""
     assert parse_format_description(description("5.1.52", header_length=27)).header_length == 27

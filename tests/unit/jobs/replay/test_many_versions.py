@@ -1,9 +1,13 @@
 """Tables with thousands of versions: cost and depth are not those of all versions before."""
 
+import time
+import tracemalloc
+
 import pyarrow.parquet as pq
 import pytest
 
 import applier
+from applier.schema.history.history import SchemaHistory
 from applier.snapshot import manifest
 
 pytestmark = pytest.mark.slow
@@ -66,3 +70,35 @@ def test_versions_without_recursion(history, rows, route, tmp_path):
     tables = manifest.load(str(tmp_path / "out")).tables
     found = [pq.read_table(tmp_path / "out" / file.path) for table in tables for file in table.files]
     assert sum(table.num_rows for table in found) == rows
+
+
+def test_a_version_holds_no_memory_of_a_batch(tmp_path):
+    """What a version's changes were read into goes when its log ends, and a table that is small stays one unit."""
+    with applier.binlog.Writer(str(tmp_path / "log.000001")) as log:
+        log.query("CREATE DATABASE d")
+        _columns(log)
+    applier.replay(str(tmp_path / "log.000001"), str(tmp_path / "first"))  # imports, and compiles kernels
+    tracemalloc.start()
+    try:
+        applier.replay(str(tmp_path / "log.000001"), str(tmp_path / "out"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < N // 2 * (100 << 10)
+    [table] = manifest.load(str(tmp_path / "out")).tables
+    assert len(table.files) == 1
+
+
+def test_a_history_costs_as_much_as_it_has_versions():
+    """RENAMEs, which look for foreign keys of other tables, and groups of tables that exchanged rows."""
+    def seconds(n):
+        began = time.process_time()
+        history = SchemaHistory("mysql")
+        for sql in ["CREATE TABLE d.p (id INT)", "CREATE TABLE d.q (id INT)",
+                    *["RENAME TABLE d.p TO d.x, d.q TO d.p, d.x TO d.q"] * n]:
+            history.load_statement(sql, database=None, sql_mode="", time_zone="+00:00")
+        assert history.exchanged() == []
+        return time.process_time() - began
+
+    few, many = (min(seconds(n) for _ in range(3)) for n in (200, 2000))
+    assert many < 30 * few

@@ -3,73 +3,31 @@
 import dataclasses
 import itertools
 import json
+from unittest import mock
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import applier
 from applier.cli import main
-from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
-from applier.jobs.replay.job import replay_with
 from applier.jobs.replay.result import ReplayResult
-from applier.options import ReplayOptions
-from applier.schema.ddl.ddl import parse_statement
+from applier.plan import units
+from applier.snapshot import manifest
 from applier.writer.row_encoder import RowChanges
-from applier.writer.writer import BinlogWriter
 from tests.support.foreign_key_engines import both_engines, engine_of
+from tests.support.planted_faults import FAULTS, TABLE, Log, replayed
 
 pytestmark = pytest.mark.contradicted
 ROUTES = ("walk", "shuffle")
 both_routes = pytest.mark.parametrize("route", ROUTES)
 FULL = ("id", "n", "s")
 TABLES = {
-    "integer key": "id INT NOT NULL PRIMARY KEY, n INT, s VARCHAR(20)",
+    "integer key": TABLE,
     "key of bytes": "id INT NOT NULL, n INT, s VARCHAR(20) NOT NULL, PRIMARY KEY (s, id)",
     "several keys": "id INT NOT NULL PRIMARY KEY, n INT, s VARCHAR(20), UNIQUE KEY (s, id)",
 }
-
-
-class Log:
-    """A log of small tables, a method a transaction."""
-
-    def __init__(self, path, flavour="mysql"):
-        self.path, self.flavour, self.definitions = path, flavour, {}
-        self.writer = BinlogWriter(path, flavour=flavour)
-        self.writer.query("CREATE DATABASE d")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.writer.close()
-
-    def table(self, columns, name="t"):
-        sql = f"CREATE TABLE d.{name} ({columns}) ENGINE=InnoDB"
-        self.writer.query(sql)
-        self.define(columns, name)
-
-    def define(self, columns, name="t"):
-        """What the source's table is from here on, whatever statement made it."""
-        sql = f"CREATE TABLE d.{name} ({columns}) ENGINE=InnoDB"
-        self.definitions[name] = parse_statement(sql, flavour=self.flavour)[0].definition
-
-    def change(self, before=None, after=None, name="t", names=None):
-        """One change of one row, with the columns in `names` only; where its transaction begins."""
-        definition, begin = self.definitions[name], self.writer.position
-        images = []
-        for row in (before, after):
-            columns = None if row is None else dict(zip([c.name for c in definition.columns], row, strict=True))
-            images.append(None if columns is None else {
-                column: pa.array([value], pa.string() if isinstance(value, str) else pa.int32())
-                for column, value in columns.items() if names is None or column in names})
-        with self.writer.transaction():
-            self.writer.rows(RowChanges(definition, *images))
-        return begin
-
-
-def replayed(log, output, **options):
-    return replay_with(ThisProcess(2), ReplayOptions((str(log),), str(output), **options))
 
 
 def test_what_agrees_is_counted(tmp_path):
@@ -180,16 +138,15 @@ def test_a_cascade_that_the_log_confirms(engine, tmp_path):
     assert witness.agreed == witness.compared >= 2
 
 
+@both_engines
 @both_routes
-def test_a_missed_truncate(route, tmp_path):
-    """In idempotent mode a row takes the place of one that should be gone, and keeps what its image lacks."""
-    with Log(tmp_path / "binlog.000001") as log:
-        log.table(TABLES["integer key"])
-        log.change(after=(1, 1, "old"))  # a TRUNCATE followed, which no file has
-        log.change(after=(1, 2, ""), names=("id", "n"))
-        log.change(before=(1, 2, "new"), after=(1, 3, "new"))
-    [difference] = replayed(log.path, tmp_path / "out", route=route, exec_mode="idempotent").witness.differences
-    assert (difference.column, difference.logged, difference.held) == ("s", "'new'", "'old'")
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_planted_fault(name, route, engine, tmp_path):
+    fault = FAULTS[name](tmp_path)
+    with engine_of(engine):
+        [difference] = replayed(fault.log, tmp_path / "out", route=route, **fault.options).witness.differences
+    assert (difference.column, difference.count, difference.logged, difference.held) == (
+        fault.column, 1, fault.logged, fault.held)
 
 
 @both_routes
@@ -235,6 +192,102 @@ def test_many_rows_that_hashes_do_not_tell(tmp_path):
 def _columns(keys, n):
     return {"id": pa.array(keys, pa.int32()), "n": pa.array([n] * len(keys), pa.int32()),
             "s": pa.array(["x"] * len(keys))}
+
+
+@both_routes
+def test_a_refused_change_comes_with_the_differences_before_it(route, tmp_path):
+    """1032 and 1062 in one table, and what was found in another one; not what is after the refusal."""
+    for errno, refused in ((1032, {"before": (9, 2, "x")}), (1062, {"after": (1, 7, "x")})):
+        with Log(tmp_path / "binlog.000001") as log:
+            for name in ("t", "u"):
+                log.table(TABLES["integer key"], name)
+                log.change(after=(1, 1, "x"), name=name)
+                log.change(before=(1, 2, "x"), after=(1, 3, "x"), name=name)
+            log.change(**refused)
+            log.change(before=(1, 3, "y"), name="u")
+        for witness, found in (("report", ["t", "u"]), ("off", [])):
+            with pytest.raises(ReplayStopped) as error:
+                replayed(log.path, tmp_path / "out", route=route, witness=witness)
+            assert error.value.mysql_errno == errno
+            assert [line.split(" once")[0] for line in error.value.listed] == [
+                f"before that, d.{name}: n differs from the log's before-image" for name in found]
+        with pytest.raises(ReplayStopped, match="the before-image has n = 2"):
+            replayed(log.path, tmp_path / "out", route=route, witness="stop")
+
+
+def test_a_refused_change_comes_with_the_differences_of_earlier_passes(tmp_path):
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    with Log(logs / "binlog.000001") as log:
+        log.table(TABLES["integer key"])
+        log.change(after=(1, 1, "x"))
+        log.change(before=(1, 2, "x"), after=(1, 3, "x"))
+        log.writer = log.writer.rotate(logs / "binlog.000002")
+        log.change(before=(9, 2, "x"))
+    with pytest.raises(ReplayStopped) as error:
+        replayed(logs, tmp_path / "out", pass_bytes=1)
+    assert "before that, d.t: n differs" in str(error.value)
+
+
+GENERATED = "id INT NOT NULL PRIMARY KEY, a INT, g INT AS (a + 1) STORED, v INT AS (a * 2) VIRTUAL"
+KEYS = {"integer key": "", "several keys": ", UNIQUE KEY (g, id)"}
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@both_routes
+def test_a_generated_column_has_the_images_value(route, flavour, tmp_path):
+    """Of an insert, of an update's partial image, with the column alone in it; the difference is counted."""
+    for name, keys in KEYS.items():
+        with Log(tmp_path / "binlog.000001", flavour) as log:
+            log.table(GENERATED + keys)
+            log.change(after=(1, 1, 2, 2))
+            log.change(after=(2, 1, 7, 2))
+            log.change(before=(1, 1, 2, 2), after=(1, 3, 8, 9))
+            log.change(before=(1, 3, 8, 9), after=(1, 3, 5, 9), names=("id", "g"))
+        output = tmp_path / f"{name} {route}"
+        witness = replayed(log.path, output, route=route).witness
+        rows = [row for file in manifest.load(str(output)).table("d", "t").files
+                for row in pq.read_table(output / file.path).to_pylist()]
+        assert [(row["a"], row["g"]) for row in rows] == [(3, 5), (1, 7)], name
+        assert (witness.compared, witness.agreed, witness.computed, witness.computed_agreed) == (2, 2, 6, 3), name
+        assert [(found.column, found.count, found.key, found.logged, found.held, found.computed)
+                for found in witness.differences] == [("g", 2, "PRIMARY (id) = 2", "7", "2", True),
+                                                     ("v", 1, "PRIMARY (id) = 1", "9", "6", True)]
+        assert "the expression of g differs from the log's after-image 2 times, first" in str(witness.differences[0])
+        with pytest.raises(ReplayStopped, match="the after-image has g = 7, and its expression gives 2"):
+            replayed(log.path, tmp_path / "no", route=route, witness="stop")
+
+
+def test_generated_columns_of_many_rows_are_sampled(tmp_path):
+    """The first 1,024 images of a unit, and one in 128 of the others."""
+    keys = range(20000)
+    with Log(tmp_path / "binlog.000001") as log:
+        log.table("id INT NOT NULL PRIMARY KEY, a INT, g INT AS (a + 1) STORED")
+        with log.writer.transaction():
+            log.writer.rows(RowChanges(log.definitions["t"], after={
+                "id": pa.array(keys, pa.int32()), "a": pa.array(keys, pa.int32()),
+                "g": pa.array([key + 1 + (key == 16384) for key in keys], pa.int32())}))
+    witness = replayed(log.path, tmp_path / "out").witness
+    assert (witness.computed, witness.computed - witness.computed_agreed) == (1024 + (20000 - 1024 + 127) // 128, 1)
+    assert str(witness).endswith("before-images agree, 1,172 of 1,173 generated values")
+
+
+@both_routes
+@pytest.mark.parametrize("key", ["id INT", "id BINARY(4)"])
+def test_each_generated_value_is_compared_in_one_unit(key, route, tmp_path):
+    """All units of a table see all of its changes where their task walks the log."""
+    with Log(tmp_path / "binlog.000001") as log:
+        log.table(f"{key} NOT NULL PRIMARY KEY, a INT, g INT AS (a + 1) STORED")
+        ids = pa.array(range(100), pa.int32()) if key == "id INT" else \
+            pa.array([number.to_bytes(4, "big") for number in range(100)], pa.binary())
+        with log.writer.transaction():
+            log.writer.rows(RowChanges(log.definitions["t"], after={
+                "id": ids, "a": pa.array(range(100), pa.int32()),
+                "g": pa.array([number + 1 + (number % 50 == 3) for number in range(100)], pa.int32())}))
+    with mock.patch.multiple(units, UNIT_BYTES=300, LEAST_UNIT_BYTES=1):
+        made = replayed(log.path, tmp_path / "out", route=route)
+    assert made.units > 3 and (made.witness.computed, made.witness.computed_agreed) == (100, 98)
+    assert [difference.count for difference in made.witness.differences] == [2]
 
 
 def test_the_report_the_page_and_the_command_have_it(tmp_path, capsys):

@@ -1,0 +1,108 @@
+"""Generated columns of after-images as witnesses of the expressions' evaluation: the image's value against ours.
+
+What is compared is bounded, as evaluation may take longer than all else that is done with a row: the first images that
+a unit sees, and one in many of those that follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.output.image_reader import ChunkTooLarge, ImageMemory, ImageReader
+from applier.apply.tables.differing_values import Differences, LoggedImages
+from applier.apply.tables.logged_table import TableReading
+from applier.binlog.rows.changes import Changes
+from applier.binlog.rows.image_pointers import layouts_of
+from applier.columns.generated_columns import generated_column, is_computable, source_numbers
+from applier.columns.values import finish_column
+from applier.errors import ApplierError
+from applier.io.mapping import MappedFile
+from applier.schema.definition import TableDefinition
+from applier.sql.evaluator import depends_on_escapes
+
+AreHere = Callable[[np.ndarray], np.ndarray]
+"""Tells which changes of a batch, by their numbers, have an after-image that is a row of the unit."""
+_FIRST, _ONE_IN = 1 << 10, 1 << 7
+"""The first images that a unit sees are compared, and one of how many later ones."""
+
+
+class GeneratedWitness:
+    """The witness of one unit's generated columns: those in the log that can be computed from stored columns. `files`
+    has the memory of images, as UnitMemory has it."""
+
+    def __init__(self, definition: TableDefinition, files: list[MappedFile]) -> None:
+        self._definition, self._files = definition, files
+        self._made_of = {number: frozenset(source_numbers(column, definition))
+                         for number, column in enumerate(definition.columns)
+                         if column.generated and not depends_on_escapes(column.expression or "")
+                         and is_computable(column, definition)}
+        self.differences = Differences(definition, computed=True)
+        self.compared = self.agreed = self._seen = 0
+        self._waiting: list[tuple[LoggedImages, np.ndarray]] = []
+
+    @property
+    def has_columns(self) -> bool:
+        """True if a column can be compared at all."""
+        return bool(self._made_of)
+
+    def take(self, batch: Changes, are_here: AreHere) -> None:
+        """Keep after-images of a batch to be compared, of those that it sees: units that see the same ones choose the
+        same, and each keeps its own."""
+        there = np.flatnonzero(batch.images >= 0)
+        order = np.arange(self._seen, self._seen + len(there))
+        self._seen += len(there)
+        chosen = there[(order < _FIRST) | (order % _ONE_IN == 0)]
+        chosen = chosen[are_here(chosen)]
+        if len(chosen):
+            self._waiting.append((LoggedImages(batch.file.uri, batch.places[chosen], batch.rows[chosen]),
+                                  batch.images[chosen]))
+
+    def compare(self, reading: TableReading) -> None:
+        """Compare all images that wait."""
+        waiting, self._waiting = self._waiting, []
+        for uri, batches in groupby(waiting, key=lambda waiting: waiting[0].uri):
+            parts = [*batches]
+            images = LoggedImages(uri, np.concatenate([images.places for images, _ in parts]),
+                                  np.concatenate([images.rows for images, _ in parts]))
+            pointers = np.concatenate([pointers for _, pointers in parts])
+            numbers = layouts_of(pointers)
+            for number in np.unique(numbers).tolist():
+                layout = reading.layouts.known[number]
+                present = set(layout.present).difference(layout.diffs)
+                columns = [column for column, made_of in self._made_of.items() if {column, *made_of} <= present]
+                if columns:
+                    self._compare(images, pointers, np.flatnonzero(numbers == number), columns, present, reading)
+
+    def _compare(self, images: LoggedImages, pointers: np.ndarray, which: np.ndarray, columns: list[int],
+                 present: set[int], reading: TableReading) -> None:
+        """Compare columns in the images `which` (int64[n]), whose layout has them and what they are made of."""
+        definition, table_map = self._definition, reading.table_map
+        wanted = present.intersection(*[{*columns, *(number for column in columns for number in self._made_of[column]),
+                                         *map(definition.column_index, self.differences.key_columns)}])
+        plans = [plan if number in wanted else None for number, plan in enumerate(reading.plans)]
+        try:
+            reader = ImageReader(ImageMemory(self._files), reading.layouts, plans, len(which))
+            reader.read(pointers[which])
+            rows = pa.table({definition.columns[number].name: finish_column(
+                reader.buffers.columns[number].taken(len(which)), definition.columns[number],
+                table_map.types[number], table_map.metadata[number]) for number in sorted(wanted)})
+        except ChunkTooLarge:
+            for half in np.array_split(which, 2):
+                self._compare(images, pointers, half, columns, present, reading)
+            return
+        except ApplierError:
+            return  # values that no server writes: where they are read for a row, that is an error
+        for number in columns:
+            column = definition.columns[number]
+            try:
+                computed = generated_column(column, definition, rows.column, len(which))
+            except ApplierError:
+                continue  # of some values it is not known what a server computes
+            computed = pa.chunked_array([computed]) if isinstance(computed, pa.Array) else computed
+            differing = self.differences.add(images, which, column.name, rows.column(column.name), computed, rows)
+            self.compared += len(which)
+            self.agreed += len(which) - (0 if differing is None else int(differing.sum()))
