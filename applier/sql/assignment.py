@@ -61,7 +61,10 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     as_digits = value.shows or wanted.base in _OF_NUMBERS
     if value.constant and _is_literal(value) and as_digits and not local and not counts:
         try:
-            made = literals.convert(_python(value), wanted, session.flavour)
+            plain = _python(value)
+            if wanted.charset == "ascii" and isinstance(plain, bytes | bytearray) and not plain.isascii():
+                raise ValueError("bytes that are not ASCII")
+            made = literals.convert(plain, wanted, session.flavour)
             if isinstance(made, int) and wanted.base in DATES and "NO_ZERO_IN_DATE" in session.sql_mode:
                 raise ValueError("a date with a zero in it")
             array = pa.array([made], arrow_type(wanted))

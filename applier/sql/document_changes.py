@@ -76,7 +76,7 @@ def _merging(merge: Callable[[Node, Node], Node]) -> Function:
     def function(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         _check(session, call)
         parts = [Value(as_documents(value, session), JSON, value.constant) for value in arguments]
-        if merge is _patched and any(part.values.null_count for part in parts) and not all(
+        if merge is _overlaid and any(part.values.null_count for part in parts) and not all(
                 part.constant and part.values[0].as_py() and part.values[0].as_py().startswith("{")
                 for part in parts[1:]):
             raise NotComputable("JSON_MERGE_PATCH of NULL")
@@ -177,7 +177,7 @@ def _without(node: Node, path: Path) -> Node:
     return _at(node, path.legs[:-1], less)
 
 
-def _patched(node: Node, patch: Node) -> Node:
+def _overlaid(node: Node, patch: Node) -> Node:
     """RFC 7396."""
     if patch.kind != "{":
         return patch
@@ -187,7 +187,7 @@ def _patched(node: Node, patch: Node) -> Node:
         if part.text == "null" and not part.kind:
             made = made if place is None else _without(made, Path((Member(name),)))
         else:
-            made = made.with_member(name, _patched(type(node)("{") if place is None else made.parts[place], part))
+            made = made.with_member(name, _overlaid(type(node)("{") if place is None else made.parts[place], part))
     return made
 
 
@@ -205,5 +205,5 @@ def _merged(node: Node, other: Node) -> Node:
 FUNCTIONS: dict[str, Function] = {
     "JSON_SET": _changing(_set), "JSON_INSERT": _changing(_inserted), "JSON_REPLACE": _changing(_replaced),
     "JSON_ARRAY_APPEND": _changing(_appended), "JSON_ARRAY_INSERT": _changing(_put_in), "JSON_REMOVE": _remove,
-    "JSON_MERGE_PATCH": _merging(_patched), "JSON_MERGE_PRESERVE": _merging(_merged), "JSON_MERGE": _merging(_merged),
+    "JSON_MERGE_PATCH": _merging(_overlaid), "JSON_MERGE_PRESERVE": _merging(_merged), "JSON_MERGE": _merging(_merged),
 }

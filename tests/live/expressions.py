@@ -67,7 +67,7 @@ REPLACE({s}, '\\\\', '/')|CONCAT(_latin1'é', {s})|CONCAT('\\\\', {s})|CONCAT({y
 CONCAT({s}, X'41')|TRIM(CONCAT(' ', {s}, ' '))|CONCAT_WS(NULL, {s})|FORMAT({n}, 3)|LOWER(HEX({b}))|CONVERT({n}, CHAR)
 DATE_FORMAT({t}, '%H')|REPEAT('ab', {n} % 5)|CONCAT(UNHEX(HEX({s})))
 """.strip().replace("\n", "|")
-MOMENTS = """
+DATETIMES = """
 {d}|DATE({d})|TIMESTAMP({d})|{d} + INTERVAL 1 DAY|{d} - INTERVAL 3 MONTH|DATE_ADD({d}, INTERVAL '1:2' MINUTE_SECOND)
 DATE_SUB({d}, INTERVAL 1 YEAR)|ADDDATE({d}, 31)|SUBDATE({d}, INTERVAL {n} HOUR)|LAST_DAY({d})|MAKEDATE(2024, 60)
 STR_TO_DATE('2024-02-29', '%Y-%m-%d')|STR_TO_DATE({s}, '%Y-%m-%d')|FROM_DAYS(739000)|TIMESTAMPADD(WEEK, 1, {d})
@@ -86,7 +86,7 @@ DOCUMENTS = """
 {j}|JSON_OBJECT('k', {n}, 's', {s})|JSON_ARRAY({n}, {s})|JSON_EXTRACT({j}, '$.a')|JSON_SET({j}, '$.z', 1)
 JSON_KEYS({j})|JSON_REMOVE({j}, '$.a')|JSON_MERGE_PATCH({j}, '{open}"m": 1{close}')|JSON_INSERT({j}, '$.q', {s})
 """.strip().replace("\n", "|")
-TEMPLATES = {"n": NUMBERS.split("|"), "s": TEXTS.split("|"), "d": MOMENTS.split("|"), "t": DURATIONS.split("|"),
+TEMPLATES = {"n": NUMBERS.split("|"), "s": TEXTS.split("|"), "d": DATETIMES.split("|"), "t": DURATIONS.split("|"),
              "j": DOCUMENTS.split("|")}
 TEMPLATES["n"] = [text for text in TEMPLATES["n"] if "ESCAPE" not in text and text.count("'") % 2 == 0] + [
     "{s} LIKE 'b!%' ESCAPE '!'", "{s} LIKE 'a|_' ESCAPE '|'"]

@@ -20,7 +20,7 @@ from tests.live.live_server import LiveServer, Recording
 from tests.support.real_server import Wanted, differences_of
 
 EQUAL, REFUSED, WRONG, CRASHED, STOPPED = "equal", "refused", "wrong", "crashed", "a replica stops"
-WITNESS_SAYS = "the before-image has"
+WITNESS_SAYS = "-image has "
 
 
 @dataclass(frozen=True)

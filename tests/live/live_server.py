@@ -137,14 +137,14 @@ class Recording:
 
 
 def _shown(name: str, kind: str) -> str:
-    if kind.startswith(("enum", "set")):  # those in binary would come as bytes
-        return f"CONVERT({name} USING utf8mb4)"
     return f"HEX({name})" if kind.startswith("vector") else name + " + 0e0" * kind.startswith(("float", "double"))
 
 
 def _cell(kind: str, value: str | bytes | None) -> object:
     if kind.startswith("vector") and value is not None:
         return tuple(repr(number) for number, in struct.iter_unpack("<f", bytes.fromhex(str(value))))
+    if kind.startswith(("enum", "set")) and isinstance(value, bytes):  # of the character set binary
+        return value.decode(errors="replace")
     return cell(kind, value)
 
 

@@ -64,7 +64,7 @@ class Values:
         """A literal of a family, or of another one that a server converts."""
         if self.chance(0.04):
             family = self.pick("nsdtb")
-        make = {"n": self.number, "s": self.text, "e": self.member, "b": lambda: self.pick(BYTES), "d": self.moment,
+        make = {"n": self.number, "s": self.text, "e": self.member, "b": lambda: self.pick(BYTES), "d": self.datetime,
                 "t": lambda: self.pick(DURATIONS), "j": lambda: self.pick(DOCUMENTS), "g": self.point,
                 "y": lambda: self.pick(["1999", "2024", "70", "2155", "'69'", "0"])}
         return make.get(family, self.text)()
@@ -107,7 +107,7 @@ class Values:
         return self.pick([f"'{self.pick(MEMBERS)}'", f"'{self.pick(MEMBERS)}'", "1", "2", "'a,é'", "''",
                           f"'{self.pick(MEMBERS)},{self.pick(MEMBERS)}'"])
 
-    def moment(self) -> str:
+    def datetime(self) -> str:
         day, time = self.pick(DAYS), self.pick(TIMES)
         return self.pick([f"'{day} {time}'", f"'{day} {time}'", f"'{day}'", f"TIMESTAMP'{day} {time}'", f"DATE'{day}'",
                           f"{{d '{day}'}}", f"{{ts '{day} {time}'}}", day.replace("-", ""), f"'{day}T{time}'",

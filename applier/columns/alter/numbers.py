@@ -14,7 +14,7 @@ def added(rows: range, first_number: int, numbering: tuple[int, int], *, in_plac
     NotComputable."""
     places = np.arange(rows.start, rows.stop)
     step, offset = numbering
-    if step == 1:
+    if numbering == (1, 1) or (step == 1 and in_place):
         return places + first_number
     if in_place:
         offset = offset if offset <= step else 0
@@ -36,10 +36,10 @@ def filled(known: np.ndarray, asks: np.ndarray, first_number: int, numbering: tu
 
 
 def _known(step: int, offset: int) -> int:
-    """The offset that counts. Servers that copy rows give odd numbers if it is larger than the increment."""
-    if offset > step > 1:
+    """The offset. Raise NotComputable if it is larger than the increment: servers that copy rows skip numbers then."""
+    if offset > step:
         raise NotComputable(f"the numbers of auto_increment_offset {offset} and auto_increment_increment {step}")
-    return offset if step > 1 else 1
+    return offset
 
 
 def _after(numbers: np.ndarray, step: int, offset: int) -> np.ndarray:

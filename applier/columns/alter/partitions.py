@@ -22,7 +22,7 @@ from applier.mysql.types import INTEGERS
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.partition_grammar import parse_partitioning
 from applier.schema.definition import Column, Default, TableDefinition, table_schema, without_rows
-from applier.schema.key_infos import key_collation
+from applier.schema.key_infos import clustered_key, key_collation
 from applier.schema.partitions import DEFAULT, MAXVALUE, SYSTEM_TIME, Partition, Partitioning, PartRows
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.sql.evaluator import Typed, evaluate, no_columns
@@ -241,9 +241,9 @@ def _linear(values: np.ndarray, n: int) -> np.ndarray:
 def _key(work: _Rows) -> np.ndarray:
     """KEY's hash of integers, in the table's order of columns, by their bytes, lowest first. ALGORITHM=1 hashes the
     bytes, the later one hashes them as characters of latin1_swedish_ci: by weights, and without trailing spaces."""
-    primary = work.definition.primary_key
+    unnamed = clustered_key(work.definition)
     names = work.partitioning.columns or tuple(
-        part.column for part in (primary.parts if primary else ()) if part.column is not None)
+        part.column for part in (unnamed.parts if unnamed else ()) if part.column is not None)
     names = tuple(sorted(names, key=work.definition.column_index))
     by_weight = not work.partitioning.old_hash
     hashed, step = np.full(work.rows.num_rows, 1, np.uint64), np.full(work.rows.num_rows, 4, np.uint64)

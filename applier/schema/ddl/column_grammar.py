@@ -4,6 +4,7 @@ Source: MySQL manual, "CREATE TABLE Statement" and "Data Type Default Values"; M
 """
 
 import datetime
+import re
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -82,7 +83,7 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
     elif cursor.accept("ON", "UPDATE"):
         column.on_update = _now(cursor)
     elif cursor.accept("AUTO_INCREMENT"):
-        column.auto_increment = True
+        column.nullable, column.auto_increment = False, True
     elif cursor.accept("PRIMARY", "KEY") or cursor.accept("PRIMARY") or cursor.accept("KEY"):
         column.key = "primary"
     elif cursor.accept("UNIQUE"):
@@ -224,7 +225,7 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
         column_type = resolve_type(words.type, table, context.default_collations)
     except KeyError as error:
         raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
-    nullable = words.nullable is not False and not in_primary_key and not words.auto_increment
+    nullable = words.nullable is not False and not in_primary_key
     default = resolve_default(words.default, column_type, context)
     column_type = replace(column_type, members=shown_members(column_type.members, column_type.charset, context.flavour))
     return Column(words.name, column_type, nullable, default, words.on_update, words.auto_increment, words.generated,
@@ -241,6 +242,12 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
             default = Default("string", words[1].text)
     default = in_column(default, column_type)
     session = Session(context.flavour, context.sql_mode)
+    if context.flavour == "mysql" and (utc := _utc_of_offset(default, column_type, rounds(session))) is not None:
+        if column_type.base == "timestamp":
+            return Default("string", str(utc))
+        if (local := context.from_utc(utc)) is None:
+            return default  # reported when the value is needed
+        default = Default("string", str(local))
     if default is None or default.kind not in ("string", "number") or not (
             column_type.base == "timestamp" or (column_type.base in _ROUNDED and rounds_otherwise(session))):
         return default
@@ -261,6 +268,23 @@ def resolve_default(default: Default | None, column_type: ColumnType, context: S
     return Default("local", str(instant)) if utc is None else Default("string", str(utc))
 
 
+def _utc_of_offset(default: Default | None, column_type: ColumnType, up: bool) -> datetime.datetime | None:
+    """The time in UTC that a literal of MySQL with an offset from it means; None for other defaults, and where the
+    fraction is rounded to a second, in which case MySQL 9.7 forgets the offset of some."""
+    found = _WITH_OFFSET.fullmatch(default.text) if default is not None and default.kind == "string" else None
+    if found is None or column_type.base not in ("date", "datetime", "timestamp"):
+        return None
+    try:
+        given = read_datetime(found[1], 6, "mysql", up)
+        instant = given if column_type.base == "date" else read_datetime(found[1], column_type.fsp, "mysql", up)
+    except (ValueError, OverflowError):
+        return None
+    if isinstance(instant, int) or isinstance(given, int) or instant.second != given.second:
+        return None
+    return instant - int(f"{found[2]}1") * datetime.timedelta(hours=int(found[3]), minutes=int(found[4]))
+
+
+_WITH_OFFSET = re.compile(r"(\d+-.*\d)([+-])(\d\d):(\d\d)", re.ASCII | re.DOTALL)
 _ROUNDED = ("date", "datetime", "time")
 
 

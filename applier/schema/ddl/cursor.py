@@ -77,6 +77,11 @@ class StatementContext:
             return _EPOCH + datetime.timedelta(microseconds=int(utc_of(np.array([micros]), self.time_zone)[0]))
         return instant.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
 
+    def from_utc(self, instant: datetime.datetime) -> datetime.datetime | None:
+        """Convert a date and time in UTC, without a zone, to the session's; None if the session's is not known."""
+        zone = zone_of(self.time_zone)
+        return None if zone is None else instant.replace(tzinfo=datetime.UTC).astimezone(zone).replace(tzinfo=None)
+
 
 class Cursor:
     """A position in a statement's tokens, and the small questions that a grammar asks there."""

@@ -67,6 +67,8 @@ def bit_bytes(values: pa.Array, old: ColumnType) -> pa.Array:
 def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Bytes as text: they are taken to be in the new character set."""
     charset = new.charset or "utf8mb4"
+    if charset == "ascii" and session.flavour == "mysql" and not _is_ascii(values):
+        return fitted(by_distinct(values, lambda data: _valid_start(data, "ascii")), new)
     if charset in SINGLE_BYTE - {"swe7"}:
         from applier.mysql.charsets import to_utf8
 
@@ -79,12 +81,12 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         return fitted(by_distinct(values, _valid_start if session.flavour == "mysql" else _with_marks), new)
 
 
-def _valid_start(data: bytes) -> str:
-    """The part of UTF-8 bytes that MySQL keeps: all before the first invalid one."""
+def _valid_start(data: bytes, codec: str = "utf-8") -> str:
+    """The part of UTF-8 or ASCII bytes that MySQL keeps: all before the first invalid one."""
     try:
-        return data.decode()
+        return data.decode(codec)
     except UnicodeDecodeError as error:
-        return data[:error.start].decode()
+        return data[:error.start].decode(codec)
 
 
 def _with_marks(data: bytes) -> str:
