@@ -11,15 +11,13 @@ import contextlib
 import fcntl
 import sys
 from collections.abc import Callable, Iterator
-from functools import cache
 from types import FunctionType
 from typing import Any, TypeAlias
 
 import numba
 from numba.core import cgutils
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache, UserProvidedCacheLocator
-from numba.core.codegen import JITCodeLibrary, get_host_cpu_features
-from numba.core.compiler import Compiler
+from numba.core.codegen import get_host_cpu_features
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.dispatcher import Dispatcher
 from numba.core.lowering import BaseLower
@@ -136,69 +134,6 @@ class CompiledKernel(CPUDispatcher):
             return numbas.compile(sig)
         with global_compiler_lock, _cache(self).lock(wait=True):  # in this order, as one kernel may call another
             return numbas.compile(sig)
-
-
-class _LinkedCode(JITCodeLibrary):
-    """The code of a function that only kernels call: linked into each kernel, and optimized there with the rest.
-
-    Numba would optimize it and generate machine code for it, and for all that it calls, once for each level of calls:
-    half of the time that kernels take to compile.
-    """
-
-    def finalize(self) -> None:
-        """Link the functions that this one calls."""
-        for library in dict.fromkeys(self._linking_libraries):
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        """Return null: there is no machine code."""
-        return 0
-
-    @property
-    def codegen(self) -> Any:
-        """What sets the function's environment, which only its machine code would have."""
-        return _NoEnvironment
-
-
-class _NoEnvironment:
-    @staticmethod
-    def set_env(name: str, environment: Any) -> None:
-        """Do nothing."""
-
-
-class _LinkingCompiler(Compiler):
-    """Numba's compiler for functions that only kernels call."""
-
-    def _compile_core(self) -> Any:
-        numbas: Any = super()
-        state = self.state
-        state.library = _LinkedCode(state.targetctx.codegen(), state.func_id.func_qualname)
-        state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
-        return numbas._compile_core()
-
-
-class _LinkedFunction(CPUDispatcher):
-    """A function that only kernels call. Tests call it from Python: then it is compiled once more, as a kernel."""
-
-    def __call__(self, *arguments: Any) -> Any:
-        return _callable(self.py_func, frozenset(self.targetoptions.items()))(*arguments)
-
-
-@cache
-def _callable(function: FunctionType, options: frozenset[tuple[str, Any]]) -> Any:
-    return numba.njit(**{name: value for name, value in options if name != "nopython"})(function)
-
-
-def link_into_kernels(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Return a decorator of functions that only kernels call, with these options of `numba.njit`."""
-    def decorate(function: Callable[..., Any]) -> Any:
-        made: Any = numba.njit(pipeline_class=_LinkingCompiler, **options)(function)
-        if isinstance(made, CPUDispatcher):  # with NUMBA_DISABLE_JIT it is Python's
-            made.__class__ = _LinkedFunction
-        return made
-
-    return decorate
 
 
 def keep(kernel: Any, shipped: Callable[[str], str | None]) -> Any:
