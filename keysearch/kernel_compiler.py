@@ -40,7 +40,7 @@ class _LinkedCode(JITCodeLibrary):
 
     _SMALL = 40
     """The most functions in code that is optimized before it is linked. The outline is 7 % slower where all is left to
-    the kernel, and finding keys of bytes 10 % where this is 14; without a limit, kernels take 10 % longer to compile."""
+    the kernel, finding keys of bytes 10 % where this is 14; without a limit, kernels take 10 % longer to compile."""
 
     def finalize(self) -> None:
         """Link the functions that this one calls, and optimize them together if they are few."""
