@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from applier.api.lakes import expire, fsck, versions
     from applier.api.logs import explain, locate
     from applier.api.publishing import publish, published
+    from applier.api.querying import query
     from applier.api.replaying import Replayed, replay
     from applier.api.rewriting import rewrite
     from applier.api.snapshots import Snapshot, SnapshotTable
@@ -77,6 +78,7 @@ _HOMES = {
     "applier.api.lakes": ("expire", "fsck", "versions"),
     "applier.api.logs": ("explain", "locate"),
     "applier.api.publishing": ("publish", "published"),
+    "applier.api.querying": ("query",),
     "applier.api.replaying": ("Replayed", "replay"),
     "applier.api.rewriting": ("rewrite",),
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
@@ -116,7 +118,7 @@ __all__ = [
     "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableAsOf", "TableDiff", "UndoRefused",
     "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes",
     "diff", "doctor", "expire", "explain", "export", "fsck", "history", "import_dump", "locate", "publish",
-    "published", "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
+    "published", "query", "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -1,6 +1,7 @@
 """Values of options as people write them: positions, sizes, keys, pairs of databases."""
 
 import re
+from collections.abc import Iterable
 
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating import place
@@ -32,6 +33,20 @@ def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:
                 raise UsageError(f"{text!r} {why}", hint="write OLD=NEW: a database's name in the log, and here")
             found[unquoted(match[1])] = unquoted(match[2])
             at = match.end()
+    return tuple(found.items())
+
+
+def parse_conf(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Parse settings of Spark, NAME=VALUE each; of two with one name the last counts, as for spark-submit."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.startswith("spark.") or name != name.strip():
+            raise UsageError(f"--conf {text!r} is not a setting of Spark",
+                             hint="write NAME=VALUE, as spark.executor.memory=2g")
+        if name in ("spark.master", "spark.remote"):
+            raise UsageError(f"--conf cannot set {name}", hint="give the URL to --master")
+        found[name] = value
     return tuple(found.items())
 
 

@@ -89,7 +89,8 @@ class ReplayOptions:
     New files have about `file_bytes`. A log of more than `pass_bytes` (None: as memory and disk have room) is replayed
     in passes. `unsigned_bigint` is what files have for such columns, None: what those of the base have, or decimals.
     `witness` is "report", "stop" or "off": what becomes of a before-image that differs from the row it found.
-    `engine` is "auto", "local" or "spark"; `master` is Spark's, None means local[*].
+    `engine` is "auto", "local" or "spark"; `master` is Spark's, None means local[*]; `conf` are settings of Spark, by
+    name.
     """
 
     binlogs: tuple[str, ...]
@@ -123,6 +124,7 @@ class ReplayOptions:
     reapply: bool = False
     lower_case_table_names: int | None = None
     witness: str = "report"
+    conf: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.binlogs:
@@ -135,7 +137,7 @@ class ReplayOptions:
                              hint="give --start-position, and --base or --lake, or leave out --reapply")
         _one_of("--exec-mode", self.exec_mode, ("strict", "idempotent"))
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
-        _check_engine(self.engine, self.master)
+        _check_engine(self.engine, self.master, self.conf)
         _one_of("--zero-dates", self.zero_dates, ("null", "error"))
         _one_of("--witness", self.witness, WITNESS)
         _one_of("--on-statement", self.on_statement, ("error", "skip"))
@@ -202,7 +204,7 @@ class DoctorOptions(ReplayOptions):
         if self.binlogs:
             super().__post_init__()
         else:
-            _check_engine(self.engine, self.master)
+            _check_engine(self.engine, self.master, self.conf)
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ class ExportOptions:
     """A snapshot to export, as files that a server loads, and where; `format` is "sql" or "tsv". `rewrites` are pairs
     of databases: what the snapshot has as the first is the second there. `definitions` and `rows` say what is written,
     `where` of which rows: an expression in SQL. `if_not_exists` keeps tables that are there, `replaces` rows that have
-    a key of those. `engine` and `master` are as in ReplayOptions."""
+    a key of those. `engine`, `master` and `conf` are as in ReplayOptions."""
 
     snapshot: str
     output: str
@@ -264,13 +266,14 @@ class ExportOptions:
     if_not_exists: bool = False
     replaces: bool = False
     where: str | None = None
+    conf: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.definitions and not self.rows:
             raise UsageError("without definitions and without rows nothing is left", hint="leave out --data-only or "
                              "--no-data")
         _one_of("--format", self.format, ("sql", "tsv"))
-        _check_engine(self.engine, self.master)
+        _check_engine(self.engine, self.master, self.conf)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -390,16 +393,17 @@ class ChangeFilesOptions:
 
 @dataclass(frozen=True)
 class HistoryFilesOptions:
-    """Where to write all versions of a table's rows, and where tasks run; `engine` and `master` are as in
+    """Where to write all versions of a table's rows, and where tasks run; `engine`, `master` and `conf` are as in
     ReplayOptions, `inputs` what is read."""
 
     inputs: tuple[str, ...]
     output: str
     engine: str = "auto"
     master: str | None = None
+    conf: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        _check_engine(self.engine, self.master)
+        _check_engine(self.engine, self.master, self.conf)
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -460,10 +464,13 @@ class RewriteOptions:
                              hint="give --image minimal, --partial-json, --compress, or all of them, or --image full")
 
 
-def _check_engine(engine: str, master: str | None) -> None:
+def _check_engine(engine: str, master: str | None, conf: tuple[tuple[str, str], ...]) -> None:
     _one_of("--engine", engine, ENGINES)
     if engine == "local" and master is not None:
         raise UsageError(f"--engine local runs in this process, and --master {master} names a Spark master",
+                         hint="leave out one of them")
+    if engine == "local" and conf:
+        raise UsageError(f"--engine local runs in this process, and --conf {conf[0][0]} is a setting of Spark",
                          hint="leave out one of them")
 
 

@@ -17,7 +17,7 @@ from applier.errors import UsageError
 from applier.io.keys import with_keys
 from applier.io.packing import log_name
 from applier.io.progress import Progress, Silent
-from applier.option_texts import PLACES_HINT, parse_place, parse_places, parse_rewrites, parse_size
+from applier.option_texts import PLACES_HINT, parse_conf, parse_place, parse_places, parse_rewrites, parse_size
 from applier.options import Keys, KeyValue
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
@@ -230,6 +230,11 @@ def size(given: Size) -> int:
 def database_names(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
     """Databases by other names, as ReplayOptions has them."""
     return parse_rewrites([f"{_quoted(old)}={_quoted(new)}" for old, new in (given or {}).items()])
+
+
+def spark_conf(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """Settings of Spark, as ReplayOptions has them."""
+    return parse_conf(f"{name}={value}" for name, value in (given or {}).items())
 
 
 def _quoted(name: str) -> str:

@@ -20,6 +20,7 @@ from applier.api.arguments import (
     places,
     position,
     size,
+    spark_conf,
     stop_at,
     table_filter,
     watcher,
@@ -60,6 +61,7 @@ def doctor(
     route: Literal["auto", "walk", "shuffle"] = "auto",
     engine: Literal["local", "auto", "spark"] = "local",
     master: str | None = None,
+    conf: Mapping[str, str] | None = None,
     keyring: Paths | None = None,
     key_file: Paths | None = None,
     key_file_secret: PathLike | None = None,
@@ -81,7 +83,7 @@ def doctor(
     base, schema, start, reapply, stop, snapshot_at, tables, ignore_tables, rewrite_db, exclude_gtids, server_ids,
     ignore_server_ids, exec_mode, type_conversions, on_statement, define_from_log, system_time_zone,
     lower_case_table_names, unsigned_bigint,
-    pass_bytes, route, engine, master, keyring, key_file, key_file_secret: as of `replay`.
+    pass_bytes, route, engine, master, conf, keyring, key_file, key_file_secret: as of `replay`.
     progress: called with each Step.
 
     What would stop a replay before its first row is a problem here. What only the rows show, as a row that is not
@@ -119,4 +121,5 @@ def doctor(
         route=route,
         engine="spark" if master is not None and engine == "local" else engine,
         master=master,
+        conf=spark_conf(conf),
     ), watcher(progress))

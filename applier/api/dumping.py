@@ -15,6 +15,7 @@ from applier.api.arguments import (
     database_names,
     path,
     size,
+    spark_conf,
     table_filter,
     watcher,
 )
@@ -100,6 +101,7 @@ def export(
     where: str | None = None,
     engine: Literal["local", "auto", "spark"] = "local",
     master: str | None = None,
+    conf: Mapping[str, str] | None = None,
     progress: Watcher | None = None,
 ) -> tuple[Exported, ...]:
     """Write a snapshot as files that a server of its kind loads, definitions included.
@@ -120,7 +122,7 @@ def export(
     where: only rows for which this SQL expression on a table's columns is true.
     replace: replace rows with the same keys; else they are an error, and with tsv they stay, with a warning.
     engine: threads of this process, Spark, or what suits the work; a master means Spark.
-    master: Spark's, as for `replay`.
+    master, conf: Spark's, as for `replay`.
     progress: called with each Step.
 
     Raises ApplierError; then there is no output.
@@ -130,5 +132,6 @@ def export(
     options = ExportOptions(snapshot.uri if isinstance(snapshot, Snapshot) else path(snapshot), path(output), format,
                             table_filter(tables, ignore_tables),
                             "spark" if master is not None and engine == "local" else engine, master,
-                            database_names(rewrite_db), definitions, rows, if_not_exists, replace, where)
+                            database_names(rewrite_db), definitions, rows, if_not_exists, replace, where,
+                            spark_conf(conf))
     return tuple(job(options, watcher(progress)))

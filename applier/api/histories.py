@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from applier.api.arguments import Key, PathLike, Paths, Place, Time, Watcher, keys, logs, path, stop_at, watcher
+from applier.api.arguments import (
+    Key,
+    PathLike,
+    Paths,
+    Place,
+    Time,
+    Watcher,
+    keys,
+    logs,
+    path,
+    spark_conf,
+    stop_at,
+    watcher,
+)
 from applier.api.checked import checked
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
@@ -31,13 +44,14 @@ class History(Stream):
 
     @checked
     def write(self, output: PathLike, *, engine: Literal["local", "auto", "spark"] = "local",
-              master: str | None = None, progress: Watcher | None = None) -> HistoryFiles:
+              master: str | None = None, conf: Mapping[str, str] | None = None,
+              progress: Watcher | None = None) -> HistoryFiles:
         """Write all versions as Parquet: files of those that have ended, and files of those that are still valid, by
         ranges of the key, which all cores work on.
 
         output: the directory to make, which is complete or not there.
         engine: threads of this process, Spark, or what suits the work; a master means Spark.
-        master: Spark's, as for `replay`.
+        master, conf: Spark's, as for `replay`.
         progress: called with each Step.
 
         Raises ApplierError; then there is no output.
@@ -46,7 +60,8 @@ class History(Stream):
         from applier.options import HistoryFilesOptions
 
         options = HistoryFilesOptions(self._versions.places, path(output),
-                                      "spark" if master is not None and engine == "local" else engine, master)
+                                      "spark" if master is not None and engine == "local" else engine, master,
+                                      spark_conf(conf))
         return histories.write(self._versions, options, watcher(progress))
 
 
@@ -83,7 +98,8 @@ def history(
     key: only the versions of the row with this key, or of several rows, as `changes` takes it and leaves out what
         lacks the key; others are not kept in memory where one key finds all rows.
     base: a snapshot to begin with: its rows are the first versions.
-    schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
+    schema: a file of CREATE TABLEs of tables that exist before the first binlog; of their rows, those are known that
+        the log changes, from the before-images of their first changes, which have to be whole.
     stop: a position or a GTID set to stop after, or a time to stop before.
     define_from_log: whether the log's metadata define the table if nothing else does.
     statements: whether to add `_statement`: the SQL that began a version, where the log has it, as `changes` has it.

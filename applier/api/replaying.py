@@ -22,6 +22,7 @@ from applier.api.arguments import (
     places,
     position,
     size,
+    spark_conf,
     stop_at,
     table_filter,
     watcher,
@@ -91,6 +92,7 @@ def replay(
     route: Literal["auto", "walk", "shuffle"] = "auto",
     engine: Literal["local", "auto", "spark"] = "local",
     master: str | None = None,
+    conf: Mapping[str, str] | None = None,
     keyring: Paths | None = None,
     key_file: Paths | None = None,
     key_file_secret: PathLike | None = None,
@@ -142,6 +144,7 @@ def replay(
     route: how units of work get their changes; auto is the cheaper way.
     engine: threads of this process, Spark, or what suits the work; a master means Spark.
     master: Spark's, as spark://host:7077, or sc://host:15002 for Spark Connect; by default this machine's cores.
+    conf: Spark's settings by name; they win over spark-defaults.conf.
     keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
     key_file: the keys of MariaDB's, in files of file_key_management.
     key_file_secret: the file with the password of encrypted key files.
@@ -186,5 +189,6 @@ def replay(
         unsigned_bigint=unsigned_bigint,
         pass_bytes=None if pass_bytes is None else size(pass_bytes),
         master=master,
+        conf=spark_conf(conf),
     )
     return Replayed(tuple(replaying.replay(options, watcher(progress))))

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from applier.api.arguments import PathLike, Place, Time, Watcher, path, point, watcher
 from applier.api.checked import checked, shown
-from applier.errors import NotInstalled, UsageError
+from applier.errors import UsageError
 from applier.io.parquet_reading import open_parquet, scanned_format
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
@@ -219,25 +219,10 @@ class Snapshot:
 
     @checked
     def sql(self, query: str) -> duckdb.DuckDBPyRelation:
-        """Query its tables with DuckDB, which has to be installed: each is a view, `db.table`. Raises UsageError where
-        two have names that DuckDB cannot tell apart; DuckDB raises its own error for a query that is wrong, and where a
-        file is damaged."""
-        try:
-            import duckdb
-        except ImportError:
-            raise NotInstalled("DuckDB is not installed", hint="pip install duckdb") from None
-        connection = duckdb.connect()
-        known: dict[tuple[str, str], SnapshotTable] = {}
-        for number, table in enumerate(self.tables.values()):
-            database, name = (_identifier(part) for part in (table.database, table.name))
-            other = known.setdefault((database.lower(), name.lower()), table)
-            if other is not table:
-                raise UsageError(f"DuckDB takes {other.full_name} and {table.full_name} for one table",
-                                 hint="query the files or the datasets of these tables instead")
-            connection.register(f"table {number}", table.scan())
-            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {database}")
-            connection.execute(f'CREATE VIEW {database}.{name} AS FROM "table {number}"')
-        return connection.sql(query)
+        """Query its tables as `applier.query` does."""
+        from applier.jobs.views.querying import connect
+
+        return connect({"": self.uri}).sql(query)
 
     @checked
     def views(self, dialect: Literal["duckdb", "spark"] = "duckdb") -> str:
@@ -258,7 +243,3 @@ class Snapshot:
 
     def __repr__(self) -> str:
         return f"<snapshot {self.uri} at {self.position}: {len(self.tables):,} tables>"
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

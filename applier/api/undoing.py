@@ -64,7 +64,8 @@ def undo(
     ignore_tables: all but these.
     where: only rows for which this SQL expression on a table's columns is true, before the transactions or after them.
     base: a snapshot to begin with.
-    schema: a file of CREATE TABLEs of tables that exist, empty, before the first binlog.
+    schema: a file of CREATE TABLEs of tables that exist before the first binlog; of their rows, those are known that
+        the log changes, from the before-images of their first changes, which have to be whole.
     until: where the server stands, if that is not the end of the archive: a position or a GTID set that it has
         executed, or a time.
     format: sql, or binlog: events with full images, for

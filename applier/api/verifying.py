@@ -71,6 +71,7 @@ def verify(
     binlogs: Paths | None = None,
     hash: Hash = "crc32",
     rows: int = 20,
+    for_repair: bool = False,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     keyring: Paths | None = None,
@@ -91,6 +92,8 @@ def verify(
         there, in a temporary folder, and rows that differ have their `last_change`.
     hash: as `verify_sql` had it.
     rows: how many rows of each table that differs are named; with `against`, if their ranges' rows are there.
+    for_repair: with `server`: fetch the values of all rows that differ, so that `ServerComparison.repair()` has the
+        statements that make the server's rows those of the snapshot.
     tables: as `verify_sql` had it, or only these.
     ignore_tables: as `verify_sql` had it, or all but these.
     keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
@@ -114,6 +117,9 @@ def verify(
     if (against is None) == (server is None) or (server is None and (binlogs is not None or defaults_file is not None)):
         raise UsageError("a snapshot is compared with a server, or with its answers",
                          hint="give --server, with --binlogs and --defaults-file where they are needed, or --against")
+    if for_repair and server is None:
+        raise UsageError("a repair needs the values that the server has, and sums do not have them",
+                         hint="give --server")
     if against is not None and not paths(against):
         raise UsageError("against names no file", hint="give what a client printed of its answers")
     loaded, watch, filter = manifest.load(_uri(snapshot)), watcher(progress), table_filter(tables, ignore_tables)
@@ -129,7 +135,7 @@ def verify(
     archive = None if binlogs is None else logs(binlogs, keyring, key_file, key_file_secret)
     with TemporaryDirectory(prefix="applier-verify-") as folder, Server(address) as asked:
         lead = None if archive is None else partial(_lead, archive, folder, watch)
-        found = compare_live(loaded, asked, lead, filter, hash, rows, watch)
+        found = compare_live(loaded, asked, lead, filter, hash, rows, watch, for_repair=for_repair)
     return found if archive is None else replace(found, different=tuple(
         _with_last_changes(archive, loaded.uri, table, found.server_position) for table in found.different))
 

@@ -15,7 +15,7 @@ from typing import NoReturn
 import typer
 
 # in the order of --help
-from applier.cli import replaying, dumps, snapshots, verifying, diffs, changing, histories, undoing  # isort: skip  # noqa: F401
+from applier.cli import replaying, dumps, snapshots, querying, verifying, diffs, changing, histories, undoing  # isort: skip  # noqa: F401
 from applier.cli import archiving, syncing, lakes, publishing, rewriting, logs, doctoring  # isort: skip  # noqa: F401
 from applier.cli.application import app
 from applier.cli.loudness import Loudness, choose

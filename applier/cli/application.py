@@ -31,6 +31,9 @@ EngineOption = Annotated[Engine, typer.Option(
 MasterOption = Annotated[str | None, typer.Option(
     metavar="URL", help="Spark master, as spark://host:7077, or a Spark Connect server, as sc://host:15002. "
     "Default: all cores of this machine.")]
+ConfOption = Annotated[list[str] | None, typer.Option(
+    "--conf", metavar="NAME=VALUE", help="A setting of Spark, as spark.executor.memory=2g; may be given several "
+    "times. It wins over spark-defaults.conf.")]
 
 
 class UnsignedBigint(StrEnum):

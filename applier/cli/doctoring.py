@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import (
+    ConfOption,
     Engine,
     EngineOption,
     ExcludeGtidsOption,
@@ -71,6 +72,7 @@ def doctor(
     route: RouteOption = Route.auto,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
+    conf: ConfOption = None,
     json: Json = False,
     keyring: Keyrings = None,
     key_file: KeyFiles = None,
@@ -91,6 +93,7 @@ def doctor(
     from applier.jobs.doctor.job import diagnose
     from applier.mysql.time_zones import parse_datetime
     from applier.option_texts import (
+        parse_conf,
         parse_conversions,
         parse_places,
         parse_rewrites,
@@ -126,6 +129,7 @@ def doctor(
         route=route.value,
         engine=engine.value,
         master=master,
+        conf=parse_conf(conf or ()),
         reapply=reapply,
     )
     with progress() as watcher:

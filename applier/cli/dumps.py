@@ -5,8 +5,17 @@ from typing import Annotated
 
 import typer
 
-from applier.cli.application import AsOfOption, Engine, EngineOption, LakeOption, MasterOption, UnsignedBigint, app
-from applier.option_texts import parse_rewrites
+from applier.cli.application import (
+    AsOfOption,
+    ConfOption,
+    Engine,
+    EngineOption,
+    LakeOption,
+    MasterOption,
+    UnsignedBigint,
+    app,
+)
+from applier.option_texts import parse_conf, parse_rewrites
 
 
 class Flavour(StrEnum):
@@ -106,6 +115,7 @@ def export(
         metavar="SQL", help="Only rows for which this expression on a table's columns is true, as \"id > 5\".")] = None,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
+    conf: ConfOption = None,
 ) -> None:
     """Write a snapshot as files that a server of its kind loads, definitions included.
 
@@ -125,5 +135,6 @@ def export(
         files = write(snapshot if as_of is None else Snapshot(snapshot, as_of), output, format=format.value,
                       tables=tables, ignore_tables=ignore_tables, rewrite_db=dict(parse_rewrites(rewrite_db or [])),
                       definitions=not data_only, rows=not no_data, if_not_exists=if_not_exists, replace=replace,
-                      where=where, engine=engine.value, master=master, progress=watcher)
+                      where=where, engine=engine.value, master=master, conf=dict(parse_conf(conf or ())),
+                      progress=watcher)
     print_exported(output, sum(file.rows for file in files), len(files), sum(file.bytes for file in files))

@@ -45,6 +45,7 @@ VERBS = {
     "Use snapshots": {
         "status": "where it stands",
         "report": "how it was made",
+        "sql": "query it with DuckDB",
         "views": "SQL that reads it",
         "diff": "between two snapshots",
         "verify": "against files or a server",
@@ -64,7 +65,8 @@ OPTIONS = (
     OptionGroup("What to read", ("--binlogs", "--base", "--source"), (
         "--schema", "--define-from-log", "--database", "--position", "--gtid-set", "--flavour", "--keyring",
         "--key-file", "--key-file-secret")),
-    OptionGroup("What to compare with", ("--against", "--server"), ("--sql", "--hash", "--defaults-file")),
+    OptionGroup("What to compare with", ("--against", "--server", "--repair", "--also"), (
+        "--sql", "--hash", "--defaults-file")),
     OptionGroup("What to find", ("--gtid", "--datetime", "--xid", "--group-id")),
     OptionGroup("What to make", (
         "--output", "--lake", "--iceberg", "--delta", "--format", "--image", "--html", "--keep"), (
@@ -78,7 +80,7 @@ OPTIONS = (
     OptionGroup("Which tables and rows", ("--tables", "--key"), (
         "--ignore-tables", "--rewrite-db", "--columns", "--where")),
     OptionGroup("Which transactions", ("--gtids",), ("--exclude-gtids", "--server-ids", "--ignore-server-ids")),
-    OptionGroup("Where it runs", ("--every",), ("--engine", "--master", "--route", "--pass-bytes")),
+    OptionGroup("Where it runs", ("--every",), ("--engine", "--master", "--conf", "--route", "--pass-bytes")),
     OptionGroup("Advanced", (), (
         "--exec-mode", "--on-conflict", "--on-statement", "--type-conversions", "--zero-dates", "--witness",
         "--system-time-zone", "--lower-case-table-names", "--check-foreign-keys", "--ignore-foreign-keys", "--dry-run",

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import (
+    ConfOption,
     DefineFromLogOption,
     Engine,
     EngineOption,
@@ -18,7 +19,7 @@ from applier.cli.application import (
 from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime
-from applier.option_texts import parse_key, parse_stop_position
+from applier.option_texts import parse_conf, parse_key, parse_stop_position
 from applier.options import ChangesOptions, HistoryFilesOptions
 
 
@@ -36,7 +37,8 @@ def history(
     base: Annotated[str | None, typer.Option(
         metavar="SNAPSHOT", help="A snapshot to begin with: its rows are the first versions.")] = None,
     schema: Annotated[str | None, typer.Option(
-        metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
+        metavar="FILE.sql", help="CREATE TABLEs of tables that exist before the first binlog. Their rows are known "
+                                 "from the before-images of their first changes, which have to be whole.")] = None,
     stop_position: StopPositionOption = None,
     stop_gtid: StopGtidOption = None,
     stop_datetime: StopDatetimeOption = None,
@@ -49,6 +51,7 @@ def history(
              "error; uint64.")] = UnsignedBigint.decimal,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
+    conf: ConfOption = None,
     keyring: Keyrings = None,
     key_file: KeyFiles = None,
     key_file_secret: KeyFileSecret = None,
@@ -78,7 +81,7 @@ def history(
                             None if key is None else (parse_key(key),), places=key is not None,
                             statements=statements and key is None)
         if output is not None:
-            to = HistoryFilesOptions(found.places, output, engine.value, master)
+            to = HistoryFilesOptions(found.places, output, engine.value, master, parse_conf(conf or ()))
             made = histories.write(found, to, watcher)
     if output is not None:
         print(f"{output}: {made.rows:,} versions until {made.position}")

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import (
+    ConfOption,
     Engine,
     EngineOption,
     ExcludeGtidsOption,
@@ -48,6 +49,7 @@ from applier.cli.replay_options import (
 from applier.engine.choice import choose
 from applier.mysql.time_zones import parse_datetime
 from applier.option_texts import (
+    parse_conf,
     parse_conversions,
     parse_places,
     parse_rewrites,
@@ -99,6 +101,7 @@ def replay(
     route: RouteOption = Route.auto,
     engine: EngineOption = Engine.auto,
     master: MasterOption = None,
+    conf: ConfOption = None,
     keyring: Keyrings = None,
     key_file: KeyFiles = None,
     key_file_secret: KeyFileSecret = None,
@@ -153,6 +156,7 @@ def replay(
         file_bytes=parse_size(target_file_size),
         pass_bytes=None if pass_bytes is None else parse_size(pass_bytes),
         master=master,
+        conf=parse_conf(conf or ()),
         reapply=reapply,
         unsigned_bigint=None if unsigned_bigint is None else unsigned_bigint.value,
     )
@@ -160,7 +164,7 @@ def replay(
     if is_on_spark:
         from applier.engine.spark import prefork, session
 
-        session.boot(master)  # Java starts while the rest is imported
+        session.boot(master, options.conf)  # Java starts while the rest is imported
     from applier.cli.status import print_result
     from applier.cli.terminal import progress
     from applier.jobs.on_engine import replaying

@@ -44,7 +44,7 @@ def status(
     if iceberg is not None or delta is not None or tables or ignore_tables:
         raise UsageError("a snapshot was named, and something else, too",
                          hint="name a snapshot or a lake, or give --iceberg or --delta, with --tables")
-    loaded = manifest.load(_version(snapshot, as_of))
+    loaded = manifest.load(version_of(snapshot, as_of))
     if json:
         print_json(status_document(loaded, definitions))
     else:
@@ -52,7 +52,7 @@ def status(
     check_footers(loaded.root, [columns_of(files) for table in loaded.tables for files in table.lists])
 
 
-def _version(uri: str, as_of: str | None) -> str:
+def version_of(uri: str, as_of: str | None) -> str:
     """A snapshot, or the version of a lake as of a place."""
     from applier.option_texts import parse_place
     from applier.snapshot.as_of import version_as_of
@@ -132,4 +132,4 @@ def views(
     from applier.schema.table_filter import TableFilter, parse_table_list
 
     chosen = TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or []))
-    print_lines(made(_version(place, as_of), dialect.value, chosen))
+    print_lines(made(version_of(place, as_of), dialect.value, chosen))

@@ -73,7 +73,8 @@ def undo(
     base: Annotated[str | None, typer.Option(
         metavar="SNAPSHOT", help="Begin with this snapshot, of a time before them.")] = None,
     schema: Annotated[str | None, typer.Option(
-        metavar="FILE.sql", help="CREATE TABLEs of tables that exist, empty, before the first binlog.")] = None,
+        metavar="FILE.sql", help="CREATE TABLEs of tables that exist before the first binlog. Their rows are known "
+                                 "from the before-images of their first changes, which have to be whole.")] = None,
     until: Annotated[str | None, typer.Option(
         metavar="PLACE", help="Where the server stands, if that is not the end of the archive: FILE:POS, a GTID set "
                               "that it has executed, or a time.")] = None,
@@ -150,7 +151,8 @@ def _print(found: "Undone", on_conflict: OnConflict) -> None:
     lines = _listed(found.conflicts, sum(table.in_conflict for table in found.tables))
     lines += _listed(found.undone_anyway, sum(table.partly for table in found.tables))
     lines += [_COMPUTED] * (on_conflict is OnConflict.columns and bool(found.undone_anyway))
-    lines += [*_HOW_TO_RUN[found.format], *found.proof, "Afterwards, if nothing else is written meanwhile:"]
+    lines += [*_HOW_TO_RUN[found.format], *found.proof]
+    lines += ["Afterwards, if nothing else is written meanwhile:"] * bool(found.checks)
     for line in lines:
         console.print(words(line), soft_wrap=not console.is_terminal)
     for statement, expected in found.checks:

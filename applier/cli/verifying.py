@@ -43,6 +43,10 @@ def verify(
         )] = None,
     hash: Annotated[Hash, typer.Option(help="What is summed up: CRC32, or 60 bits of SHA-256.")] = Hash.crc32,
     rows: Annotated[int, typer.Option(min=0, help="How many rows of each table that differs are shown.")] = 20,
+    repair: Annotated[str | None, typer.Option(
+        metavar="FILE", help="With --server: write statements that make the server's rows those of the snapshot, only "
+                             "where they differ, in one transaction that fails where a row has changed meanwhile.")
+        ] = None,
     json: Json = False,
     tables: Annotated[list[str] | None, typer.Option(
         metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
@@ -63,19 +67,23 @@ def verify(
         applier verify /lake/now --against sums.tsv --sql | mysql --batch > rows.tsv
         applier verify /lake/now --against sums.tsv --against rows.tsv
         applier verify /lake/now --server mysql://admin@replica:3306
-                       --binlogs /backup/binlogs
+                       --binlogs /backup/binlogs --repair fix.sql
     """
     from applier.errors import UsageError
 
-    if against is not None or server is not None or binlogs or defaults_file:
+    if against is not None or server is not None or binlogs or defaults_file or repair is not None:
         from applier.api.verifying import verify as compare
         from applier.cli.terminal import progress
+        from applier.io.new_output import check_new
 
+        if repair is not None:
+            check_new(repair)
         with progress() as watcher:
             found = compare(snapshot, against, server=server, defaults_file=defaults_file,
                             binlogs=binlogs and keyed(binlogs, keyring, key_file, key_file_secret), hash=hash.value,
-                            rows=rows, tables=tables, ignore_tables=ignore_tables, progress=watcher)
-        _tell(snapshot, found, sql, rows, json)
+                            rows=rows, for_repair=repair is not None, tables=tables, ignore_tables=ignore_tables,
+                            progress=watcher)
+        _tell(snapshot, found, sql, rows, json, repair)
     elif sql:
         from applier.api.verifying import verify_sql
         from applier.io.printable import print_lines
@@ -105,7 +113,8 @@ def _files(snapshot: str, json: bool) -> None:
                             file=snapshot, hint="take them from a backup, or replay or import the snapshot anew")
 
 
-def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool) -> None:
+def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool,
+          repair: str | None) -> None:
     from applier.cli.compared import print_comparison
     from applier.errors import ServerDiffers
     from applier.io.printable import print_lines
@@ -118,7 +127,20 @@ def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bo
         print_json(comparison_document(found, rows))
     else:
         print_comparison(found, rows)
+    if not found.same and repair is not None:
+        _write(found, repair, json)
     if not found.same:
         raise ServerDiffers(f"{len(found.different):,} of {found.tables:,} tables are not the same on the server",
                             file=snapshot, hint="--sql beside --against prints the statements that ask for the rows"
                             if not any(table.rows for table in found.different) else None)
+
+
+def _write(found: ServerComparison, output: str, json: bool) -> None:
+    from applier.cli.differences import print_repair
+    from applier.io.new_output import new_output
+
+    repair = found.repair()
+    with new_output(output) as partial, open(partial, "xb") as file:
+        file.writelines(repair.statements())
+    if not json:
+        print_repair(repair, output)

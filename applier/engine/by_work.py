@@ -27,6 +27,10 @@ class ByWork:
     def on_one_disk(self) -> bool:
         return self._executor.on_one_disk
 
+    @property
+    def has_late_attempts(self) -> bool:
+        return True  # files are where Spark's tasks may write them, although it may not be chosen
+
     def expect(self, core_seconds: float) -> None:
         chosen = choose_by_work(core_seconds)
         if self._engine in ("spark", chosen.engine):

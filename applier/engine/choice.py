@@ -16,13 +16,15 @@ do."""
 
 
 class Places(Protocol):
-    """The options of a job that decide where it runs: the engine that is asked for, Spark's master, and what is read
-    and written."""
+    """The options of a job that decide where it runs: the engine that is asked for, Spark's master and settings, and
+    what is read and written."""
 
     @property
     def engine(self) -> str: ...
     @property
     def master(self) -> str | None: ...
+    @property
+    def conf(self) -> tuple[tuple[str, str], ...]: ...
     @property
     def places(self) -> tuple[str, ...]: ...
 

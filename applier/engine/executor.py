@@ -39,6 +39,11 @@ class Executor(Protocol):
         """True if every task sees the files of all others, so that changes are shuffled without being sent."""
         ...
 
+    @property
+    def has_late_attempts(self) -> bool:
+        """True if an attempt of a task may go on after another attempt's outcome was taken, and write files."""
+        ...
+
     def expect(self, core_seconds: float) -> None:
         """Called before `walk` and `shuffle`: how much CPU the plan thinks that they take."""
 
@@ -58,6 +63,7 @@ class ThisProcess:
     `cores` tasks hold what the plan lets a task hold, and what is shuffled beyond SPILL_BYTES a core lies in a file."""
 
     on_one_disk = True
+    has_late_attempts = False
 
     def __init__(self, cores: int = 1):
         self.cores = cores

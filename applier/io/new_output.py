@@ -11,6 +11,18 @@ from applier.io import durable
 from applier.io.full_disk import explained
 
 
+def check_new(path: str) -> None:
+    """Raise UsageError if a file or directory is there: for jobs that write their output at their end."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        if not os.path.lexists(path):
+            return
+        mode = stat.S_IFREG
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        raise UsageError("the output exists already", file=path, hint="choose a name that does not exist")
+
+
 @contextmanager
 def new_output(path: str, *, replaces: bool = False) -> Iterator[str]:
     """Yield a name beside a path for the file or directory that is to be made there. It becomes the path at the end of
@@ -20,6 +32,8 @@ def new_output(path: str, *, replaces: bool = False) -> Iterator[str]:
     directly. Raises UsageError for a path that exists, ApplierError for a full disk, and OSError.
     """
     mode = None
+    if not replaces:
+        check_new(path)
     if os.path.lexists(path):
         if replaces:
             path = os.path.realpath(path)
@@ -29,8 +43,6 @@ def new_output(path: str, *, replaces: bool = False) -> Iterator[str]:
             with explained(path):
                 yield path
             return
-        if not replaces:
-            raise UsageError("the output exists already", file=path, hint="choose a name that does not exist")
     partial = f"{path}.partial.{os.getpid()}"
     try:
         with explained(path):

@@ -1,7 +1,8 @@
 """Parquet snapshots: manifest, reading, writing, publishing."""
 
 __all__ = [
-    "AS_DECIMAL", "FILE_BYTES", "UNSIGNED_BIGINTS", "as_of", "checks", "date_marks", "digest", "file_entries",
+    "AS_DECIMAL", "FILE_BYTES", "UNSIGNED_BIGINTS", "as_of", "attempts", "checks", "date_marks", "digest",
+    "file_entries",
     "lake_claims", "lake_needs", "lake_staging", "lakes", "location", "manifest", "publish", "reader", "shards",
     "staging", "stored_columns", "table_entry", "unsigned_bigints", "writer",
 ]

@@ -2,6 +2,7 @@
 
     begin → Staging                 a place that no reader looks at
       place, carry_over             tasks write new files into it, files that stay as they are come over from the base
+      settle                        files of the attempts that count get their names, those of late attempts go
     commit                          strays removed, the small files written, all made durable; then one step publishes
     within, commit_folder           several snapshots in one folder, which is published when all of them are there
 
@@ -19,19 +20,21 @@ from pyarrow import fs
 
 from applier.errors import AnotherRun, SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, location
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location
+from applier.snapshot.attempts import PASSES
+from applier.snapshot.lakes import STAGING
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS
-from applier.snapshot.staging import MARKER, Staging
+from applier.snapshot.staging import MARKER, WITHOUT_FOLDERS, Staging
 
 _TAKEN = "choose another --output, or remove what is there"
 
 
 def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = AS_DECIMAL,
-          lasts: bool = True) -> Staging:
+          lasts: bool = True, late_attempts: bool = False) -> Staging:
     """Prepare to publish at a path or URI; tables' new files have about `file_bytes`, and this type of column for
     BIGINT UNSIGNED. Raises SnapshotError if something is there already, or nothing can be written. What a dead run left
     there is removed; an empty directory may be there. What does not last, as the base of a later pass, is not made
-    durable.
+    durable. `late_attempts`: tasks run elsewhere, and attempts of them may go on after others have taken their place.
     """
     filesystem, path = location.resolve(output)
     try:
@@ -41,8 +44,12 @@ def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = A
             staging = _InPlace(output, filesystem, path)
         else:
             staging = _Beside(output, filesystem, path)
+        if late_attempts:
+            staging.expect_late_attempts()
     except OSError as error:
         raise SnapshotError(f"cannot write there: {reason(error)}", file=output) from error
+    if late_attempts and filesystem.type_name in WITHOUT_FOLDERS:
+        file_bytes = min(file_bytes, attempts.MOST_BYTES)
     staging.file_bytes, staging.unsigned_bigint, staging.lasts = file_bytes, unsigned_bigint, lasts
     return staging
 
@@ -98,6 +105,7 @@ class _InPlace(Staging):
     def _take(self, filesystem: fs.FileSystem, path: str) -> None:
         """Mark the output as incomplete, and remove what a dead run left there."""
         there = {info.base_name for info in filesystem.get_file_info(fs.FileSelector(path))}
+        there -= {STAGING, PASSES}  # late attempts of a run that has ended
         if not there.isdisjoint((MANIFEST, SNAPSHOTS)) or (there and MARKER not in there):
             raise _taken(self.output, MANIFEST in there)
         self._empty_but_marker()

@@ -4,9 +4,9 @@
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,8 @@ from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, location, shards
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location, shards
+from applier.snapshot.attempts import PASSES
 from applier.snapshot.checks import check_size, check_sizes, reading, sizes_below
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
 from applier.snapshot.file_entries import FileColumns, FileEntry, OtherFile
@@ -28,8 +29,6 @@ from applier.snapshot.writer import TableTarget
 SCHEMA = "_schema.sql"
 REPORT = "_report.json"
 CONFLICTS = "_conflicts.parquet"
-PASSES = "_passes"
-"""The folder of snapshots that are bases of the one that is made, while it is made."""
 MARKER = "_incomplete"
 """The marker in an output that is written in place: there until it is complete, and after a run that was killed."""
 _COPY_THREADS = 8
@@ -53,6 +52,7 @@ class Staging:
         """Where the manifest and the small files are written."""
         self._prefix = ""
         """What is before the names of small files in the manifest, which has paths below `_root`."""
+        self._late_attempts = False
         self._lake: str | None = None
         self._lock: int | None = None
         self._done = False
@@ -72,7 +72,7 @@ class Staging:
         For TableWriter; picklable.
         """
         place = TableTarget(self._root_uri(), location.table_folder(database, table), self.file_bytes,
-                            self.unsigned_bigint)
+                            self.unsigned_bigint, self._late_attempts)
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
             for needed in (place, place.history) if history else (place,):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)
@@ -82,6 +82,20 @@ class Staging:
     def uri(self) -> str:
         """Where the unpublished files are."""
         return self._root_uri()
+
+    def expect_late_attempts(self) -> None:
+        """Have tasks write where readers do not look; `settle` moves their files. Errors: OSError."""
+        self._late_attempts = True
+        if self._filesystem.type_name not in WITHOUT_FOLDERS:
+            attempts.begin(self._filesystem, self._root)
+
+    def settle(self, written: Mapping[str, str]) -> None:
+        """Move files that tasks wrote to their paths, and forget what other attempts wrote, now or later: call it
+        when all tasks have ended. `written` as in attempts.settle. Errors: OSError."""
+        if self._late_attempts:
+            self._late_attempts = False
+            attempts.settle(self._filesystem, self._root, written,
+                            has_folders=self._filesystem.type_name not in WITHOUT_FOLDERS)
 
     def carry_over(self, base: Snapshot, files: Sequence[FileEntry], database: str, table: str, *,
                    history: bool = False) -> list[FileEntry]:
@@ -144,8 +158,8 @@ class Staging:
         return replace(snapshot, uri=self.output)
 
     def commit_files(self, written: Iterable[str], small: dict[str, bytes], last: str, content: bytes) -> None:
-        """Publish something that is not a snapshot: files that tasks wrote, by their paths in it, small files with
-        their content, and the file that makes it complete. Errors as in `commit`."""
+        """Publish something that is not a snapshot: files by their paths in it, small files with their content, and
+        the file that makes it complete. Errors as in `commit`."""
         try:
             self._remove_strays(sizes_below(self._filesystem, self._root, recursive=True),
                                 {f"{self._root}/{path}" for path in written})
@@ -236,10 +250,12 @@ class Staging:
         compare_digest(sink.digest, entry.digest, source)
 
     def _remove_strays(self, found: Iterable[str], named: set[str]) -> None:
-        """Remove files of failed and repeated attempts: readers of DB/TABLE/*.parquet must not find their rows."""
+        """Remove files of failed and repeated attempts: readers of DB/TABLE/*.parquet must not find their rows. Those
+        that no reader looks for go if they can: a late attempt may hold one open."""
         for path in found:
             if path not in named and path.rpartition("/")[2] != MARKER:
-                self._filesystem.delete_file(path)
+                with suppress(OSError) if attempts.is_hidden(self._root, path) else nullcontext():
+                    self._filesystem.delete_file(path)
 
     def _drop(self, folder: str) -> None:
         """Remove a folder with all that is in it, if it is there."""

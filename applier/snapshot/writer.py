@@ -16,7 +16,7 @@ import os
 import uuid
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, location
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location
 from applier.snapshot.date_marks import DateMarks
 from applier.snapshot.digest import HashedSink
 from applier.snapshot.file_entries import FileEntry, KeyKind, KeyValue
@@ -43,17 +43,23 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 class TableTarget:
     """Where tasks write files of one table: `root` is the staged snapshot's path or uri, `folder` the table's in it. A
     file that has reached `file_bytes` on disk is followed by another one, unless only few rows are left.
-    `unsigned_bigint` is what files have for such columns."""
+    `unsigned_bigint` is what files have for such columns. `late_attempts`: tasks write where
+    readers do not look, and the driver moves the files that count (applier.snapshot.attempts)."""
 
     root: str
     folder: str
     file_bytes: int = FILE_BYTES
     unsigned_bigint: str = AS_DECIMAL
+    late_attempts: bool = False
 
     @property
     def history(self) -> "TableTarget":
         """Where the files with all rows of a versioned table go."""
-        return TableTarget(self.root, f"{HISTORY}/{self.folder}", self.file_bytes, self.unsigned_bigint)
+        return replace(self, folder=f"{HISTORY}/{self.folder}")
+
+    def written_at(self, path: str) -> str:
+        """Return the path below `root` at which a task writes a file. `path` is its own path; its name is unique."""
+        return attempts.written_at(path) if self.late_attempts else path
 
 
 class TableWriter:
@@ -127,7 +133,7 @@ class TableWriter:
             self._open = None
         for path in paths:
             with suppress(OSError):  # a stray file is not the error to report; a commit removes it
-                self._filesystem.delete_file(f"{self._root}/{path}")
+                self._filesystem.delete_file(f"{self._root}/{self._place.written_at(path)}")
         self._entries = []
 
     def _write_group(self, rows: pa.Table) -> None:
@@ -142,7 +148,7 @@ class TableWriter:
         if self._open is None:
             path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}.parquet"
             self._open = _OpenFile(self._filesystem, self._root, path, self._stored, self._key, first,
-                                   is_sorted=not self._key_rules)
+                                   is_sorted=not self._key_rules, written_at=self._place.written_at(path))
         self._open.write(self._columns.as_stored(rows, self._place.unsigned_bigint), last)
 
     def _is_short(self, rows: pa.Table) -> bool:
@@ -170,7 +176,7 @@ class TableWriter:
 
 def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
                 columns: StoredColumns = AS_ROWS) -> FileEntry:
-    """Write the single file of an empty table: readers find its columns there."""
+    """Write the single file of an empty table, to its folder: readers find its columns there."""
     filesystem, root = location.resolve(place.root)
     path = f"{place.folder}/{_new_prefix(0)}-0000.parquet"
     stored = columns.schema(schema, place.unsigned_bigint)
@@ -183,12 +189,12 @@ def _new_prefix(unit: int) -> str:
 
 
 class _OpenFile:
-    """A Parquet file that is being written."""
+    """A Parquet file that is being written, at another path (`written_at`) where it gets its own later."""
 
     def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, key: list[str],
-                 min_key: KeyValue | None, is_sorted: bool = True) -> None:
+                 min_key: KeyValue | None, is_sorted: bool = True, written_at: str | None = None) -> None:
         self.path = path
-        self._filesystem, self._whole = filesystem, f"{root}/{path}"
+        self._filesystem, self._whole = filesystem, f"{root}/{written_at or path}"
         self._min_key, self._rows, self._marks = min_key, 0, DateMarks()
         self._max_key: KeyValue | None = None
         self._sink = HashedSink(filesystem.open_output_stream(self._whole, compression=None))

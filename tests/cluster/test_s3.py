@@ -30,6 +30,7 @@ from applier.snapshot.lake_staging import open_lake
 from tests.support.binlog_server import PASSWORD, BinlogServer, Fault
 from tests.support.folders import CASES
 from tests.support.forked_runs import forked_runs
+from tests.support.late_attempts import LateAttempts
 from tests.support.object_store import object_store
 from tests.support.packing import pack_archive
 from tests.support.small_logs import commit, insert, new_log, update
@@ -197,6 +198,32 @@ def test_several_snapshots(logs):
                                           snapshot_at=((name, offset), (name, offset + 1))))
     assert "_snapshots.json" in objects("s3://lake/both")
     assert held(f"s3://lake/both/{name}-{offset}") == held(f"s3://lake/both/{name}-{offset + 1}") == ROWS
+
+
+@pytest.mark.parametrize("n_passes", [1, 2])
+def test_late_attempts_stay_hidden(logs, base, n_passes):
+    """On a store nothing stops them from writing; what they write after publication no pattern of readers matches, and
+    the next run for the same output removes it."""
+    archive, (_, middle) = logs
+    output = f"s3://lake/late{n_passes}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(units, "UNIT_BYTES", 10_000)
+        patch.setattr(units, "LEAST_UNIT_BYTES", 1)
+        executor = LateAttempts(2)
+        replay_with(executor, ReplayOptions((archive,), output, pass_bytes=middle if n_passes == 2 else None))
+        assert held(output) == AFTER
+        before = objects(output)
+        assert executor.attempts.run_again() == n_passes - 1  # which have lost the pass before theirs
+    late = objects(output) - before
+    assert {path.partition("/")[0] for path in late} == {"_passes" if n_passes == 2 else "_staging"}
+    assert not any(path.endswith(".parquet") for path in late) and before < objects(output)
+    assert verify(output).damaged == ()
+    s3().delete_dir(f"{output.removeprefix('s3://')}/shop")
+    for path in before:
+        if not path.startswith("shop/"):
+            s3().delete_file(f"{output.removeprefix('s3://')}/{path}")
+    replay(archive, output, base=base)
+    assert held(output) == AFTER
 
 
 def test_in_passes(logs):

@@ -1,5 +1,6 @@
 """Sessions: what a master URL becomes, quiet terminals, a session in the background, and orderly failure."""
 
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from applier.engine.spark import session, stages
 from applier.engine.spark.forking import PRELOADED
 from tests.support.folders import ROOT
+from tests.support.small_logs import commit, insert, new_log
 
 
 @pytest.mark.parametrize("given, used", [
@@ -91,3 +93,108 @@ def test_a_program_may_end_while_a_job_runs(tmp_path):
         print("ends")
     """, tmp_path)
     assert (run.stdout, run.returncode) == ("ends\n", 0), run.stderr
+
+
+USERS = """
+import json, os
+from pyspark.sql import SparkSession
+users = (SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+         .config("spark.sql.shuffle.partitions", "400").config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
+         .getOrCreate())
+users.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "77")
+users.sparkContext.setJobDescription("the user's")
+def state():
+    context = users.sparkContext
+    return [dict(users.conf.getAll), dict(context.getConf().getAll()), dict(os.environ),
+            context.getLocalProperty("spark.job.description"), context.getLocalProperty("spark.jobGroup.id"),
+            SparkSession.getActiveSession() is users, SparkSession.builder.getOrCreate() is users]
+before = state()
+"""
+
+
+def test_the_session_that_a_program_has_stays_as_it_is(tmp_path):
+    """Its settings, the environment, the active session, also while our tasks run."""
+    (tmp_path / "logs").mkdir()
+    with new_log(tmp_path / "logs") as log:
+        commit(log, insert([(n, n, "x") for n in range(100)]))
+    run = program(USERS + """
+import applier
+from applier.engine.spark import session, stages
+during = []
+spark = session.start()
+ours = [spark.conf.get(f"spark.sql.{name}") for name in ("adaptive.enabled", "shuffle.partitions")]
+stages.map_tasks(spark, abs, range(4), on_progress=lambda *_: during.append(state() == before))
+applier.replay("logs", "out", engine="spark")
+rows = applier.Snapshot("out").tables["shop.item"].rows
+print(json.dumps([before[-2:], state() == before, all(during), ours, session.start() is spark, rows,
+                  users.range(5).count()]))
+""", tmp_path, PYSPARK_PYTHON=sys.executable)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == [[True, True], True, True, ["false", "400"], True, 100, 5]
+
+
+def test_a_running_context_takes_settings_of_queries_only(tmp_path):
+    run = program(USERS + """
+from applier.engine.spark import session
+from applier.errors import UsageError
+spark = session.start(conf=(("spark.sql.session.timeZone", "UTC"),))
+print(spark.conf.get("spark.sql.session.timeZone"), *map(session.master_in_use, (None, "local[9]", "sc://h")))
+for name, value in (("spark.executor.memory", "3g"), ("spark.sql.adaptive.enabled", "true")):
+    try:
+        session.start(conf=((name, value),))
+    except UsageError as error:
+        print(error.message)
+print(state() == before)
+""", tmp_path)
+    assert run.stdout.splitlines() == [
+        "UTC local[2] local[2] sc://h",
+        "Spark is running in this process already, and spark.executor.memory cannot be changed",
+        "spark.sql.adaptive.enabled has to be false: results depend on it", "True"], run.stderr
+
+
+def test_the_users_configuration_wins_over_ours(tmp_path):
+    """--conf over spark-defaults.conf over ours; and whoever gets a session in this process later has Spark's own
+    settings for queries."""
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").write_text(
+        "spark.locality.wait 7s\nspark.task.maxFailures=9\nspark.sql.execution.arrow.maxRecordsPerBatch 55\n"
+        "spark.log.level ERROR\nspark.ui.enabled false\n")
+    run = program("""
+import json, os
+from applier.engine.spark import session, stages
+python = os.environ.get("PYSPARK_PYTHON")
+spark = session.start("local[2]", conf=(("spark.task.maxFailures", "3"), ("spark.sql.codegen.wholeStage", "true")))
+names = ["locality.wait", "task.maxFailures", "driver.maxResultSize", "ui.enabled"]
+print(json.dumps([[spark.sparkContext.getConf().get(f"spark.{name}") for name in names],
+                  [spark.conf.get(f"spark.sql.{name}") for name in (
+                      "execution.arrow.maxRecordsPerBatch", "codegen.wholeStage", "adaptive.enabled")],
+                  stages.map_tasks(spark, abs, [-1]), os.environ.get("PYSPARK_PYTHON") == python,
+                  [spark.builder.getOrCreate().conf.get("spark.sql.adaptive.enabled")]]))
+""", tmp_path, SPARK_CONF_DIR=str(tmp_path / "conf"))
+    assert json.loads(run.stdout.splitlines()[-1]) == [
+        ["7s", "3", "0", "false"], ["55", "true", "false"], [1], True, ["true"]], run.stderr
+
+
+def test_the_ui_has_our_words(tmp_path):
+    """It is there where a master is named."""
+    (tmp_path / "logs").mkdir()
+    with new_log(tmp_path / "logs") as log:
+        commit(log, insert([(n, n, "x") for n in range(100)]))
+    run = program("""
+import json, urllib.request
+import applier
+from applier.engine.spark import session
+from applier.engine.spark.executor import OnSpark
+OnSpark.on_one_disk = property(lambda self: False)  # as on a cluster
+applier.replay("logs", "out", master="local[2]", conf={"spark.ui.port": "0"})
+applier.export("out", "dump", master="local[2]", conf={"spark.ui.port": "0"})
+url = f"{session.start('local[2]', conf=(('spark.ui.port', '0'),)).sparkContext.uiWebUrl}/api/v1/applications"
+get = lambda url: json.load(urllib.request.urlopen(url))
+[application] = get(url)
+print(json.dumps([application["name"], [job["description"] for job in get(f"{url}/{application['id']}/jobs")]]))
+""", tmp_path)
+    assert run.returncode == 0, run.stderr
+    name, jobs = json.loads(run.stdout)
+    assert name == "applier"
+    assert [job for job in reversed(jobs) if job != "start Python workers"] == [
+        "outline 1 file", "apply 1 unit of shop.item", "export 1 file"]

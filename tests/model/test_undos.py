@@ -1,11 +1,12 @@
 """Of any history that a server could write, a transaction is undone so that a replica holds what it would without it,
 or the undo is refused, since others have touched its rows: IMG-MIX, PKE, FIND-ROWS."""
 
+import re
 import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
 import applier
@@ -79,3 +80,44 @@ def test_a_transaction_that_nobody_built_on_is_as_if_it_had_not_been(data, execu
         assert {one.name: one.rows_after for one in found.tables}.items() <= {
             table: len(rows) for table, rows in rows_of(folder / "undone").items()}.items()
         assert all(one.name.startswith(f"{DATABASE}.") for one in found.tables)
+
+
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(st.data(), small_parts)
+def test_a_log_that_begins_after_the_rows_were_made_undoes_the_same(data, executor):
+    """With the definitions as of where it begins, and full images, unless others have built on the transaction."""
+    with tempfile.TemporaryDirectory() as name, executor.sizes():
+        folder = Path(name)
+        history = write_history(data.draw, folder)
+        files = tuple(map(str, history.files))
+        first = data.draw(st.integers(1, max(1, len(files) - 1)))
+        late, in_late = files[first:], [number for number, (place, _) in enumerate(history.states)
+                                        if place[0] in {Path(file).name for file in files[first:]}]
+        if len(in_late) < 2:
+            return
+        number = data.draw(st.sampled_from(in_late[1:]))
+        (start, before), (stop, after) = history.states[number - 1:number + 1]
+        replay_with(executor, ReplayOptions(files[:first], f"{name}/before"))
+        given_schema = f"{name}/before/_schema.sql"
+        options = {"start": start, "stop": stop, "format": "binlog"}
+        try:
+            expected = applier.undo(files, folder / "expected.000001", **options)
+        except applier.ApplierError as error:
+            note(str(error))
+            with pytest.raises(applier.ApplierError):
+                applier.undo(late, folder / "undo.000001", schema=given_schema, **options)
+            return
+        try:
+            found = applier.undo(late, folder / "undo.000001", schema=given_schema, **options)
+        except applier.ApplierError as error:
+            event(error.message[:40])
+            assert re.search("before-image lacks|no key by which|does not tell which rows|foreign keys change|"
+                             "the row to change is not there", str(error))
+            return
+        event("undone")
+        assert [(one.name, one.inserted, one.deleted, one.updated, one.same) for one in found.tables] == [
+            (one.name, one.inserted, one.deleted, one.updated, one.same) for one in expected.tables]
+        replay_with(executor, ReplayOptions(files, f"{name}/after"))
+        replay_with(executor, ReplayOptions((f"{name}/undo.000001",), f"{name}/undone", base=f"{name}/after",
+                                            start_position=("undo.000001", 4)))
+        assert same(rows_of(folder / "undone"), without(before, after, history.end))

@@ -4,7 +4,14 @@ import pytest
 
 from applier.errors import UsageError
 from applier.mysql.time_zones import parse_datetime, shown_time
-from applier.option_texts import parse_conversions, parse_key, parse_rewrites, parse_size, parse_stop_position
+from applier.option_texts import (
+    parse_conf,
+    parse_conversions,
+    parse_key,
+    parse_rewrites,
+    parse_size,
+    parse_stop_position,
+)
 from applier.options import ReplayOptions
 from applier.schema.table_filter import TableFilter
 
@@ -109,3 +116,15 @@ def test_manifest_names_what_decides_the_outcome():
                             filter=TableFilter(tables=(("shop", None), ("a", "b"))))
     assert options.for_manifest() == {
         "zero_dates": "null", "stop_position": "binlog.000002:4", "tables": ["shop", "a.b"]}
+
+
+def test_settings_of_spark():
+    assert parse_conf(["spark.a=1", "spark.b=x=y,z", "spark.c=", "spark.a=2"]) == (
+        ("spark.a", "2"), ("spark.b", "x=y,z"), ("spark.c", ""))
+    for text in ("spark.a", "a=1", " spark.a=1", "=1"):
+        with pytest.raises(UsageError, match="is not a setting of Spark"):
+            parse_conf([text])
+    with pytest.raises(UsageError, match=r"cannot set spark\.master"):
+        parse_conf(["spark.master=yarn"])
+    with pytest.raises(UsageError, match=r"--conf spark\.a is a setting of Spark"):
+        ReplayOptions(("logs",), "out", engine="local", conf=(("spark.a", "1"),))

@@ -37,6 +37,8 @@ TASKS_A_CORE = 4
 class OnSpark:
     """Runs tasks in a session that may still be starting; `say` is told when they wait for that."""
 
+    has_late_attempts = True
+
     def __init__(self, session: Future[SparkSession], master: str | None, say: Callable[[str], None]):
         self._session, self._master, self._say = session, master, say
 
@@ -67,7 +69,8 @@ class OnSpark:
             on_progress(len(tasks) * done // total, len(tasks))
 
         with running.explain_spark_errors():
-            found = map_tasks(wait_for(self._session, self._say), outline_all, groups, on_progress=progress)
+            found = map_tasks(wait_for(self._session, self._say), outline_all, groups,
+                              name=f"outline {_counted(len(tasks), 'file')}", on_progress=progress)
         return [outline for of_group in found for outline in of_group]
 
     def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
@@ -77,7 +80,9 @@ class OnSpark:
             return apply_by_walking(task_of(segments, share))
 
         with running.explain_spark_errors():
-            return map_tasks(wait_for(self._session, self._say), apply, tasks.shares, on_progress=on_progress)
+            units = [unit for share in tasks.shares for of_version in share.units.values() for unit in of_version]
+            return map_tasks(wait_for(self._session, self._say), apply, tasks.shares, name=_applied(units),
+                             on_progress=on_progress)
 
     def shuffle(self, splits: SplitTasks, units: Sequence[UnitSpec],
                 on_progress: OnProgress) -> list[TaskOutcome]:
@@ -93,7 +98,18 @@ class OnSpark:
         directory = Scratch(_local_directory(spark)) if self.on_one_disk else nullcontext()
         with running.explain_spark_errors(), directory as shared:
             return shuffle_tasks(spark, payloads_of, enumerate(splits.segments), reduce, len(units), shared=shared,
-                                 on_progress=on_progress)
+                                 name=_applied(units), on_progress=on_progress)
+
+
+def _applied(units: Sequence[UnitSpec]) -> str:
+    """What Spark's UI calls the job that applies units."""
+    tables = {unit.definition.full_name for unit in units}
+    whose = min(tables) if len(tables) == 1 else _counted(len(tables), "table")
+    return f"apply {_counted(len(units), 'unit')} of {whose}"
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'s' * (n != 1)}"
 
 
 def _groups(tasks: Sequence[OutlineTask], most: int) -> list[Sequence[OutlineTask]]:

@@ -89,14 +89,15 @@ def java_is_gone(when: str = "") -> ApplierError:
                              "as with --master 'local[1]', need less; then run it again")
 
 
-def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress: Progress | None) -> pa.Table:
-    """The rows of `frame`, whose job ends with a stage of `n_tasks` tasks.
+def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, name: str,
+            on_progress: Progress | None) -> pa.Table:
+    """The rows of `frame`, whose job has a name in Spark's UI and ends with a stage of `n_tasks` tasks.
 
     It runs on a thread of its own, so that this one can report progress, as `on_progress(tasks done, n_tasks)`, and be
     interrupted, which cancels the job. Raises TaskFailed, without Spark's Java.
     """
     job: Future[pa.Table] = Future()
-    watched: _Watched = _RemoteJob(spark) if is_remote(spark) else _JobGroup(spark)
+    watched: _Watched = _RemoteJob(spark) if is_remote(spark) else _JobGroup(spark, name)
 
     def run() -> None:
         try:
@@ -169,11 +170,11 @@ class _Watched(Protocol):
 class _JobGroup:
     """A job in this process's SparkContext."""
 
-    def __init__(self, spark: "SparkSession"):
-        self._context, self._group = spark.sparkContext, f"applier-{uuid4().hex}"
+    def __init__(self, spark: "SparkSession", name: str):
+        self._context, self._group, self._name = spark.sparkContext, f"applier-{uuid4().hex}", name or "applier"
 
     def begin(self) -> None:
-        self._context.setJobGroup(self._group, "applier", interruptOnCancel=True)
+        self._context.setJobGroup(self._group, self._name, interruptOnCancel=True)
 
     def tasks_done(self, n_tasks: int) -> int:
         tracker = self._context.statusTracker()

@@ -1,96 +1,128 @@
-"""Starts Spark for work that is done in Python: quiet, quick to start, one session a process."""
+"""Starts Spark for work that is done in Python: quiet, and quick to start.
 
-import os
+A process has one Spark context: the user's, if there is one, or one that is started here. Our queries run in a session
+of their own in it, since they need settings that are not the user's to have.
+"""
+
+import atexit
 import re
-import sys
 from collections.abc import Callable
 from concurrent.futures import Future
 from importlib.util import find_spec
-from pathlib import Path
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeGuard
 
 from applier.engine import left_out
-from applier.engine.spark import forking, java, prefork, spark_doors
-from applier.errors import ApplierError, NotInstalled
+from applier.engine.spark import forking, java, prefork, settings, spark_doors
+from applier.engine.spark.settings import TASK_ATTEMPTS, Conf
+from applier.errors import ApplierError, NotInstalled, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TASK_ATTEMPTS = 4
-
-SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.ui.liveUpdate.period": "0s",  # else a task that ends soon after another began counts at the next heartbeat
-    "spark.log.level": "ERROR",
-    "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",  # partitions are exactly our tasks; nothing to adapt
-    "spark.sql.shuffle.partitions": "4",
-    "spark.sql.catalogImplementation": "in-memory",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
-    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
-    "spark.shuffle.sort.bypassMergeThreshold": "1000",  # few, large payloads: straight into files, never sorted
-    "spark.driver.maxResultSize": "0",
-    "spark.locality.wait": "0s",
-    "spark.task.maxFailures": str(TASK_ATTEMPTS),
-} | spark_doors.SETTINGS
-
-_SETTINGS_OF_A_QUERY = ["spark.sql.adaptive.enabled", "spark.sql.execution.arrow.maxRecordsPerBatch",
-                        "spark.sql.execution.arrow.maxBytesPerBatch"]
-"""What a session of a Spark Connect server may set for itself, and needs."""
-
 _booted: java.Gateway | None = None  # a JVM that no session uses yet
 _gateway: java.Gateway | None = None
 _warm: "SparkSession | None" = None
+_ours: "tuple[SparkSession, str | None, Conf] | None" = None  # with the Spark Connect server and the settings it has
 _starting = Lock()
 
 
-def start(master: str | None = None, *, app_name: str = "applier") -> "SparkSession":
-    """The process's Spark session, started if there is none; `master` is a Spark master URL, all local cores if None,
-    or sc://HOST:PORT, a Spark Connect server, on whose workers this package must be installed.
+def start(master: str | None = None, *, conf: Conf = (), app_name: str = "applier") -> "SparkSession":
+    """Return a session for our queries: of the process's Spark context, which is started if there is none.
 
-    Raises ApplierError where pyspark or Java is missing, Java is too old, or Spark does not start.
+    master: a Spark master URL, None for all local cores; or sc://HOST:PORT, a Spark Connect server, on whose workers
+    this package must be installed. A context that is running already stays as it is, with its master and its sessions.
+    conf: settings by name; they win over the user's configuration files (applier.engine.spark.settings).
+
+    Raises ApplierError where pyspark or Java is missing, Java is too old, or Spark does not start, and UsageError for
+    settings that a running context does not take.
     """
+    global _ours
     left_out.open_again()
     _check_installed(master)
-    if _is_connect(master):
-        return _connected(master, app_name)
-    master = with_retries(master or "local[*]")
-    driver = _driver_settings(master)
-    local = prefork.settings() if is_local(master) else {}
     with _starting:
-        _connect(driver)
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
+        if _is_connect(master):
+            if _ours is None or _ours[1:] != (master, conf) or getattr(_ours[0], "is_stopped", False):
+                _ours = _connected(master, conf, app_name), master, conf
+            return _ours[0]
+        if not spark_doors.has_context():
+            _start_context(master, conf, app_name)
         from pyspark.sql import SparkSession
 
-        os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-        builder = SparkSession.builder.appName(app_name).master(master)
-        for name, value in (SETTINGS | _python_path() | driver | local).items():
-            builder = builder.config(name, value)
-        try:
-            spark = builder.getOrCreate()
-        except (PySparkException, Py4JError, OSError, EOFError) as error:
-            from applier.engine.spark import running
+        from applier.engine.spark import running
 
-            if running.is_silence(error) or (_gateway is not None and _gateway.process.poll() is not None):
-                raise running.java_is_gone(" while Spark was starting") from None
-            if isinstance(error, OSError | EOFError):
-                raise
-            of_java = re.search(r"^: [\w.$]+: (.*)", str(error), re.MULTILINE)
-            reason = of_java[1] if of_java else str(error)
-            raise ApplierError(f"Spark did not start with master {master}: {reason}") from None
-        finally:
-            spark_doors.withdraw()
+        with running.explain_spark_errors():
+            users = SparkSession.builder.getOrCreate()
+            if _ours is None or _ours[1:] != (None, conf) or _ours[0].sparkContext is not users.sparkContext:
+                _ours = _session_for_queries(users, conf), None, conf
+        spark = _ours[0]
     if _gateway is not None and _gateway.recording_lock is not None:
         _warm_up(spark)  # classes that this first JVM has not loaded are missing from the archive for the next ones
     return spark
 
 
-def boot(master: str | None = None) -> None:
-    """Start Java for a later `start` with the same `master`, while the caller imports what it needs.
+def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
+    """Start the process's Spark context, with the default session of whoever asks for one later."""
+    master = with_retries(given or "local[*]")
+    local = is_local(master)
+    _connect(settings.of_launch(conf, local=local))
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+
+    try:
+        spark_doors.connect(conf)
+        known = SparkConf()  # what the JVM has of the user's: spark-defaults.conf, spark-submit's arguments
+        for name, value in settings.of_context(local=local, named=given is not None).items():
+            known.setIfMissing(name, value)
+        if known.get("spark.app.name", spark_doors.NO_NAME) == spark_doors.NO_NAME:
+            known.setAppName(app_name)
+        known.setMaster(master)
+        known.setAll([*conf, *(prefork.settings() if local else {}).items()])
+        with settings.python_of_workers(known.get("spark.pyspark.python"), local=local):
+            SparkContext(conf=known)
+    except (PySparkException, Py4JError, OSError, EOFError) as error:
+        from applier.engine.spark import running
+
+        if running.is_silence(error) or (_gateway is not None and _gateway.process.poll() is not None):
+            raise running.java_is_gone(" while Spark was starting") from None
+        if isinstance(error, OSError | EOFError):
+            raise
+        of_java = re.search(r"^: [\w.$]+: (.*)", str(error), re.MULTILINE)
+        reason = of_java[1] if of_java else str(error)
+        raise ApplierError(f"Spark did not start with master {master}: {reason}") from None
+    finally:
+        spark_doors.withdraw()
+
+
+def _session_for_queries(users: "SparkSession", conf: Conf) -> "SparkSession":
+    """Return a new session beside the user's, which keeps its settings. Raises UsageError for settings that can only be
+    made before the context starts."""
+    started_with = users.sparkContext.getConf()
+    spark = users.newSession()
+    for name, value in settings.OF_SESSION.items():
+        if not started_with.contains(name):
+            spark.conf.set(name, value)
+    for name, value in conf:
+        if settings.NEEDED.get(name, value) != value:
+            raise UsageError(f"{name} has to be {settings.NEEDED[name]}: results depend on it", hint="leave it out")
+        if started_with.get(name) != value:
+            if not spark.conf.isModifiable(name):
+                raise UsageError(f"Spark is running in this process already, and {name} cannot be changed",
+                                 hint="make this setting where the Spark session is made, or stop that session first")
+            spark.conf.set(name, value)
+    for name, value in settings.NEEDED.items():
+        spark.conf.set(name, value)
+    return spark
+
+
+def master_in_use(master: str | None) -> str | None:
+    """Return the master of the context that `start` with this master takes: one that is running wins."""
+    return master if _is_connect(master) else spark_doors.master_of_context() or master
+
+
+def boot(master: str | None = None, conf: Conf = ()) -> None:
+    """Start Java for a later `start` with the same arguments, while the caller imports what it needs.
 
     For a command line, before it has imported anything that may start threads (see `prefork`).
     """
@@ -99,12 +131,13 @@ def boot(master: str | None = None) -> None:
     _check_installed(master)
     if _is_connect(master):
         return
-    _booted = _launched(_driver_settings(with_retries(master or "local[*]")), minimal=is_local(master))
+    local = is_local(master)
+    _booted = _launched(settings.of_launch(conf, local=local), minimal=local and not conf)
     if is_local(master):
         forking.start_no_threads()
 
 
-def start_in_background(master: str | None = None, *, app_name: str = "applier") -> "Future[SparkSession]":
+def start_in_background(master: str | None = None, conf: Conf = ()) -> "Future[SparkSession]":
     """Call `start` on a thread of its own: Java starts while the caller does something else.
 
     Once the session is there it also runs a first small job, so that the Python workers of a local master are forked
@@ -118,7 +151,7 @@ def start_in_background(master: str | None = None, *, app_name: str = "applier")
 
     def run() -> None:
         try:
-            spark = start(master, app_name=app_name)
+            spark = start(master, conf=conf)
         except BaseException as error:
             future.set_exception(error)
             return
@@ -147,7 +180,8 @@ def _warm_up(spark: "SparkSession") -> None:
 
     try:
         with running.awaited_at_exit():
-            stages.map_tasks(spark, _nothing, range(spark.sparkContext.defaultParallelism))
+            stages.map_tasks(spark, _nothing, range(spark.sparkContext.defaultParallelism),
+                             name="start Python workers")
     except Exception:
         return
     if _gateway is not None:
@@ -172,16 +206,19 @@ def _check_installed(master: str | None) -> None:
                            hint="pip install 'mysql-binlog-applier[connect]'")
 
 
-def _connected(master: str, app_name: str) -> "SparkSession":
-    """Start a session of a Spark Connect server; the server configures its JVM."""
+def _connected(master: str, conf: Conf, app_name: str) -> "SparkSession":
+    """Start a session of a Spark Connect server beside the user's; the server configures its JVM."""
     import grpc
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
 
     try:
-        spark = SparkSession.builder.remote(master).appName(app_name).getOrCreate()
-        for name in _SETTINGS_OF_A_QUERY:
-            spark.conf.set(name, SETTINGS[name])
+        SparkSession.builder.remote(master).getOrCreate()  # else ours would be the one that others get
+        spark = SparkSession.builder.remote(master).appName(app_name).create()
+        ours = [(name, settings.OF_SESSION[name]) for name in settings.OF_CONNECT]
+        for name, value in [*ours, *conf, *settings.NEEDED.items()]:
+            spark.conf.set(name, value)
+        atexit.register(spark.stop)  # a process with two open sessions of Spark Connect does not end
     except (PySparkException, grpc.RpcError) as error:
         raise ApplierError(f"Spark did not start with master {master}: {str(error).splitlines()[0]}") from None
     return spark
@@ -191,19 +228,19 @@ def _nothing(_: int) -> None:
     return None
 
 
-def _launched(driver: dict[str, str], *, minimal: bool = False) -> java.Gateway | None:
+def _launched(launch: dict[str, str], *, minimal: bool = False) -> java.Gateway | None:
     """A JVM for pyspark to find; None if there is one already, or Spark is configured to start in another way."""
     home = java.plain_spark_home()
     executable = java.find_java()
     if home is None or spark_doors.has_jvm():  # pyspark is not imported here: the JVM starts while that happens
         return None
-    return java.launch(executable, home, driver, minimal=minimal)
+    return java.launch(executable, home, launch, minimal=minimal)
 
 
-def _connect(driver: dict[str, str]) -> None:
+def _connect(launch: dict[str, str]) -> None:
     """Tell pyspark where its JVM is: the one already started, or one that is launched now."""
     global _booted, _gateway
-    gateway, _booted = _booted or _launched(driver), None
+    gateway, _booted = _booted or _launched(launch), None
     if gateway is None:
         return
     import pyspark.sql  # noqa: F401  (takes as long as the JVM does)
@@ -218,25 +255,3 @@ def with_retries(master: str) -> str:
     if master == "local":
         return f"local[1,{TASK_ATTEMPTS}]"
     return re.sub(r"^local\[([^,\]]+)\]$", rf"local[\1,{TASK_ATTEMPTS}]", master)
-
-
-def _python_path() -> dict[str, str]:
-    """Where workers find this package when it runs from a checkout; an installed package needs nothing."""
-    root = Path(__file__).parents[3]
-    if root.name in ("site-packages", "dist-packages"):
-        return {}
-    return {"spark.executorEnv.PYTHONPATH": str(root)}
-
-
-def _driver_settings(master: str) -> dict[str, str]:
-    """What the driver's JVM itself must start with."""
-    if not is_local(master):
-        return {}
-    half_of_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 21
-    return {
-        # Short runs spend more on the optimising compiler than it saves: the hot code here is not Java.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.driver.memory": f"{min(2048, half_of_memory)}m",
-        "spark.driver.host": "localhost",
-        "spark.driver.bindAddress": "127.0.0.1",
-    }

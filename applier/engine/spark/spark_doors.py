@@ -10,7 +10,8 @@ import os
 import re
 import struct
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ SETTINGS = {
 LAUNCHER = ("org.apache.spark.launcher.Main", "org.apache.spark.deploy.SparkSubmit")
 """Java's classes behind spark-submit: the first prints the command that runs the second."""
 _CONNECT = "pyspark.sql.connect"
-_OF_PYSPARK = "pyspark-shell"
+NO_NAME = "pyspark-shell"
+"""What spark-submit runs for pyspark, and the name of its application unless the user gives it one."""
 
 
 def home() -> Path | None:
@@ -54,7 +56,7 @@ def launcher_command(java: Path, spark_home: Path, settings: dict[str, str]) -> 
     """What prints the command of a driver's JVM with these settings."""
     options = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     return [str(java), "-Xmx128m", "-XX:TieredStopAtLevel=1", "-cp", f"{jars(spark_home)}/*", *LAUNCHER, *options,
-            _OF_PYSPARK]
+            NO_NAME]
 
 
 def printed_command(printed: str) -> list[str]:
@@ -96,6 +98,48 @@ def has_jvm() -> bool:
         return False
     context = getattr(pyspark, "SparkContext", None)
     return context is None or context._gateway is not None
+
+
+def has_context() -> bool:
+    """Whether this process has a Spark context that is running."""
+    return master_of_context() is not None
+
+
+def master_of_context() -> str | None:
+    """The master of this process's Spark context; None if there is none. pyspark is not imported for it."""
+    pyspark = sys.modules.get("pyspark")
+    context = getattr(getattr(pyspark, "SparkContext", None), "_active_spark_context", None)
+    master: str | None = None if context is None else context.master
+    return master
+
+
+def connect(conf: Iterable[tuple[str, str]]) -> None:
+    """Connect pyspark to the JVM that is offered, or have it start one with these settings. Afterwards a SparkConf has
+    the configuration that the JVM was started with."""
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll(list(conf)))
+
+
+@contextmanager
+def active_session_kept(session: object) -> Iterator[None]:
+    """Run, and leave the active session as it was: createDataFrame makes its own session the active one, which
+    `SparkSession.getActiveSession` and `builder.getOrCreate` would give to others."""
+    if is_of_connect(session):
+        yield
+        return
+    from pyspark.sql import SparkSession
+
+    of_java = SparkSession._get_j_spark_session_class(session._jvm)  # type: ignore[attr-defined]
+    before, java_before = SparkSession._activeSession, of_java.getActiveSession()
+    try:
+        yield
+    finally:
+        SparkSession._activeSession = before
+        if java_before.isDefined():
+            of_java.setActiveSession(java_before.get())
+        else:
+            of_java.clearActiveSession()
 
 
 def is_of_connect(session: object) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from applier.engine.spark import running
+from applier.engine.spark import running, spark_doors
 from applier.engine.spark.running import Progress
 from applier.engine.spill_buffer import SPILL_BYTES, Arrivals, SharedArrivals, SharedFile, SpillBuffer
 from applier.errors import ApplierError
@@ -40,18 +40,20 @@ def map_tasks(
     function: Callable[[Item], Result],
     items: Iterable[Item],
     *,
+    name: str = "",
     on_progress: Progress | None = None,
 ) -> list[Result]:
     """`function` of every item, each in a Spark task of its own; results in the order of the items.
 
-    `on_progress(done, total)` is called on this thread as tasks end. Raises the ApplierError of the first item (in
-    their order) whose task raised one, and TaskFailed for any other exception of a task.
+    `name` is what Spark's UI calls the job. `on_progress(done, total)` is called on this thread as tasks end. Raises
+    the ApplierError of the first item (in their order) whose task raised one, and TaskFailed for any other exception of
+    a task.
     """
     items = list(items)
     if not items:
         return []
     frame = _one_a_partition(spark, items).mapInArrow(_result_of_each(function), "task int, result binary")
-    return _collect(spark, frame, len(items), on_progress)
+    return _collect(spark, frame, len(items), name, on_progress)
 
 
 def shuffle_tasks(
@@ -62,6 +64,7 @@ def shuffle_tasks(
     n_units: int,
     *,
     shared: str | None = None,
+    name: str = "",
     on_progress: Progress | None = None,
 ) -> list[Result]:
     """One task per item yields payloads (unit, split, bytes); one task per unit takes its own, in the order of splits.
@@ -69,8 +72,8 @@ def shuffle_tasks(
     `map_function(item)` yields (unit in 0..n_units, split, payload), payload being any buffer of up to 64 MB; payloads
     of the same unit and split keep the order in which their item gave them. `reduce_function(unit, payloads)` runs for
     every unit, also for one that got nothing; `payloads` yields (split, buffer), and a buffer may lie in a mapped file,
-    so that memory holds at most SPILL_BYTES of them. Results in the order of units; progress and errors as in
-    `map_tasks`, an ApplierError of an item before one of a unit.
+    so that memory holds at most SPILL_BYTES of them. Results in the order of units; name, progress and errors as
+    in `map_tasks`, an ApplierError of an item before one of a unit.
 
     `shared`: a directory that all tasks see, as on one machine. Payloads are left in files there, and Spark carries
     only where they lie: through Java, payloads cost some six times the CPU. The caller removes it.
@@ -84,7 +87,7 @@ def shuffle_tasks(
     )
     frame = frame.repartitionById(n_units, "unit").mapInArrow(
         _result_of_unit(reduce_function, shared is not None), "task int, result binary")
-    return _collect(spark, frame, n_units, on_progress)
+    return _collect(spark, frame, n_units, name, on_progress)
 
 
 def _no_payloads(_: None) -> tuple[()]:
@@ -162,7 +165,9 @@ def _reduced(function: Callable[..., Any], unit: int, payloads: Iterator[tuple[t
 def _one_a_partition(spark: "SparkSession", items: list[Any]) -> "DataFrame":
     pickled = pa.array([pickle.dumps(item, pickle.HIGHEST_PROTOCOL) for item in items], pa.binary())
     numbers = pa.array(range(len(items)), pa.int32())
-    return spark.createDataFrame(pa.table([numbers, pickled], schema=_TASKS)).repartitionById(len(items), "task")
+    with spark_doors.active_session_kept(spark):
+        rows = spark.createDataFrame(pa.table([numbers, pickled], schema=_TASKS))
+    return rows.repartitionById(len(items), "task")
 
 
 def _result_of_each(function: Callable[[Any], Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -189,9 +194,10 @@ def _outcome(task: int, work: Callable[[], Any]) -> pa.RecordBatch:
     return pa.record_batch([pa.array([task], pa.int32()), pa.array([pickled], pa.binary())], schema=_RESULTS)
 
 
-def _collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, on_progress: Progress | None) -> list[Any]:
+def _collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, name: str,
+             on_progress: Progress | None) -> list[Any]:
     """Run the job and unpickle each task's outcome, in the order of the tasks."""
-    table = running.collect(spark, frame, n_tasks, on_progress)
+    table = running.collect(spark, frame, n_tasks, name, on_progress)
     results: list[Any] = [None] * n_tasks
     errors: dict[int, ApplierError] = {}
     for task, pickled in zip(table.column(0).to_pylist(), table.column(1), strict=True):

@@ -7,9 +7,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
+from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 
@@ -17,11 +19,13 @@ from applier.apply.tasks import ApplyTask, ApplyTasks
 from applier.binlog.archive.archive import open_archive
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
-from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UsageError
+from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent, UsageError
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
+from applier.jobs.changes.base_from_log import base_from_log
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.feed import OF_CHANGES
+from applier.jobs.changes.first_images import first_images
 from applier.jobs.changes.groups import FileGroups, WantedGroups
 from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns, last_left_out
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of, groups_of
@@ -42,7 +46,7 @@ from applier.plan.tasks import core_seconds, log_segments, walking_tasks
 from applier.plan.units import NO_CASCADES, NOT_CHOSEN, changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import Column
+from applier.schema.definition import Column, table_schema, without_rows
 from applier.schema.history.history import SchemaHistory
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
@@ -113,7 +117,8 @@ class ChangeFeed:
 
 class ChangeLog:
     """A part of an archive, outlined once, and the changes of its tables; `notes` are lines for people. Raises what a
-    replay would raise before it applies anything. `begins_at` is the base's position in this archive. `prepared` are XA
+    replay would raise before it applies anything. `known_by_changes` are the tables of which only rows are known that
+    the log changes. `begins_at` is the base's position in this archive. `prepared` are XA
     transactions that were pending where it begins."""
 
     def __init__(self, options: ChangesOptions, progress: Progress | None = None,
@@ -128,6 +133,7 @@ class ChangeLog:
 
         self._options, self.progress = options, progress
         self._base = manifest.load(options.base) if options.base is not None else None
+        self._folder: TemporaryDirectory[str] | None = None  # of a base that was made of the log
         outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared,
                               reapply=not options.complete)
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
@@ -136,6 +142,7 @@ class ChangeLog:
         for text in notes_on_choice(self._span, options):
             note(text)
         self.notes = tuple(notes)
+        self.known_by_changes: frozenset[TableName] = frozenset()
         self._wanted_groups = wanted_groups(self._span, options)
 
     @property
@@ -173,6 +180,46 @@ class ChangeLog:
         """The event groups of each of its files, by the file's number."""
         commits = commits_of(self._span)
         return ((number, groups_of(self.files, commits, wanted, number)) for number in self.files)
+
+    def from_first_images(self, tables: Collection[TableName]) -> ChangeLog:
+        """The same log with the rows that these tables had before it, as far as their changes show them; itself where
+        it has a base, or made all of the tables. Raises UnsupportedEvent for a table without a key, and for a
+        before-image that lacks columns."""
+        if self._base is not None:
+            return self
+        history = self._everything or self._history_of(set(tables))
+        older = {version.id: version for version in history.versions() if version.is_older_than_log}
+        chosen = {id: version.definition for id, version in older.items()
+                  if (version.definition.database, version.definition.name) in tables}
+        if not chosen:
+            return self
+        self._check_that_images_tell(history, chosen)
+        self.progress.phase("first images", 0, "tables")
+        used = used_tables(self._span, history, only(*tables))
+        found = first_images(chosen, log_segments(self._span, changed_versions(used, history)))
+        rows = {id: found[id] if id in found else without_rows(table_schema(version.definition))
+                for id, version in older.items()}
+        folder = TemporaryDirectory(prefix="applier-base-", ignore_cleanup_errors=True)
+        log = copy(self)
+        log._base = base_from_log(self._span, history, [older[id].definition for id in rows], [*rows.values()],
+                                  folder.name)
+        log._folder, log.begins_at = folder, log._base.position
+        log.known_by_changes = frozenset((one.database, one.name) for one in chosen.values())
+        log.notes += tuple(f"the log begins after {one.full_name} was made: its rows are known from their first changes"
+                           for one in chosen.values())
+        log._options = replace(self._options, schema=None)
+        log.__dict__.pop("_everything", None)
+        return log
+
+    def _check_that_images_tell(self, history: SchemaHistory, chosen: Collection[int]) -> None:
+        """Raise UnsupportedEvent where foreign keys change rows of these versions of which the log shows nothing."""
+        cascades = self._cascades(history, used_tables(self._span, history, EVERYTHING.wanted))
+        for version in history.versions():
+            if version.id in chosen and version.id in cascades and any(
+                    key.cascades for key in version.definition.foreign_keys):
+                raise UnsupportedEvent("foreign keys change rows of this table, and the log neither has these changes "
+                                       "nor the rows, since it begins later", table=version.definition.full_name,
+                                       hint="give a --base of the time when the log begins")
 
     def history(self, filter: TableFilter) -> SchemaHistory:
         """What the tables were that are wanted, and others, if all statements can be followed."""

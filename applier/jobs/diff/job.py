@@ -23,7 +23,7 @@ from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumns
 from applier.jobs.diff.comparing import Done, Side, Task, compare
 from applier.jobs.diff.files import Range, different, ranges
 from applier.jobs.diff.result import Compared, TableDiff
-from applier.jobs.diff.rows import DELETE, INSERT, Differences
+from applier.jobs.diff.rows import DELETE, INSERT, Differences, read_rows
 from applier.mysql.names import folded
 from applier.mysql.types import arrow_type
 from applier.options import DiffOptions
@@ -134,9 +134,7 @@ class _Table:
             if None in self._sides and side is not None:
                 for batch in side.rows(side.entry.files):
                     yield self._differences.single(batch, kind).batch
-        for path in files:
-            with pa.memory_map(str(path)) as source:
-                yield from pa.ipc.open_stream(source)
+        yield from read_rows(files, self._folders)
 
     def _rows_after(self) -> Iterator[pa.RecordBatch]:
         """All rows of the table after."""

@@ -8,8 +8,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +24,13 @@ OF_DIFFERENCES = pa.schema([
     pa.field("_changed", pa.list_(pa.string())),
 ])
 _KINDS = pa.array(CHANGE_TYPES)
+
+
+def read_rows(files: Sequence[Path], kept: object) -> Iterator[pa.RecordBatch]:
+    """The rows in files of IPC streams, one after the other; `kept` is what keeps the files."""
+    for path in files:
+        with pa.memory_map(str(path)) as source:
+            yield from pa.ipc.open_stream(source)
 
 
 @dataclass(frozen=True)

@@ -42,10 +42,10 @@ Runner = Callable[[Sequence[ExportTask], OnProgress], list[Exported]]
 
 
 def export_snapshot(options: ExportOptions, progress: Progress | None = None,
-                    run: Runner | None = None) -> list[Exported]:
+                    run: Runner | None = None, *, late_attempts: bool = False) -> list[Exported]:
     """Export a snapshot; returns its files of rows. Raises ApplierError, and publishes nothing then.
 
-    `run` runs the tasks; without it they run on threads of this process."""
+    `run` runs the tasks, with `late_attempts` as in `begin`; without it they run on threads of this process."""
     progress = progress or Silent()
     snapshot = manifest.load(options.snapshot)
     tables = [table for table in snapshot.tables if options.filter.wanted(table.database, table.name)]
@@ -56,18 +56,19 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
     definitions = [table.definition.in_databases(names) for table in tables]
     _check_names(definitions)
     check_listed(snapshot.root, [columns_of(files) for table in tables for files in table.lists])
-    with begin(options.output) as staging:
+    with begin(options.output, late_attempts=late_attempts) as staging:
         tasks = []
         for table, definition in zip(tables, definitions, strict=True) if options.rows else ():
             place = staging.place(definition.database, definition.name)
             # a versioned table takes all rows with their times, past ones included
             files = [file for file in (table.files if definition.versioning is None else table.history) if file.rows]
-            tasks += [ExportTask(snapshot.root, file, definition, place.root,
+            tasks += [ExportTask(snapshot.root, file, definition, place,
                                  f"{place.folder}/{number:04d}.{options.format}", options.format, options.replaces,
                                  options.where)
                       for number, file in enumerate(files)]
         progress.phase("export", len(tasks), "files")
         done = (run or on_threads)(tasks, lambda count, _: progress.update(count))
+        staging.settle({file.target: file.written_at for file in done})
         small, head = dict[str, bytes](), _head(options)
         if options.definitions:
             sequences = sequences_sql([(definition, table.files) for table, definition

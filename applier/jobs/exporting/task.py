@@ -15,19 +15,21 @@ from applier.jobs.exporting import statements
 from applier.jobs.exporting.cells import cells_of, has_no_member
 from applier.jobs.exporting.texts import rows_text
 from applier.schema.definition import TableDefinition
+from applier.snapshot import attempts
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.reader import read_batches
+from applier.snapshot.writer import TableTarget
 
 
 @dataclass(frozen=True)
 class ExportTask:
-    """`file` is a file of the snapshot at a uri, `target` the file to write in `root`, "sql" or "tsv"; `replaces` and
+    """`file` is a file of the snapshot at a uri, `target` the file to write at `place`, "sql" or "tsv"; `replaces` and
     `where` as in ExportOptions."""
 
     snapshot: str
     file: FileEntry
     definition: TableDefinition
-    root: str
+    place: TableTarget
     target: str
     format: str
     replaces: bool = False
@@ -36,9 +38,11 @@ class ExportTask:
 
 @dataclass(frozen=True)
 class Exported:
-    """What a task wrote, and, of a TSV file, the statements that load it."""
+    """The file that a task wrote, the path at which it is until the driver moves it to its own, and, of a TSV file, the
+    statements that load it."""
 
     target: str
+    written_at: str
     rows: int
     bytes: int
     load: str
@@ -46,15 +50,14 @@ class Exported:
 
 def export_file(task: ExportTask) -> Exported:
     """Write one file. Raises SnapshotError for a file that is missing, damaged, or not as its manifest says."""
-    filesystem, root = resolve(task.root)
-    attempt = f"{root}/{task.target}.{uuid.uuid4().hex}"
-    with filesystem.open_output_stream(attempt, compression=None) as sink:
+    filesystem, root = resolve(task.place.root)
+    written_at = attempts.written_at(uuid.uuid4().hex) if task.place.late_attempts else task.target
+    with filesystem.open_output_stream(f"{root}/{written_at}", compression=None) as sink:
         writer = _Writer(task, sink)
         for batch in read_batches(task.snapshot, task.file, task.definition):
             writer.add(batch)
         size = sink.tell()
-    filesystem.move(attempt, f"{root}/{task.target}")
-    return Exported(task.target, writer.rows, size, writer.load_statements())
+    return Exported(task.target, written_at, writer.rows, size, writer.load_statements())
 
 
 class _Writer:

@@ -59,8 +59,9 @@ class Repair:
     """What statements do to make the snapshot before into the one after: the rows that they change, what they drop, and
     what they leave as it is."""
 
-    def __init__(self, diff: Compared, *, definitions: bool = False) -> None:
+    def __init__(self, diff: Compared, *, definitions: bool = False, what: str = "") -> None:
         self._diff, self._definitions = diff, definitions
+        self._what = what or f"from {diff.before} to {diff.after}"
         differing = [table for table in diff.tables.values() if not table.same or table.notes]
         altered = [table for table in differing if None in table.definitions or table.notes]
         anew = altered if definitions else []
@@ -103,7 +104,7 @@ class Repair:
             f"It destroys: {text}" for text in self.destroyed]
         kept, made = ([change for change in changes if change.recreated == wanted] for wanted in (False, True))
         databases = {f"CREATE DATABASE IF NOT EXISTS {quote_name(change.definition.database)}": None for change in made}
-        return Script(f"from {self._diff.before} to {self._diff.after}", "it was before",
+        return Script(self._what, "it was before",
                       [change.name for change in changes] + dropped, [change.statements() for change in kept],
                       checks_off=checks_off, instead=": drop them first, and create them again afterwards",
                       guards=[*self._no_other_children(there, checks_off=checks_off), *self._same_rows()],

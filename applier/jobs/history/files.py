@@ -25,6 +25,7 @@ from applier.jobs.history.job import Histories, RowHistory
 from applier.jobs.history.listing import MANIFEST, HistoryFile, HistoryFiles
 from applier.plan.stops.stop_error import first_of
 from applier.schema.ddl.schema_changes import TableName
+from applier.snapshot.attempts import all_written_at
 from applier.snapshot.publish import begin
 from applier.snapshot.writer import TableTarget
 
@@ -67,9 +68,10 @@ class _Parts:
         paths = [f"{self.target.folder}/{kind}-{number:04d}-{attempt}.parquet" for kind in ("closed", "open")]
         rows, histories = [0, 0], self.histories
         with ExitStack() as stack:
-            writers = [stack.enter_context(row_file(
-                "parquet", stack.enter_context(filesystem.open_output_stream(f"{root}/{path}", compression=None)),
-                histories.schema, histories.log.columns, self.table)) for path in paths]
+            sinks = [stack.enter_context(filesystem.open_output_stream(f"{root}/{self.target.written_at(path)}",
+                                                                       compression=None)) for path in paths]
+            writers = [stack.enter_context(row_file("parquet", sink, histories.schema, histories.log.columns,
+                                                    self.table)) for sink in sinks]
             for batch in batches:
                 is_open = pc.is_null(batch.column("_to_seq"))
                 for place, wanted in enumerate((pc.invert(is_open), is_open)):
@@ -80,12 +82,13 @@ class _Parts:
             yield HistoryFile(path, rows[place], is_open=place == 1)
 
 
-def write_history(history: RowHistory, output: str, cores: int, run: Runner, progress: Progress) -> HistoryFiles:
-    """Write a directory, which is complete or not there. Raises ApplierError; of what a replica would stop at, the
-    first in the log."""
+def write_history(history: RowHistory, output: str, cores: int, run: Runner, progress: Progress, *,
+                  late_attempts: bool = False) -> HistoryFiles:
+    """Write a directory, which is complete or not there; `late_attempts` as in `begin`. Raises ApplierError; of what a
+    replica would stop at, the first in the log."""
     histories, tasks, seconds = history.in_parts(cores)
     shares = [share for share in tasks.shares if not histories.log.versions.keys().isdisjoint(share.units)]
-    with begin(output) as staging:
+    with begin(output, late_attempts=late_attempts) as staging:
         parts = _Parts(histories, tasks.segments, history.table, staging.place(*history.table))
         progress.phase("history", len(shares), "tasks")
         outcomes = run(parts.write, shares or [TaskShare({}, frozenset())], seconds,
@@ -93,6 +96,7 @@ def write_history(history: RowHistory, output: str, cores: int, run: Runner, pro
         if stops := [outcome.error for outcome in outcomes if isinstance(outcome, Stopped)]:
             raise first_of(stops, {file.uri: number for number, file in histories.log.files.items()})
         files = tuple(file for outcome in outcomes if not isinstance(outcome, Stopped) for file in outcome)
+        staging.settle(all_written_at(file.file for file in files))
         position = history.ends_at
         made = HistoryFiles(".".join(history.table), str(position), position.gtid_set, history.key, files)
         staging.commit_files([file.file for file in files], {}, MANIFEST,

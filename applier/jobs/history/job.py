@@ -119,6 +119,7 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
     """Plan how the table's changes are applied, which are to be complete ones; of all rows, or of those with these
     keys. Raises what a feed of them raises."""
     compiling.ensure("history", changes.progress)
+    changes = changes.from_first_images([table])
     log, task = changes.applied(table, columns, keys)
     for version in log.versions.values():
         if version.definition.versioning is not None:

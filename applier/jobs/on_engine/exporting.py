@@ -20,7 +20,8 @@ def export(options: ExportOptions, progress: Progress) -> list[Exported]:
 
     def run(files: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:
         seconds = sum(task.file.bytes for task in files) * EXPORT_NANOSECONDS / 1e9
-        return tasks.run(options, progress, export_file, files, seconds, on_progress)
+        name = f"export {len(files):,} file{'s' * (len(files) != 1)}"
+        return tasks.run(options, progress, name, export_file, files, seconds, on_progress)
 
     compiling.ensure("export", progress)
-    return export_snapshot(options, progress, run)
+    return export_snapshot(options, progress, run, late_attempts=tasks.have_late_attempts(options))

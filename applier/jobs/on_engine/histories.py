@@ -17,7 +17,8 @@ from applier.options import HistoryFilesOptions
 def write(history: RowHistory, options: HistoryFilesOptions, progress: Progress) -> HistoryFiles:
     """Write a directory of all versions. Raises ApplierError, and publishes nothing then."""
     return write_history(history, options.output, _cores(options, progress),
-                         partial(tasks.run, options, progress), progress)
+                         partial(tasks.run, options, progress, f"history of {'.'.join(history.table)}"), progress,
+                         late_attempts=tasks.have_late_attempts(options))
 
 
 def _cores(options: HistoryFilesOptions, progress: Progress) -> int:
@@ -27,4 +28,5 @@ def _cores(options: HistoryFilesOptions, progress: Progress) -> int:
     from applier.engine.spark import session
     from applier.engine.spark.executor import OnSpark
 
-    return OnSpark(session.start_in_background(options.master), options.master, progress.note).cores
+    started = session.start_in_background(options.master, options.conf)
+    return OnSpark(started, session.master_in_use(options.master), progress.note).cores

@@ -1,6 +1,6 @@
 """A replay whose tasks run in this process or in Spark.
 
-A Spark session that exists in this process is used as it is; else one is started in the background while the archive is
+A Spark context that exists in this process is used; else one is started in the background while the archive is
 outlined, and kept for the next call. Kernels are compiled first: Spark's workers would wait for each other's.
 """
 
@@ -34,15 +34,16 @@ def _executor(options: ReplayOptions, progress: Progress) -> Executor:
     if chosen.why:
         progress.note(str(chosen))
     if chosen.engine == "spark":
-        return _on_spark(options.master, progress)
+        return _on_spark(options, progress)
     cores = os.cpu_count() or 1
     if chosen.engine == "local":
         return ThisProcess(cores)
-    return ByWork(cores, lambda: _on_spark(None, progress), progress.note)
+    return ByWork(cores, lambda: _on_spark(options, progress), progress.note)
 
 
-def _on_spark(master: str | None, progress: Progress) -> Executor:
+def _on_spark(options: ReplayOptions, progress: Progress) -> Executor:
     from applier.engine.spark import session
     from applier.engine.spark.executor import OnSpark
 
-    return OnSpark(session.start_in_background(master), master, progress.note)
+    started = session.start_in_background(options.master, options.conf)
+    return OnSpark(started, session.master_in_use(options.master), progress.note)

@@ -15,10 +15,15 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def run(options: Places, progress: Progress, function: Callable[[Item], Result], items: Sequence[Item],
+def have_late_attempts(options: Places) -> bool:
+    """Whether attempts of the tasks that `run` runs may go on after others have taken their place."""
+    return choose(options).engine != "local"
+
+
+def run(options: Places, progress: Progress, name: str, function: Callable[[Item], Result], items: Sequence[Item],
         core_seconds: float, on_progress: Callable[[int, int], None]) -> list[Result]:
     """`function` of every item, on threads of this process or as Spark's tasks; results in the order of the items.
-    Raises the ApplierError of the first item that has one."""
+    `name` is what Spark's UI calls the job. Raises the ApplierError of the first item that has one."""
     chosen = choose(options)
     if chosen.engine == "auto":
         chosen = choose_by_work(core_seconds)
@@ -31,5 +36,5 @@ def run(options: Places, progress: Progress, function: Callable[[Item], Result],
     from applier.engine.spark.stages import map_tasks
 
     with running.explain_spark_errors():
-        spark = session.wait_for(session.start_in_background(options.master), progress.note)
-        return map_tasks(spark, function, items, on_progress=on_progress)
+        spark = session.wait_for(session.start_in_background(options.master, options.conf), progress.note)
+        return map_tasks(spark, function, items, name=name, on_progress=on_progress)

@@ -114,8 +114,9 @@ class _Replay:
         bigints = options.unsigned_bigint or AS_DECIMAL if base is None else \
             choice_onto(base.source.options, options.unsigned_bigint)
         options = self.options = replace(options, unsigned_bigint=bigints)
-        with (begin(options.output, options.file_bytes, unsigned_bigint=bigints) if lake is None else
-              lake.begin(options.file_bytes, unsigned_bigint=bigints)) as staging, \
+        late = self.executor.has_late_attempts
+        with (begin(options.output, options.file_bytes, unsigned_bigint=bigints, late_attempts=late)
+              if lake is None else lake.begin(options.file_bytes, unsigned_bigint=bigints)) as staging, \
                 told_of_left_out(options, base):
             n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
             outlining = Outlining(self.executor, options, relevance_to(options), n_bytes, self.progress, self._note,
@@ -129,7 +130,7 @@ class _Replay:
                 return self._as_before(base)
             while not part.is_last:
                 with begin(staging.within_pass(outlining.n_passes), options.file_bytes, unsigned_bigint=bigints,
-                           lasts=False) as between:
+                           lasts=False, late_attempts=late) as between:
                     made = self._replay(part, between)
                 staging.drop_pass(outlining.n_passes - 1)
                 with self._timed("outline"):

@@ -17,6 +17,7 @@ from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.plan.planned import PlannedVersion
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.history.table_versions import TableVersion
+from applier.snapshot.attempts import all_written_at
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.staging import Staging
@@ -30,6 +31,7 @@ _Name = TypeVar("_Name", bound=str)
 def table_entries(live: list[TableVersion], planned: list[PlannedVersion], results: list[UnitResult],
                   base: Snapshot | None, staging: Staging) -> list[TableEntry]:
     """The manifest's tables: units' new files, the base's files where nothing changed; one file for an empty table."""
+    staging.settle(all_written_at(file.path for result in results for file in (*(result.files or ()), *result.history)))
     by_number = {result.number: result for result in results}
     by_version = {item.version.id: item for item in planned}
     entries = []

@@ -10,12 +10,13 @@ lack columns, JSON diffs, and rows that foreign keys change below the log are ta
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from applier.engine import compiling
-from applier.errors import UsageError
+from applier.errors import SchemaError, UsageError
 from applier.io.new_output import new_output
 from applier.io.progress import Progress, Silent
 from applier.jobs.changes.job import ChangeLog
@@ -47,6 +48,8 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
         compiling.ensure(job, progress)
     log = ChangeLog(options.changes, progress)
     found = chosen(log, options)
+    if (later := log.from_first_images(found.tables)) is not log:
+        log, found = later, chosen(later, options)
     with TemporaryDirectory(prefix="applier-undo-") as folder:
         tables = parents_first(_tables(log, found, options, Path(folder), progress))
         changed = [one for one in tables if one.rows or one.statements]
@@ -66,9 +69,11 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
                     raise
                 shown = (f"No proof: {error.message}.",)
         return Undone(options.output, options.format, found.count, found.gtids, found.times,
-                      tuple(map(_undone, tables)), tuple(conflict for one in tables for conflict in one.conflicts),
+                      tuple(_undone(one, log.known_by_changes) for one in tables),
+                      tuple(conflict for one in tables for conflict in one.conflicts),
                       tuple(conflict for one in tables for conflict in one.undone_anyway),
-                      not checks_off, tuple(sql.checks(changed, found.definitions if checks_off else ())), shown,
+                      not checks_off,
+                      tuple(sql.checks(changed, found.definitions if checks_off else (), log.known_by_changes)), shown,
                       log.notes + found.notes)
 
 
@@ -81,6 +86,10 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
         of_table, task = log.applied(name)
         table = TracedTable(replace(of_table, wanted=found.wanted), task, found.first_version,
                             found.losses.get(name, {}), commits)
+        if name in log.known_by_changes and (lost := next((one for one in table.losses if one.is_chosen), None)):
+            raise SchemaError("the log does not tell which rows this statement took away: it begins after the table "
+                              "was made", file=log.files[lost.end[0]].name, position=lost.end[1],
+                              table=".".join(name), hint="give a --base of a time before the statement")
         rows[name] = RowsToUndo(table, options.on_conflict, options.where)
         progress.update(len(rows))
         if not len(rows[name].chains):
@@ -100,7 +109,8 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
     return tables
 
 
-def _undone(table: TableUndo) -> UndoneTable:
+def _undone(table: TableUndo, known_by_changes: Collection[TableName]) -> UndoneTable:
+    is_counted = (table.definition.database, table.definition.name) not in known_by_changes
     return UndoneTable(table.definition.full_name, table.inserted, table.deleted, table.updated, table.recreated,
                        () if table.recreated else table.statements, table.same, table.partly, table.in_conflict,
-                       table.rows_after)
+                       table.rows_after if is_counted else None)

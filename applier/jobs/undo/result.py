@@ -33,8 +33,9 @@ class UndoneTable:
     in_conflict: int
     """Rows that are not undone, since others have changed them, have their key, or refer to them, or since their parent
     rows are gone."""
-    rows_after: int
-    """How many rows the table has then, if nothing else is written meanwhile."""
+    rows_after: int | None
+    """How many rows the table has then, if nothing else is written meanwhile; None if the log begins after the table
+    was made."""
 
     @property
     def rows(self) -> int:

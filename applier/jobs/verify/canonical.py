@@ -14,13 +14,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.columns.values import EXACT_POWERS_OF_TEN
 from applier.jobs.exporting.cells import texts_of
-from applier.mysql.byte_columns import value_bytes
+from applier.jobs.importing.sql.literals import column_values
+from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Literals
+from applier.jobs.importing.sql.tuple_kernel import NULL, TEXT
+from applier.mysql.byte_columns import beside, value_bytes
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type, quote_name
-from applier.schema.definition import Column
+from applier.schema.definition import Column, TableDefinition
 
 _MICROSECONDS = 6
 _DOUBLE = 8
@@ -47,6 +51,28 @@ def hashed(column: Column, values: pa.Array) -> Hashed:
     return Hashed(*value_bytes(texts_of(column, values)), nulls, _cut(column.type))
 
 
+def canonical_bytes(column: Column, values: pa.Array) -> pa.Array:
+    """What is hashed of values, as pa.binary()."""
+    cells = hashed(column, values)
+    found = beside(values, pa.binary(), cells.offsets, cells.data)
+    return pc.binary_slice(found, 0, -cells.cut) if cells.cut else found
+
+
+def stored_values(column: Column, definition: TableDefinition, data: pa.Array) -> pa.Array:
+    """Bytes that are hashed (pa.binary()) as a snapshot has the values: of `arrow_type(column.type)`. Raises ValueError
+    for bytes that are no values of the column."""
+    if column.type.entry.family in _READ_DIRECTLY:
+        return values_of(column, data)
+    offsets = np.frombuffer(data.buffers()[1], np.int32)[:len(data) + 1].astype(np.int64)
+    is_null = data.is_null().to_numpy(zero_copy_only=False)
+    literals = Literals(np.frombuffer(data.buffers()[2] or b"", np.uint8), offsets[:-1], np.diff(offsets),
+                        np.where(is_null, NULL, TEXT).astype(np.uint8), 1 << TEXT)
+    try:
+        return column_values(literals, column, definition, LiteralContext(backslash=False)).array
+    except LiteralError as error:
+        raise ValueError(f"{error.literal!r} in {column.name}: {error}") from None
+
+
 def values_of(column: Column, data: pa.Array) -> pa.Array:
     """Bytes that are hashed (pa.binary()) as values for people: of `arrow_type(column.type)`, but for dates and times,
     which are text."""
@@ -60,6 +86,11 @@ def values_of(column: Column, data: pa.Array) -> pa.Array:
         return data
     texts = data.cast(pa.string())
     return texts if family in (Family.DATE, Family.DATETIME, Family.TIME) else texts.cast(stored)
+
+
+_READ_DIRECTLY = frozenset({Family.FLOATING, Family.BIT, Family.BYTES, Family.DOCUMENT, Family.GEOMETRY,
+                            Family.VECTOR})
+"""Families whose bytes are not what a literal of them says."""
 
 
 def _cut(kind: ColumnType) -> int:

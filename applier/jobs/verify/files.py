@@ -23,7 +23,7 @@ from applier.errors import ApplierError, SnapshotError
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import join
 from applier.schema.definition import TableDefinition, table_schema
-from applier.snapshot import location, manifest
+from applier.snapshot import attempts, location, manifest
 from applier.snapshot.checks import check_columns, reading
 from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.digest import can_check
@@ -152,7 +152,7 @@ def _shown(key: int | bytes | None) -> str:
 def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot, named: set[str],
                 shards: Mapping[Shard, str]) -> Iterator[str]:
     """A line for each file that exists and that nothing names. What a shard with a complaint names is not known, so
-    there is none for its folder."""
+    there is none for its folder. Files of late attempts are hidden from readers, and no fault."""
     folder = root if snapshot.lake is None else location.resolve(snapshot.uri)[1]  # a lake has other versions' files
     own = folder.removeprefix(root).lstrip("/")
     named = named | {join(own, MANIFEST), MARKER} | {shard.path for shard in shards}
@@ -161,5 +161,6 @@ def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot, named:
     unknown = {shard.folder for shard, complaint in shards.items() if complaint}
     for info in filesystem.get_file_info(fs.FileSelector(folder, recursive=True)):
         path = info.path.removeprefix(root).lstrip("/")
-        if info.type != fs.FileType.Directory and path not in named and path.rpartition("/")[0] not in unknown:
+        if info.type != fs.FileType.Directory and path not in named and path.rpartition("/")[0] not in unknown \
+                and not attempts.is_hidden(folder, info.path):
             yield f"{path if path.isprintable() else ascii(path)}: it exists, and the manifest does not name it"

@@ -11,21 +11,19 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.io.progress import Progress
-from applier.jobs.server_session import Row, text, whole_number
+from applier.jobs.server_session import Row, whole_number
 from applier.jobs.verify import statements
-from applier.jobs.verify.answers import Answers, RowHashes, range_sums, row_hashes
+from applier.jobs.verify.answers import Answers, range_sums
 from applier.jobs.verify.comparing import compare
-from applier.jobs.verify.plan import ComparedTable, ComparisonPlan, Hash, plan
+from applier.jobs.verify.plan import ComparedTable, Hash, plan
 from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
+from applier.jobs.verify.row_differences import row_differences
 from applier.jobs.verify.rows import different_rows
 from applier.jobs.verify.server import Server, ServerPosition
+from applier.jobs.verify.server_rows import ServerRows
 from applier.jobs.verify.sums import RangeSums, TableSums, sums_of
 from applier.schema.table_filter import TableFilter
 from applier.snapshot.manifest import BinlogPosition, Snapshot
@@ -34,9 +32,10 @@ Leading = Callable[[Snapshot, ServerPosition], Snapshot]
 
 
 def compare_live(snapshot: Snapshot, server: Server, lead: Leading | None, filter: TableFilter, hash: Hash, rows: int,
-                 progress: Progress) -> ServerComparison:
+                 progress: Progress, *, for_repair: bool = False) -> ServerComparison:
     """Compare a snapshot with a server; `lead` makes one at a later position of it. Of each table that differs, so many
-    rows are shown. Raises UsageError where the two cannot be at one position, or the server cannot be asked."""
+    rows are shown; with `for_repair`, the values of all rows that differ are fetched. Raises UsageError where the two
+    cannot be at one position, or the server cannot be asked."""
     if snapshot.position.flavour not in (server.flavour, "unknown"):
         raise UsageError(f"the snapshot is of {snapshot.position.flavour}, the server is of {server.flavour}",
                          file=snapshot.uri, hint="a snapshot is compared with servers of its own kind")
@@ -50,8 +49,10 @@ def compare_live(snapshot: Snapshot, server: Server, lead: Leading | None, filte
         progress.update(len(answers.sums))
     sums = sums_of(chosen, progress)
     found = compare(chosen, sums, answers)
-    different = tuple(_with_rows(chosen, sums[table.full_name], table, server, rows) for table in found.different)
-    return replace(found, different=different)
+    there = ServerRows(chosen, server)
+    different = tuple(_with_rows(sums[table.full_name], table, there, rows) for table in found.different)
+    return replace(found, different=different,
+                   differences=row_differences(found, sums, there) if for_repair else None)
 
 
 def _at(position: ServerPosition, snapshot: Snapshot, lead: Leading | None) -> Snapshot:
@@ -90,31 +91,19 @@ def _ahead(position: BinlogPosition, server: ServerPosition) -> str:
     return ""
 
 
-def _with_rows(plan: ComparisonPlan, sums: TableSums, table: DifferentTable, server: Server, most: int
-               ) -> DifferentTable:
+def _with_rows(sums: TableSums, table: DifferentTable, there: ServerRows, most: int) -> DifferentTable:
     """The table with the first rows that differ, and what the server has of them."""
-    found = list(islice(_rows(plan, sums, table, server), most))
+    found = list(islice(_rows(sums, table, there), most))
     for number in sorted({row.range for row in found}):
         wanted = [row for row in found if row.range == number and row.kind != "here"]
-        held = _values(server, table.table, number, [row.key for row in wanted])
+        held = dict(there.values(table.table, number, [row.key for row in wanted]))
         found = [replace(row, there=held.get(row.key)) if row in wanted else row for row in found]
     return replace(table, rows=tuple(found))
 
 
-def _rows(plan: ComparisonPlan, sums: TableSums, table: DifferentTable, server: Server) -> Iterator[DifferentRow]:
+def _rows(sums: TableSums, table: DifferentTable, there: ServerRows) -> Iterator[DifferentRow]:
     for part in table.ranges:
-        there = server.rows(statements.row_hashes(plan, table.table, part.number),
-                            _BEFORE_KEY + 1 + len(table.table.columns), partial(_row_hashes, table.table))
-        yield from different_rows(plan.snapshot.root, sums, part.number, there)
-
-
-def _values(server: Server, table: ComparedTable, number: int, keys: Sequence[str]
-            ) -> dict[str, tuple[bytes | None, ...]]:
-    """What the server has of the rows with these keys."""
-    if not keys:
-        return {}
-    return server.rows(statements.row_values(table, number, keys), 1 + len(table.columns),
-                       lambda rows: {text(key): tuple(values) for key, *values in rows})
+        yield from different_rows(there.plan.snapshot.root, sums, part.number, there.hashes(table.table, part.number))
 
 
 def _sums(table: ComparedTable, rows: Sequence[Row]) -> dict[tuple[str, int], RangeSums]:
@@ -126,15 +115,5 @@ def _sums(table: ComparedTable, rows: Sequence[Row]) -> dict[tuple[str, int], Ra
     return found
 
 
-def _row_hashes(table: ComparedTable, rows: Sequence[Row]) -> RowHashes:
-    """The keys and hashes of a range's rows. Raises ValueError for rows that are none."""
-    flat = np.array([row[_BEFORE_KEY:] for row in rows], object).reshape(len(rows), -1)
-    keys, numbers = (pa.array(cells, pa.binary()).cast(pa.string()) for cells in (flat[:, 0], flat[:, 1:].ravel()))
-    if keys.null_count or numbers.null_count or not pc.all(pc.match_substring_regex(keys, _KEY)).as_py():
-        raise ValueError("no keys and hashes")
-    return row_hashes(table, keys, numbers.cast(pa.uint64()).to_numpy())
-
-
-_BEFORE_SUMS = _BEFORE_KEY = 4
-"""Columns of a range's sums before the number of rows, and of a row before its key."""
-_KEY = "^[0-9A-F.]*$"
+_BEFORE_SUMS = 4
+"""Columns of a range's sums before the number of rows."""

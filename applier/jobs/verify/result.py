@@ -10,6 +10,9 @@ from typing import Literal
 
 import pyarrow as pa
 
+from applier.errors import UsageError
+from applier.jobs.diff.result import Compared
+from applier.jobs.guarded_sql.repair import Repair
 from applier.jobs.verify import statements
 from applier.jobs.verify.plan import ComparedTable, ComparisonPlan
 from applier.schema.definition import Column
@@ -93,6 +96,8 @@ class ServerComparison:
     server_position: str | None
     different: tuple[DifferentTable, ...]
     plan: ComparisonPlan = field(repr=False)
+    differences: Compared | None = field(default=None, repr=False)
+    """All rows that differ, as those before and after a repair of the server, if they were asked for."""
 
     @property
     def same(self) -> bool:
@@ -103,6 +108,14 @@ class ServerComparison:
     def by_table(self) -> dict[str, DifferentTable]:
         """The tables that differ, by "db.table"."""
         return {table.full_name: table for table in self.different}
+
+    def repair(self) -> Repair:
+        """What makes the server's rows those of the snapshot. Raises UsageError where the rows were not asked for."""
+        if self.differences is None:
+            raise UsageError("the server was not asked for the values of the rows that differ",
+                             hint="compare with for_repair=True")
+        return Repair(self.differences, what=f"make the rows of a server at {self.server_position} those of the "
+                                             "snapshot")
 
     def rows_sql(self) -> Iterator[str]:
         """Statements, without ends, that ask the server for the rows of ranges that differ: its answer, beside the

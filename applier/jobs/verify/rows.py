@@ -10,18 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.jobs.verify.answers import RowHashes
-from applier.jobs.verify.canonical import hashed
+from applier.jobs.verify.canonical import canonical_bytes
 from applier.jobs.verify.plan import ComparedTable
 from applier.jobs.verify.result import DifferentRow
 from applier.jobs.verify.sums import TableSums, hashes_of
-from applier.mysql.byte_columns import beside, hexadecimal
+from applier.mysql.byte_columns import hexadecimal
 from applier.schema.definition import Column
 from applier.snapshot.reader import read_batches
 
 
 def different_rows(uri: str, sums: TableSums, number: int, there: RowHashes) -> Iterator[DifferentRow]:
     """The rows of a range that are not the same on the server: those that are here first, in their order."""
-    batches, here = _rows_here(uri, sums, number)
+    batches, here = rows_here(uri, sums, number)
     codes = pa.concat_arrays([here.keys, there.keys]).dictionary_encode().indices.to_numpy()
     split, most = len(here.keys), int(codes.max(initial=-1)) + 1
     left, right = codes[:split], codes[split:]
@@ -43,7 +43,7 @@ def different_rows(uri: str, sums: TableSums, number: int, there: RowHashes) -> 
                            batches.slice(int(place), 1) if is_here else None, None, abs(more) or 1)
 
 
-def _rows_here(uri: str, sums: TableSums, number: int) -> tuple[pa.RecordBatch, RowHashes]:
+def rows_here(uri: str, sums: TableSums, number: int) -> tuple[pa.RecordBatch, RowHashes]:
     """The snapshot's rows of a range, and what is made of them."""
     table, batches, keys, hashes = sums.table, [], [], []
     for file in sums.files_with(number):
@@ -68,9 +68,6 @@ def _keys(table: ComparedTable, batch: pa.RecordBatch, hashes: np.ndarray) -> pa
 
 def key_texts(columns: Sequence[Column], key: Sequence[pa.Array]) -> pa.Array:
     """What rows with these values in the columns of their key are known by."""
-    parts = []
-    for column, values in zip(columns, key, strict=True):
-        cells = hashed(column, values)
-        texts = beside(values, pa.binary(), cells.offsets, cells.data)
-        parts.append(pc.utf8_upper(hexadecimal(pc.binary_slice(texts, 0, -cells.cut) if cells.cut else texts)))
+    parts = [pc.utf8_upper(hexadecimal(canonical_bytes(column, values)))
+             for column, values in zip(columns, key, strict=True)]
     return pc.binary_join_element_wise(*parts, ".")

@@ -29,28 +29,38 @@ class Dialect(Protocol):
         ...
 
 
-class _DuckDb:
-    """`read_parquet` of a list of files."""
+class DuckDb:
+    """Views in DuckDB, in a catalog of this name, if it has one."""
+
+    def __init__(self, catalog: str = "") -> None:
+        self._in = f"{self._name(catalog)}." if catalog else ""
 
     def takes(self, name: str) -> bool:
+        """Whether a database or a view can have a name."""
         return True
 
     def database(self, name: str) -> str:
-        return f"CREATE SCHEMA IF NOT EXISTS {self._name(name)};\n"
+        """A statement that makes a database where there is none."""
+        return f"CREATE SCHEMA IF NOT EXISTS {self._in}{self._name(name)};\n"
 
     def view(self, view: View) -> str:
-        name = f"{self._name(view.database)}.{self._name(view.name)}"
-        files = ",\n    ".join(self._text(_escaped(path)) for path in view.files)
+        """The statements that make a view."""
+        name = f"{self._in}{self._name(view.database)}.{self._name(view.name)}"
         made = (f"CREATE OR REPLACE VIEW {name} AS SELECT {', '.join(map(self._column, view.columns))}\n"
-                f"  FROM read_parquet([\n    {files}], hive_partitioning = false);\n")
+                f"  FROM {self._rows(view)};\n")
         return made + "".join(f"COMMENT ON COLUMN {name}.{self._name(column.name)} IS {self._text(column.comment)};\n"
                               for column in view.columns if column.comment)
 
     def as_of(self, view: View, as_of: AsOf) -> str:
-        database = self._name(view.database)
+        """A statement that makes the function over a view of a history."""
+        database = f"{self._in}{self._name(view.database)}"
         return (f"CREATE OR REPLACE MACRO {database}.{self._name(as_of.name)}({as_of.argument}) AS TABLE\n"
                 f"  SELECT {', '.join(self._name(column.name) for column in as_of.columns)}\n"
                 f"  FROM {database}.{self._name(view.name)} {_valid_at(as_of.argument)};\n")
+
+    def _rows(self, view: View) -> str:
+        files = ",\n    ".join(self._text(_escaped(path)) for path in view.files)
+        return f"read_parquet([\n    {files}], hive_partitioning = false)"
 
     def _column(self, column: ViewColumn) -> str:
         name = self._name(column.name)
@@ -134,4 +144,4 @@ def _unglobbed(path: str) -> str:
     return "".join(f"\\{char}" if char in "*?[]{}\\" else char for char in path)
 
 
-DIALECTS: dict[str, Dialect] = {"duckdb": _DuckDb(), "spark": _SparkSql()}
+DIALECTS: dict[str, Dialect] = {"duckdb": DuckDb(), "spark": _SparkSql()}

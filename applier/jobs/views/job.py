@@ -11,7 +11,7 @@ from applier.io.printable import printable
 from applier.io.resolver import resolve
 from applier.jobs.change_files.described import MANIFEST
 from applier.jobs.history import listing as history
-from applier.jobs.views.dialects import DIALECTS
+from applier.jobs.views.dialects import DIALECTS, Dialect
 from applier.jobs.views.sources import of_changes, of_file, of_history, of_snapshot
 from applier.jobs.views.view import View
 from applier.schema.table_filter import EVERYTHING, TableFilter
@@ -21,25 +21,40 @@ from applier.snapshot.manifest import Snapshot
 
 def views(place: str, dialect: str, filter: TableFilter = EVERYTHING) -> Iterator[str]:
     """The statements for a snapshot, for a directory of changes or a file of these, or for a history. Raises what
-    `views_of` raises, UsageError for files of other kinds, and SnapshotError if nothing is there."""
+    `views_in` and `statements` raise."""
+    what, found = views_in(place, filter)
+    return _printed(what, found, dialect)
+
+
+def views_in(place: str, filter: TableFilter = EVERYTHING) -> tuple[str, Iterable[View]]:
+    """What is at a place, for people, and its views. Raises UsageError for files of other kinds, and SnapshotError if
+    nothing is there."""
     filesystem, path = resolve(place)
     sources = {path: of_file, f"{path}/{MANIFEST}": of_changes, f"{path}/{history.MANIFEST}": of_history}
-    for info, views_in in zip(filesystem.get_file_info([*sources]), sources.values(), strict=True):
+    for info, views_of_source in zip(filesystem.get_file_info([*sources]), sources.values(), strict=True):
         if info.type == FileType.File:
-            return _statements(place, views_in(place, filter), dialect)
-    return views_of(manifest.load(place), dialect, filter)
+            return place, views_of_source(place, filter)
+    snapshot = manifest.load(place)
+    return f"{snapshot.uri} at {snapshot.position}", of_snapshot(snapshot, filter)
 
 
 def views_of(snapshot: Snapshot, dialect: str, filter: TableFilter = EVERYTHING) -> Iterator[str]:
     """The statements for a snapshot. Raises UsageError for another dialect, for names that it does not take, and where
     it cannot tell two apart."""
-    return _statements(f"{snapshot.uri} at {snapshot.position}", of_snapshot(snapshot, filter), dialect)
+    return _printed(f"{snapshot.uri} at {snapshot.position}", of_snapshot(snapshot, filter), dialect)
 
 
-def _statements(what: str, views: Iterable[View], dialect: str) -> Iterator[str]:
+def _printed(what: str, views: Iterable[View], dialect: str) -> Iterator[str]:
     if dialect not in DIALECTS:
         raise UsageError(f"{dialect!r} is not a dialect", hint=f"it is one of {', '.join(DIALECTS)}")
-    writer, found = DIALECTS[dialect], list(views)
+    yield f"-- {printable(what)}\n"
+    yield from statements(views, DIALECTS[dialect], dialect)
+
+
+def statements(views: Iterable[View], writer: Dialect, dialect: str) -> Iterator[str]:
+    """The statements that make views. Raises UsageError for names that the dialect does not take, and where it cannot
+    tell two apart."""
+    found = list(views)
     known: dict[tuple[str, str], View] = {}
     for view in found:
         if refused := [name for name in (view.database, *view.names) if not writer.takes(name)]:
@@ -49,8 +64,8 @@ def _statements(what: str, views: Iterable[View], dialect: str) -> Iterator[str]
         other = known.setdefault((view.database.lower(), view.name.lower()), view)
         if other is not view:
             both = f"{other.database}.{other.name} and {view.database}.{view.name}"
-            raise UsageError(f"{dialect} takes {both} for one view", hint="leave one of them out with --ignore-tables")
-    yield f"-- {printable(what)}\n"
+            raise UsageError(f"{dialect} takes {both} for one view",
+                             hint="leave one of them out with `applier views --ignore-tables`, or read its files")
     yield from map(writer.database, dict.fromkeys(view.database for view in found))
     for view in found:
         yield writer.view(view)

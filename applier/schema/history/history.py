@@ -30,6 +30,7 @@ from applier.schema.history.session import LoggedStatement, parse_arguments, tex
 from applier.schema.history.table_changes import TableChanges
 from applier.schema.history.table_versions import (
     BEFORE_THE_LOG,
+    FROM_METADATA,
     Position,
     Redefinition,
     StatementOrigin,
@@ -217,7 +218,7 @@ class SchemaHistory:
     def define(self, definition: TableDefinition, at: Position) -> None:
         """Add a table that nothing else defines, from a position in the log on; it is empty there."""
         self.defined_by_log.append(definition.full_name)
-        self._changes.create(definition, StatementOrigin(at, "the log's metadata"))
+        self._changes.create(definition, StatementOrigin(at, FROM_METADATA))
 
     def load_schema_file(self, text: str) -> None:
         """Add the tables that exist before the log begins, from CREATE statements; INSERTs and other statements are

@@ -15,6 +15,8 @@ from applier.schema.versioning import ENDS_OF_TIME
 
 Position = tuple[int, int]  # index of the file in the archive's order, byte offset in it
 BEFORE_THE_LOG: Position = (0, 0)
+FROM_METADATA = "the log's metadata"
+"""In place of the statement that made a table, which the log does not have: it begins with its first change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ class TableVersion:
     sources: tuple[RowSource, ...] = ()
     in_base: TableName | None = None
     given: bool = False
+
+    @property
+    def is_older_than_log(self) -> bool:
+        """Whether the table was there before the log, and this is what it was then."""
+        return not self.sources and (self.in_base is not None or self.created_by == FROM_METADATA)
 
     @property
     def previous(self) -> int | None:

@@ -155,7 +155,7 @@ def test_names_that_duckdb_takes_for_one_are_refused(tmp_path):
     (tmp_path / "d.sql").write_text("CREATE DATABASE d; USE d; CREATE TABLE t (id INT PRIMARY KEY); CREATE TABLE T "
                                     "(id INT PRIMARY KEY);\n")
     snapshot = applier.import_dump(tmp_path / "d.sql", tmp_path / "out", flavour="mysql").snapshot
-    with pytest.raises(applier.UsageError, match="for one table"):
+    with pytest.raises(applier.UsageError, match="for one view"):
         snapshot.sql("SELECT 1")
 
 

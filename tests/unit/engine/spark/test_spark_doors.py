@@ -14,7 +14,8 @@ from applier.engine.spark import spark_doors
 
 ROOT = Path(__file__).resolve().parents[4]
 _PRIVATE = re.compile(r"PYSPARK_GATEWAY|_PYSPARK_|\._gateway\b|pyspark\.daemon|pyspark\.worker|spark\.launcher|"
-                      r"SparkSubmit|\._jvm|\._jsc|spark\.python\.daemon|pyspark\.sql\.connect\b|SPARK_SCALA_VERSION")
+                      r"SparkSubmit|\._jvm|\._jsc|spark\.python\.daemon|pyspark\.sql\.connect\b|SPARK_SCALA_VERSION|"
+                      r"_ensure_initialized|_active_spark_context|_activeSession|_get_j_spark|pyspark-shell")
 
 
 def jar(name):
@@ -59,6 +60,30 @@ def test_whether_there_is_a_jvm():
     from pyspark import SparkContext
 
     assert hasattr(SparkContext, "_gateway"), "SparkContext._gateway is gone"
+
+
+def test_which_context_there_is():
+    from pyspark import SparkContext
+
+    assert hasattr(SparkContext, "_active_spark_context"), "SparkContext._active_spark_context is gone"
+    assert "self.master" in inspect.getsource(SparkContext), "a SparkContext has no master"
+
+
+def test_pyspark_is_connected_to_a_jvm_before_there_is_a_context():
+    from pyspark import SparkContext
+
+    parameters = inspect.signature(SparkContext._ensure_initialized).parameters
+    assert "conf" in parameters, "SparkContext._ensure_initialized takes no conf"
+    assert "launch_gateway(conf)" in inspect.getsource(SparkContext._ensure_initialized)
+
+
+def test_which_session_is_active():
+    from pyspark.sql import SparkSession
+
+    made = inspect.getsource(SparkSession.createDataFrame)
+    assert "SparkSession._activeSession = self" in made and "setActiveSession(self._jsparkSession)" in made, \
+        "createDataFrame makes no session the active one: active_session_kept is not needed"
+    assert hasattr(SparkSession, "_get_j_spark_session_class"), "SparkSession._get_j_spark_session_class is gone"
 
 
 def test_the_daemon_that_forks_workers():

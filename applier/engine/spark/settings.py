@@ -1,0 +1,93 @@
+"""Spark's settings: ours, and how they give way to the user's.
+
+    NEEDED                                                      of our session, always
+    --conf                                                      of the user
+    spark-defaults.conf, PYSPARK_SUBMIT_ARGS, spark-submit      of the user
+    OF_CONTEXT, OF_SESSION                                      ours; the first ones only of a context that we start
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from applier.engine.spark import spark_doors
+
+Conf = tuple[tuple[str, str], ...]
+"""Settings of Spark that a user gives: names and values."""
+TASK_ATTEMPTS = 4
+
+OF_CONTEXT = {
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.liveUpdate.period": "0s",  # else a task that ends soon after another began counts at the next heartbeat
+    "spark.port.maxRetries": "64",  # so many runs on one machine may have a UI
+    "spark.log.level": "ERROR",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.shuffle.sort.bypassMergeThreshold": "1000",  # few, large payloads: straight into files, never sorted
+    "spark.driver.maxResultSize": "0",
+    "spark.locality.wait": "0s",
+    "spark.task.maxFailures": str(TASK_ATTEMPTS),
+} | spark_doors.SETTINGS
+OF_SESSION = {
+    "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
+}
+OF_CONNECT = ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch")
+"""Those of OF_SESSION that a session of a Spark Connect server may set for itself."""
+NEEDED = {
+    "spark.sql.adaptive.enabled": "false",  # partitions are exactly our tasks
+    "spark.sql.execution.arrow.useLargeVarTypes": "false",  # the types of our batches
+}
+_OF_LAUNCH = ("spark.driver.", "spark.jars")
+"""How names of settings begin that a JVM has to know when it starts."""
+_PYTHON = "PYSPARK_PYTHON"
+
+
+def of_context(*, local: bool, named: bool) -> dict[str, str]:
+    """Return our settings of a context. local: its executors run in the driver's own process. named: the user has named
+    its master, and may look at its UI."""
+    settings = OF_CONTEXT | _python_path()
+    if not named:
+        settings["spark.ui.enabled"] = "false"
+    if local:
+        settings |= {"spark.driver.host": "localhost", "spark.driver.bindAddress": "127.0.0.1"}
+    return settings
+
+
+def of_launch(conf: Conf, *, local: bool) -> dict[str, str]:
+    """Return what the driver's JVM itself must start with; `local` as in `of_context`."""
+    given = {name: value for name, value in conf if name.startswith(_OF_LAUNCH)}
+    if not local:
+        return given
+    half_of_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 21
+    return {
+        # Short runs spend more on the optimising compiler than it saves: the hot code here is not Java.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.memory": f"{min(2048, half_of_memory)}m",
+    } | given
+
+
+@contextmanager
+def python_of_workers(configured: str | None, *, local: bool) -> Iterator[None]:
+    """Set the variable by which a new context learns which Python its workers run, and set it back: on this machine the
+    one that runs this, on a cluster the one that the user has configured, or else one with the same path."""
+    before = os.environ.get(_PYTHON)
+    os.environ[_PYTHON] = sys.executable if local else configured or before or sys.executable
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_PYTHON]
+        else:
+            os.environ[_PYTHON] = before
+
+
+def _python_path() -> dict[str, str]:
+    """Where workers find this package when it runs from a checkout; an installed package needs nothing."""
+    root = Path(__file__).parents[3]
+    if root.name in ("site-packages", "dist-packages"):
+        return {}
+    return {"spark.executorEnv.PYTHONPATH": str(root)}
