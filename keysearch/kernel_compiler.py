@@ -47,7 +47,8 @@ class _LinkedCode(JITCodeLibrary):
         for library in dict.fromkeys(self._linking_libraries):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         if sum(not function.is_declaration for function in self._final_module.functions) <= self._SMALL:
-            passes, builder = self._codegen._module_pass_manager()
+            codegen: Any = self._codegen
+            passes, builder = codegen._module_pass_manager()
             passes.run(self._final_module, builder)
         self._finalized = True
 
@@ -86,7 +87,8 @@ class _LinkingCompiler(_KernelCompiler):
     def _compile_core(self) -> Any:
         numbas: Any = super()
         state = self.state
-        state.library = _LinkedCode(state.targetctx.codegen(), state.func_id.func_qualname)
+        linked: Any = _LinkedCode
+        state.library = linked(state.targetctx.codegen(), state.func_id.func_qualname)
         state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
         return numbas._compile_core()
 
@@ -106,7 +108,8 @@ def _callable(function: FunctionType, options: frozenset[tuple[str, Any]]) -> An
 
 def compile_kernels(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator of functions that Python calls, with these options of `numba.njit`."""
-    return cast(Any, numba.njit(pipeline_class=_KernelCompiler, **options))
+    decorator: Any = numba.njit(pipeline_class=_KernelCompiler, **options)
+    return cast(Callable[[Callable[..., Any]], Any], decorator)
 
 
 def link_into_kernels(**options: Any) -> Callable[[Callable[..., Any]], Any]:
