@@ -35,7 +35,7 @@ class _LinkedCode(JITCodeLibrary):
     """The code of a function that only kernels call. It is linked into its callers.
 
     Numba would optimize it and generate its machine code and wrappers for calls from Python, and the same again for
-    all that it calls: 40 % of the time that kernels take to compile.
+    all that it calls: a third of the time that kernels take to compile.
     """
 
     _SMALL = 40
