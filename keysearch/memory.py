@@ -11,29 +11,29 @@ This is the one such module, of `jsondiff` and `applier` too: it lives here beca
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from keysearch import checked, kernel_cache
+from keysearch import checked, kernel_cache, kernel_compiler
 from keysearch.addresses import address_of
 
 _I1, _I8, _I32, _I64, _I128 = (ir.IntType(bits) for bits in (1, 8, 32, 64, 128))
 
 kernel_cache.install()
 
-inline = checked.inline if checked.ON else numba.njit(nogil=True, error_model="numpy", boundscheck=False)
+_OPTIONS = {"nogil": True, "error_model": "numpy", "boundscheck": False}
+_compiled = kernel_compiler.compile_kernels(**_OPTIONS)
+inline = checked.inline if checked.ON else kernel_compiler.link_into_kernels(**_OPTIONS)
 """Decorator of a function that only kernels call: compiled into each of them."""
-always_inline = inline if checked.ON else numba.njit(nogil=True, error_model="numpy", boundscheck=False,
-                                                     forceinline=True)
+always_inline = inline if checked.ON else kernel_compiler.link_into_kernels(**_OPTIONS, forceinline=True)
 """As `inline`, but never left as a call, whatever its size: for the steps that each turn of a loop takes."""
 
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Decorate a function that Python calls: compiled once for a machine and kept on disk, if no wheel has it."""
-    return checked.kernel(function) if checked.ON else kernel_cache.keep(inline(function))
+    return checked.kernel(function) if checked.ON else kernel_cache.keep(_compiled(function))
 
 
 _TAKE: Any = checked.take

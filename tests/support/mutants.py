@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import copy
 import difflib
 import os
 import random
@@ -36,7 +35,7 @@ SUITES: dict[str, Callable[[str], list[str]]] = {
     "all": lambda source: [],
 }
 """What pytest is told for a changed file, by suite."""
-LONGEST = {"near": 240, "day": 1800, "all": 3600}
+LONGEST = {"near": 900, "day": 1800, "all": 3600}
 """Seconds after which a suite counts as failed: a loop does not end."""
 NO_TESTS = 5
 """pytest's exit code where none is chosen."""
@@ -46,86 +45,68 @@ _OPPOSITE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
              ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift, ast.RShift: ast.LShift, ast.And: ast.Or, ast.Or: ast.And}
 
 
-class _Change(ast.NodeTransformer):
-    """Makes the change with a number, and counts those that could be made."""
+class _Change(ast.NodeVisitor):
+    """Finds the change with a number, as a node and what replaces it, and counts the changes that could be made."""
 
     def __init__(self, number: int) -> None:
         self.number, self.count, self._depth = number, 0, 0
+        self.found: tuple[ast.expr | ast.stmt, ast.AST] | None = None
 
     def _is_it(self) -> bool:
         self.count += 1
-        return self._depth > 0 and self.count - 1 == self.number
+        return self.count - 1 == self.number
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         """Only what functions do is changed: constants of a module are data."""
         self._depth += 1
-        node.body = [self.visit(statement) for statement in node.body]
+        for statement in node.body:
+            self.visit(statement)
         self._depth -= 1
-        return node
 
     visit_AsyncFunctionDef = visit_FunctionDef  # type: ignore[assignment]
 
-    def _swapped(self, operator: ast.AST) -> ast.AST:
-        return _OPPOSITE[type(operator)]() if type(operator) in _OPPOSITE and self._is_it() else operator
-
-    def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """An operator, or its bound."""
-        self.generic_visit(node)
+    def visit(self, node: ast.AST) -> None:
+        """Look into a node, then at it."""
+        super().visit(node)
         if self._depth:
-            node.ops = [self._swapped(operator) for operator in node.ops]  # type: ignore[misc]
-        return node
+            for new in _changed(node):
+                if self._is_it():
+                    self.found = (node.test if isinstance(node, ast.If) else node), new  # type: ignore[assignment]
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        """An operator of numbers; texts that are formatted by % or joined are messages."""
-        self.generic_visit(node)
-        if self._depth and not any(isinstance(side, ast.JoinedStr) or (isinstance(side, ast.Constant)
-                                   and isinstance(side.value, str)) for side in (node.left, node.right)):
-            node.op = self._swapped(node.op)  # type: ignore[assignment]
-        return node
-
-    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        """and, or."""
-        self.generic_visit(node)
-        if self._depth:
-            node.op = self._swapped(node.op)  # type: ignore[assignment]
-        return node
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        """A negation that is left out."""
-        self.generic_visit(node)
-        return node.operand if self._depth and isinstance(node.op, ast.Not) and self._is_it() else node
-
-    def visit_Constant(self, node: ast.Constant) -> ast.AST:
-        """A number that is one more, a truth that is the other."""
-        if self._depth and isinstance(node.value, bool | int) and self._is_it():
-            return ast.Constant(not node.value if isinstance(node.value, bool) else node.value + 1)
-        return node
-
-    def visit_If(self, node: ast.If) -> ast.AST:
-        """A branch that is never taken."""
-        self.generic_visit(node)
-        if self._depth and self._is_it():
-            node.test = ast.Constant(False)
-        return node
-
-    def visit_Return(self, node: ast.Return) -> ast.AST:
-        """A status that is not returned."""
-        self.generic_visit(node)
-        is_status = isinstance(node.value, ast.Attribute) and node.value.attr.isupper()
-        return ast.Pass() if self._depth and is_status and self._is_it() else node
-
-    def visit_Expr(self, node: ast.Expr) -> ast.AST:
-        """A call whose result nobody takes, left out."""
-        self.generic_visit(node)
-        return ast.Pass() if self._depth and isinstance(node.value, ast.Call) and self._is_it() else node
-
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """A message: what it says is not what is changed."""
-        return node
+
+
+def _changed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what could replace a node; of an `if`, its condition."""
+    match node:
+        case ast.Compare():
+            for place, operator in enumerate(node.ops):
+                if opposite := _OPPOSITE.get(type(operator)):
+                    ops = [*node.ops[:place], opposite(), *node.ops[place + 1:]]
+                    yield ast.Compare(node.left, ops, node.comparators)
+        case ast.BinOp() if (opposite := _OPPOSITE.get(type(node.op))) and not (_is_text(node.left)
+                                                                              or _is_text(node.right)):
+            yield ast.BinOp(node.left, opposite(), node.right)
+        case ast.BoolOp():
+            yield ast.BoolOp(_OPPOSITE[type(node.op)](), node.values)
+        case ast.UnaryOp(op=ast.Not()):
+            yield node.operand
+        case ast.Constant(value=bool()):
+            yield ast.Constant(not node.value)
+        case ast.Constant(value=int()):
+            yield ast.Constant(node.value + 1)
+        case ast.If():
+            yield ast.Constant(False)
+        case ast.Return(value=ast.Attribute(attr=name)) if name.isupper():
+            yield ast.Pass()  # a status that is not returned
+        case ast.Expr(value=ast.Call()):
+            yield ast.Pass()  # a call whose result nobody takes
 
 
 def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+    """Whether it is a text: one that is formatted by % or joined is a message."""
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def changes_in(source: str) -> int:
@@ -135,18 +116,20 @@ def changes_in(source: str) -> int:
     return counting.count
 
 
-def changed_source(source: str, number: int) -> tuple[str, str] | None:
-    """The source as Python prints it, without a change and with it; None where both would be the same."""
-    tree = ast.parse(source)
-    made = _Change(number).visit(copy.deepcopy(tree))
-    before, after = ast.unparse(tree), ast.unparse(ast.fix_missing_locations(made))
-    return None if before == after else (_with_comment_lines(source, before), _with_comment_lines(source, after))
-
-
-def _with_comment_lines(source: str, after: str) -> str:
-    """Numba's marks and mypy's are read from comments, of which the first lines are kept."""
-    first = [line for line in source.splitlines()[:2] if line.startswith("#")]
-    return "\n".join([*first, after, ""])
+def changed_source(source: str, number: int) -> str:
+    """The source with a change, elsewhere as it is: some tests read it."""
+    change = _Change(number)
+    change.visit(ast.parse(source))
+    assert change.found is not None
+    old, new = change.found
+    text = ast.unparse(new)
+    if isinstance(new, ast.expr) and not isinstance(new, ast.Constant):
+        text = f"({text})"
+    lines = source.encode().splitlines(keepends=True)
+    assert old.end_lineno is not None and old.end_col_offset is not None
+    first = b"".join(lines[:old.lineno - 1]) + lines[old.lineno - 1][:old.col_offset]
+    last = lines[old.end_lineno - 1][old.end_col_offset:] + b"".join(lines[old.end_lineno:])
+    return (first + text.encode() + last).decode()
 
 
 def choose(count: int, seed: int) -> list[tuple[str, int]]:
@@ -217,16 +200,15 @@ def main() -> None:
             if asked.only is not None and number not in asked.only:
                 continue
             text = (ROOT / source).read_text()
-            if (changed := changed_source(text, change)) is None:
-                continue
+            mutant = changed_source(text, change)
             suite, outcome = "", ""
-            for suite, outcome, seconds in killed_by(Path(source), *changed, checkout, asked.until):
+            for suite, outcome, seconds in killed_by(Path(source), text, mutant, checkout, asked.until):
                 print(f"{number}: {source} {outcome} {suite} after {seconds:.0f} s", flush=True)
             (checkout / source).write_text(text)
             outcomes[outcome if outcome == "survives" else f"{outcome} {suite}"] += 1
             if outcome == "survives":
-                lines = [text.splitlines() for text in changed]
-                print("\n".join(difflib.unified_diff(*lines, "before", "after", n=2, lineterm="")), flush=True)
+                print("\n".join(difflib.unified_diff(text.splitlines(), mutant.splitlines(), "before", "after", n=2,
+                                                     lineterm="")), flush=True)
     print(", ".join(f"{name}: {count}" for name, count in outcomes.items()))
 
 

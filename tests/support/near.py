@@ -11,7 +11,7 @@ import ast
 import json
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -91,22 +91,25 @@ def _compiled_with(source: str) -> frozenset[str]:
 
 def tests_for(paths: Iterable[str]) -> list[str]:
     """The test modules for changed files: changed tests, and those that the map names for the changed files (of a
-    folder: all in it), the nearest of each first, as many as fit into the budget."""
+    folder: all in it), the nearest of each first, then those near to the files beside a changed file, those of most
+    first; as many as fit into the budget."""
+    paths = [path.rstrip("/") for path in paths]
     lines = [line.split("\t") for line in MAP.read_text().splitlines()]
     known = {source: tests.split() for source, tests in lines}
     costs, chosen, others = read_table(), dict[str, None](), list[list[str]]()
     for path in paths:
-        path = path.rstrip("/")
         if Path(path).name.startswith("test_") or path.startswith("tests/unit"):
             chosen[path] = None
         others += [tests for source, tests in known.items() if source == path or source.startswith(f"{path}/")]
+    folders = {str(Path(path).parent) for path in paths if path in known}
+    beside = Counter(test for source, tests in known.items() if str(Path(source).parent) in folders for test in tests)
+    nearest = [tests[place] for place in range(MOST) for tests in others if place < len(tests)]
     spent = 0.0
-    for place in range(MOST):
-        for tests in others:
-            if place < len(tests) and tests[place] not in chosen and (ROOT / tests[place]).exists():
-                spent += START + costs.get(tests[place], 0)
-                if spent <= BUDGET or not chosen:
-                    chosen[tests[place]] = None
+    for test in [*nearest, *(test for test, _ in beside.most_common())]:
+        cost = START + costs.get(test, 0)
+        if test not in chosen and (spent + cost <= BUDGET or not chosen) and (ROOT / test).exists():
+            spent += cost
+            chosen[test] = None
     return list(chosen)
 
 

@@ -89,7 +89,7 @@ def compared(feed, flavour, key):
     return tuple(parts)
 
 
-@pytest.mark.by_turns("complete")
+@pytest.mark.by_turns("complete", one_in=3)
 @pytest.mark.parametrize("complete", [False, True], ids=["images", "complete"])
 @pytest.mark.parametrize("name", FILTERED)
 def test_changes_of_some_rows(name, complete):

@@ -39,16 +39,16 @@ def few_rows_are_many():
         yield
 
 
-@pytest.mark.by_turns("mode")
+@pytest.mark.by_turns("mode", one_in=2)
 @pytest.mark.parametrize("mode", ["strict", "idempotent"])
 @pytest.mark.parametrize(("number", "name"), list(enumerate(NAMES)), ids=NAMES)
 def test_recorded_logs_in_passes(number, name, mode, tmp_path):
     """GRP-2, AP-SNAP: real logs, with DDL, XA transactions, foreign keys, partial images and conflicts across the ends
     of passes; errors are the same, too. Half of them are divided as if a few rows were many, base files among them."""
     binlogs, place, known = Case(name).binlogs, mode == "idempotent", TOLD_LATER.get(name, {})
-    parts, route = (9, 3)[place], ("walk", "shuffle")[(number // 2 + place) % 2]
+    parts, route = (9, 3)[place], ("walk", "shuffle")[(number // 4 + place) % 2]
     once = run(binlogs, tmp_path / "once", exec_mode=mode, filter=REFUSED, **known)
-    with few_rows_are_many() if (number // 4 + place) % 2 else nullcontext():
+    with few_rows_are_many() if (number // 8 + place) % 2 else nullcontext():
         result = run(binlogs, tmp_path / "passes", exec_mode=mode, pass_bytes=log_bytes(binlogs) // parts + 1,
                      route=route, filter=REFUSED, **known)
     holds_the_same(once, result, tmp_path, counts=name not in EXCHANGING)
