@@ -23,13 +23,12 @@ FOLDED = {
     "large-statements-checksum-none": 3, "large-statements-mariadb": 3, "many-files-mariadb": 4,
     "many-files-mysql": 4, "mariadb-partition-ddl": 18, "mariadb-sequences": 5, "mariadb-system-versioned": 0,
     "mariadb-generated-updates": 4, "mariadb-versioning-implicit": 0, "mariadb11-generated-columns": 3,
-    "mariadb11-vector-alters": 99, "mariadb11-vectors": 0, "mariadb11-versioning-explicit": 1,
-    "vector-alters-mysql": 99,
+    "mariadb11-vectors": 0, "mariadb11-versioning-explicit": 1,
     "mysql-partition-ddl": 18, "online-change-ghost-mysql": 5, "online-change-ptosc-mariadb": 4,
     "transactions-mariadb": 35, "transactions-mysql": 35, "transactions-mysql-nogtid": 35}
 """How many tables of a case, at all of its marks, have changes that can be folded (test_recorded_changes: why not)."""
 OTHERS = {"mariadb-versioning-ddl", "statement-mariadb", "statement-mysql", "statement-mysql-mixed",
-          "zero-dates-mariadb", "zero-dates-mysql"}
+          "mariadb11-vector-alters", "vector-alters-mysql", "zero-dates-mariadb", "zero-dates-mysql"}
 """Logs that cannot be replayed to their ends; and invalid dates, which Arrow shows as null (tests/model/test_diffs)."""
 REFUSED = (CannotFold, applier.SchemaError, applier.UnsupportedEvent)
 
