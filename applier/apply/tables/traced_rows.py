@@ -25,7 +25,7 @@ class TracedRows:
     def __init__(self, definition: TableDefinition, memory: UnitMemory, base: pa.Table,
                  index: UnitIndex[Any] | None) -> None:
         self._definition, self._memory, self._index = definition, copy.copy(memory), index
-        self._memory.base = base
+        self._memory.base, self._memory.files = base, [*memory.files]  # which the unit forgets when it passes rows on
 
     @property
     def at_first(self) -> int:
