@@ -73,6 +73,20 @@ class ChangeKeys(ABC, Generic[ImageKeys]):
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         """What to decode of each image for the key's sake."""
 
+    def stored_columns(self, batch: ChangeBatch) -> KeyColumns:
+        """Return the key's columns of both images as a snapshot has them, where images are decoded as it has them."""
+        before = [self._column(batch, c, False)[0] for c in self._told_by.columns]
+        return before, [self._after(batch, c, old) for c, old in zip(self._told_by.columns, before, strict=True)]
+
+    def _after(self, batch: ChangeBatch, column: int, before: pa.Array) -> pa.Array:
+        """The column's values after the changes: an update keeps what its after-image lacks."""
+        after, absent = self._column(batch, column, True)
+        if absent is None:
+            return after
+        old_rows = rows_before(batch)
+        old = before.take(pa.array(old_rows, mask=old_rows < 0))
+        return pc.if_else(pa.array(absent & (old_rows >= 0)), old, after)
+
     def _column(self, batch: ChangeBatch, column: int, after: bool) -> tuple[pa.Array, Rows]:
         """The values of a column of the key by row of the before- or after-images, and which rows lack it."""
         images, n = _images(batch, after)
@@ -179,21 +193,11 @@ class ByteKeys(ChangeKeys[BytesImageKeys]):
         return [plan if c in self._key.columns else None for c, plan in enumerate(plans)]
 
     def columns(self, batch: ChangeBatch) -> KeyColumns:
-        before = [self._column(batch, c, False)[0] for c in self._key.columns]
-        return before, [self._after(batch, c, old) for c, old in zip(self._key.columns, before, strict=True)]
+        return self.stored_columns(batch)
 
     def _image_keys(self, batch: ChangeBatch) -> BytesImageKeys:
         before, after = self.columns(batch)
         return BytesImageKeys(before=self._key.encode(before), after=self._key.encode(after))
-
-    def _after(self, batch: ChangeBatch, column: int, before: pa.Array) -> pa.Array:
-        """The column's values after the changes: an update keeps what its after-image lacks."""
-        after, absent = self._column(batch, column, True)
-        if absent is None:
-            return after
-        old_rows = rows_before(batch)
-        old = before.take(pa.array(old_rows, mask=old_rows < 0))
-        return pc.if_else(pa.array(absent & (old_rows >= 0)), old, after)
 
 
 def _images(batch: ChangeBatch, after: bool) -> tuple[ImageBuffers, int]:

@@ -185,8 +185,8 @@ class ChangeLog:
 
     def from_first_images(self, tables: Collection[TableName]) -> ChangeLog:
         """The same log with the rows that these tables had before it, as far as their changes show them; itself where
-        it has a base, or made all of the tables. Raises UnsupportedEvent for a table without a key, and for a
-        before-image that lacks columns."""
+        it has a base, or all of their rows are of the log. Raises UnsupportedEvent for a before-image that lacks
+        columns, and where foreign keys change rows of which the log shows nothing."""
         if self._base is not None:
             return self
         history = self._everything or self._history_of(set(tables))
@@ -195,10 +195,13 @@ class ChangeLog:
                   if (version.definition.database, version.definition.name) in tables}
         if not chosen:
             return self
-        self._check_that_images_tell(history, chosen)
         self.progress.phase("first images", 0, "tables")
         used = used_tables(self._span, history, only(*tables))
         found = first_images(chosen, log_segments(self._span, changed_versions(used, history)))
+        chosen = {id: chosen[id] for id, rows in found.items() if rows.num_rows}
+        if not chosen:
+            return self
+        self._check_that_images_tell(history, chosen)
         rows = {id: found[id] if id in found else without_rows(table_schema(version.definition))
                 for id, version in older.items()}
         folder = TemporaryDirectory(prefix="applier-base-", ignore_cleanup_errors=True)
