@@ -56,8 +56,8 @@ def sql(
 
         applier sql /lake/now 'SELECT status, count(*) FROM orders GROUP BY ALL'
         applier sql /lake/shop --as-of '2026-03-14 10:30:00' 'FROM shop.orders'
-        applier sql /lake/now 'FROM shop.stock JOIN before.shop.stock AS old USING (sku)'
-                    --also before=/lake/yesterday
+        applier sql /lake/now --also old=/lake/yesterday
+                    'FROM shop.stock JOIN old.shop.stock USING (sku)'
     """
     from applier.api.querying import query as ask
     from applier.errors import UsageError

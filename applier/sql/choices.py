@@ -97,8 +97,8 @@ def _made_set(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     def joined(number: Decimal | None, *texts: object) -> object:
         if number is None:
             return None
-        return comma.join(text for bit, text in enumerate(texts)  # type: ignore[misc]
-                          if int(number) >> bit & 1 and text is not None)
+        chosen = [text for bit, text in enumerate(texts) if int(number) >> bit & 1 and text is not None]
+        return comma.join(chosen)  # type: ignore[arg-type]  # all are of the comma's type
 
     made = computed(together([bits, *strings], n), joined, empty.values.type, of_nulls=True)
     return Value(made, empty.type, all(value.constant for value in (bits, *strings)))

@@ -130,7 +130,8 @@ def active_session_kept(session: object) -> Iterator[None]:
         return
     from pyspark.sql import SparkSession
 
-    of_java = SparkSession._get_j_spark_session_class(session._jvm)  # type: ignore[attr-defined]
+    jvm = session._jvm  # type: ignore[attr-defined]  # it is no session of Connect
+    of_java = SparkSession._get_j_spark_session_class(jvm)
     before, java_before = SparkSession._activeSession, of_java.getActiveSession()
     try:
         yield

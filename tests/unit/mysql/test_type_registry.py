@@ -31,7 +31,7 @@ OLD = {Shape.OLD_DATETIME, Shape.OLD_TIMESTAMP, Shape.OLD_TIME}
 """Shapes that servers have not written since MySQL 5.6, so the writer does not."""
 NOT_IN_ROWS = {WireType.DECIMAL, WireType.NULL, WireType.TYPED_ARRAY}
 """Codes of types that no column of a rows event has."""
-NOT_CONVERTED = {AlterClass.NETWORK, AlterClass.VECTOR}
+NOT_CONVERTED = {AlterClass.NETWORK}
 """An ALTER TABLE of one of these into another type is refused, as nobody knows what the servers make of it."""
 
 

@@ -236,7 +236,8 @@ KEYS = {"integer key": "", "several keys": ", UNIQUE KEY (g, id)"}
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @both_routes
 def test_a_generated_column_has_the_images_value(route, flavour, tmp_path):
-    """Of an insert, of an update's partial image, with the column alone in it; the difference is counted."""
+    """Of an insert, of an update's partial image, with the column alone in it; the difference is counted. Of VIRTUAL
+    columns, MySQL's images are witnesses only."""
     for name, keys in KEYS.items():
         with Log(tmp_path / "binlog.000001", flavour) as log:
             log.table(GENERATED + keys)
@@ -249,10 +250,11 @@ def test_a_generated_column_has_the_images_value(route, flavour, tmp_path):
         rows = [row for file in manifest.load(str(output)).table("d", "t").files
                 for row in pq.read_table(output / file.path).to_pylist()]
         assert [(row["a"], row["g"]) for row in rows] == [(3, 5), (1, 7)], name
-        assert (witness.compared, witness.agreed, witness.computed, witness.computed_agreed) == (2, 2, 6, 3), name
+        computed = (6, 3) if flavour == "mysql" else (3, 1)
+        assert (witness.compared, witness.agreed, witness.computed, witness.computed_agreed) == (2, 2, *computed), name
         assert [(found.column, found.count, found.key, found.logged, found.held, found.computed)
                 for found in witness.differences] == [("g", 2, "PRIMARY (id) = 2", "7", "2", True),
-                                                     ("v", 1, "PRIMARY (id) = 1", "9", "6", True)]
+                                                     ("v", 1, "PRIMARY (id) = 1", "9", "6", True)][:computed[0] // 3]
         assert "the expression of g differs from the log's after-image 2 times, first" in str(witness.differences[0])
         with pytest.raises(ReplayStopped, match="the after-image has g = 7, and its expression gives 2"):
             replayed(log.path, tmp_path / "no", route=route, witness="stop")
