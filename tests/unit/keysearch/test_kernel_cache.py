@@ -60,7 +60,7 @@ def test_what_came_with_the_package_is_loaded_and_never_written(tmp_path):
         code = (f"from keysearch.crossing import add\nadd({number})\n"
                 "print(sum(add.stats.cache_hits.values()), sum(add.stats.cache_misses.values()))")
         return subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True,
-                              env={"PATH": "", "XDG_CACHE_HOME": str(cache)}).stdout.split()
+                              env={"PATH": "", "XDG_CACHE_HOME": str(cache), "TMPDIR": str(tmp_path)}).stdout.split()
 
     def shipped():
         return {path: path.stat().st_mtime_ns for path in (tmp_path / "keysearch" / "compiled").rglob("*")}

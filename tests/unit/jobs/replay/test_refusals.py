@@ -61,8 +61,6 @@ def _refused(log, name, refusal, image):
 @pytest.mark.parametrize(("name", "refusal"), CASES)
 def test_a_refused_change(name, refusal, in_group, image, flavour, tmp_path):
     columns, _, key = TABLES[name]
-    if in_group and "VIRTUAL" in name and (refusal == "update to a key" or (refusal == "insert" and not key)):
-        pytest.skip("such a key is not compared where foreign keys change what it is made of (LIMITS)")
     with Log(tmp_path / "binlog.000001", flavour) as log:
         if in_group:
             log.table("id INT NOT NULL PRIMARY KEY", "p")
@@ -74,7 +72,13 @@ def test_a_refused_change(name, refusal, in_group, image, flavour, tmp_path):
             log.change(before=(10,), after=(11,), name="p")
             log.change(before=(11,), after=(10,), name="p")
         _refused(log, name, refusal, image)
+    # LIMITS: a key over a generated column is not compared where foreign keys change what it is made of
+    is_compared = not (in_group and "VIRTUAL" in name and (
+        refusal == "update to a key" or (refusal == "insert" and not key)))
     for route in ("walk", "shuffle"):
+        if not is_compared:
+            replayed(log.path, tmp_path / f"not compared {route}", route=route)
+            continue
         with pytest.raises(ReplayStopped) as error:
             replayed(log.path, tmp_path / "out", route=route)
         assert error.value.mysql_errno == REFUSALS[refusal] and error.value.table == "d.t"
