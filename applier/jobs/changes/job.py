@@ -216,6 +216,11 @@ class ChangeLog:
         log.__dict__.pop("_everything", None)
         return log
 
+    def may_have_had_rows(self, table: TableName) -> bool:
+        """Return True if a table is older than the log, and no base says which rows it had."""
+        return (self._base is None or table in self.known_by_changes) and any(
+            version.is_older_than_log for version in versions_of(self._history(table), table))
+
     def _check_that_images_tell(self, history: SchemaHistory, chosen: Collection[int]) -> None:
         """Raise UnsupportedEvent where foreign keys change rows of these versions of which the log shows nothing."""
         cascades = self._cascades(history, used_tables(self._span, history, EVERYTHING.wanted))

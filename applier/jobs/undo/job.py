@@ -86,7 +86,8 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
         of_table, task = log.applied(name)
         table = TracedTable(replace(of_table, wanted=found.wanted), task, found.first_version,
                             found.losses.get(name, {}), commits)
-        if name in log.known_by_changes and (lost := next((one for one in table.losses if one.is_chosen), None)):
+        lost = next((one for one in table.losses if one.is_chosen), None)
+        if lost is not None and log.may_have_had_rows(name):
             raise SchemaError("the log does not tell which rows this statement took away: it begins after the table "
                               "was made", file=log.files[lost.end[0]].name, position=lost.end[1],
                               table=".".join(name), hint="give a --base of a time before the statement")
