@@ -217,8 +217,8 @@ class ChangeLog:
         return log
 
     def may_have_had_rows(self, table: TableName) -> bool:
-        """Return True if a table is older than the log, and no base says which rows it had."""
-        return (self._base is None or table in self.known_by_changes) and any(
+        """Return True if a table is older than the log, and no base but one made of the log says which rows it had."""
+        return (self._base is None or self._folder is not None) and any(
             version.is_older_than_log for version in versions_of(self._history(table), table))
 
     def _check_that_images_tell(self, history: SchemaHistory, chosen: Collection[int]) -> None:
