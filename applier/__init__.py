@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from applier.jobs.undo.conflicts import Conflict
     from applier.jobs.undo.result import Undone, UndoneTable
     from applier.jobs.verify.result import DifferentRange, DifferentRow, DifferentTable, ServerComparison
+    from applier.options.objects import Keys, Server
     from applier.snapshot.manifest import BinlogPosition
 
 __version__ = "0.1.0"
@@ -105,6 +106,7 @@ _HOMES = {
     "applier.jobs.undo.conflicts": ("Conflict",),
     "applier.jobs.undo.result": ("Undone", "UndoneTable"),
     "applier.jobs.verify.result": ("DifferentRange", "DifferentRow", "DifferentTable", "ServerComparison"),
+    "applier.options.objects": ("Keys", "Server"),
     "applier.snapshot.manifest": ("BinlogPosition",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -112,9 +114,9 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "AnotherRun", "ApplierError", "ArchiveError", "Archived", "BinlogPosition", "Changes", "Check",
     "CheckedLake", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable",
-    "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "LakeVersion", "MissingFile", "Proof",
+    "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "Keys", "LakeVersion", "MissingFile", "Proof",
     "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten",
-    "RewrittenFile", "Round", "SchemaError", "ServerAnswerError", "ServerComparison", "ServerDiffers",
+    "RewrittenFile", "Round", "SchemaError", "Server", "ServerAnswerError", "ServerComparison", "ServerDiffers",
     "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableAsOf", "TableDiff", "UndoRefused",
     "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes",
     "diff", "doctor", "expire", "explain", "export", "fsck", "history", "import_dump", "locate", "publish",

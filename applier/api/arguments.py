@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
+from typing import Any, TypedDict, TypeVar
 
 import numpy as np
 
@@ -14,13 +15,27 @@ from applier.api.checked import shown
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating import place as places_in_logs
 from applier.errors import UsageError
-from applier.io.keys import with_keys
 from applier.io.packing import log_name
 from applier.io.progress import Progress, Silent
-from applier.option_texts import PLACES_HINT, parse_conf, parse_place, parse_places, parse_rewrites, parse_size
-from applier.options import Keys, KeyValue
+from applier.option_texts import (
+    PLACES_HINT,
+    KeyValue,
+    KeyValues,
+    parse_conf,
+    parse_conversions,
+    parse_place,
+    parse_places,
+    parse_rewrites,
+    parse_size,
+)
+from applier.options import kinds
+from applier.options.objects import Keys, Server
+from applier.options.option import Kind, Option, Verb
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
+
+if typing.TYPE_CHECKING:
+    from applier.jobs.server_connection import ServerAddress
 
 PathLike = str | os.PathLike[str]
 """A local path, or any URI that pyarrow.fs opens: s3://, gs://, hdfs://."""
@@ -95,11 +110,39 @@ def paths(given: Paths) -> tuple[str, ...]:
     return (os.fspath(given),) if isinstance(given, str | os.PathLike) else tuple(path(one) for one in given)
 
 
-def logs(given: Paths, keyring: Paths | None, key_file: Paths | None, key_file_secret: PathLike | None
-         ) -> tuple[str, ...]:
-    """Paths of logs, with where their keys are. Raises UsageError for files that have no keys."""
-    return with_keys(paths(given), paths(keyring or ()), paths(key_file or ()),
-                     None if key_file_secret is None else path(key_file_secret))
+class KeyNames(TypedDict, total=False):
+    """What `keys` has, as arguments of their own."""
+
+    keyring: Paths | None
+    key_file: Paths | None
+    key_file_secret: PathLike | None
+
+
+def logs(given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Of a verb's arguments the paths of logs, with where their keys are. Raises UsageError for files that have no
+    keys."""
+    keys, named = given.get("keys"), {name: value for name, value in given.get("flat", {}).items() if value is not None}
+    if keys is not None and named:
+        raise UsageError(f"keys and {next(iter(named))} are both given", hint="give keys=Keys(…), with all of them")
+    return (keys or Keys(**named)).of(paths(given["binlogs"] or ()))
+
+
+def address_of(server: str | Server, defaults_file: PathLike | None) -> ServerAddress:
+    """Where a server is, and who asks it. Raises UsageError."""
+    from applier.jobs.server_connection import ServerAddress
+
+    if isinstance(server, Server):
+        if defaults_file is not None:
+            raise UsageError("defaults_file is given twice", hint="give it to Server(…)")
+        url, defaults_file = server.url, server.defaults_file
+    else:
+        url = server
+    return ServerAddress.parse(url, None if defaults_file is None else path(defaults_file))
+
+
+def uri(given: Any) -> str:
+    """A snapshot's path or URI, as text: of one that is given so, or of a Snapshot."""
+    return str(given.uri) if hasattr(given, "uri") else path(given)
 
 
 def table_filter(tables: Tables | None, ignore_tables: Tables | None) -> TableFilter:
@@ -180,29 +223,6 @@ def places(given: Place | Iterable[Place]) -> tuple[tuple[str, int] | str, ...]:
     return tuple(str(one.gtid_set) if one.position is None else one.position for one in found)
 
 
-@dataclass(frozen=True)
-class Bound:
-    """Where to begin or to stop, as options have it: at most one of the three is set."""
-
-    position: tuple[str, int] | None = None
-    gtid: str | None = None
-    time: float | None = None
-
-
-def stop_at(given: Place | Time | None) -> Bound:
-    """Where a replay is to stop: after a place in the log, or before a time. Raises UsageError."""
-    return Bound() if given is None else _bound(point(given))
-
-
-def bound_at(given: Place | Time | None) -> Bound:
-    """Where a part of a log begins or ends: a position, or a time. Raises UsageError for transactions."""
-    return Bound() if given is None else _bound(point(given, places_in_logs.POSITION, places_in_logs.TIME))
-
-
-def _bound(found: places_in_logs.Place) -> Bound:
-    return Bound(found.position, None if found.gtid_set is None else str(found.gtid_set), found.time)
-
-
 def chosen_gtids(given: str | GtidSet | None) -> str | None:
     """Transactions, as text. Raises UsageError for a set that does not name them."""
     if isinstance(given, GtidSet) and given.domains:
@@ -211,11 +231,49 @@ def chosen_gtids(given: str | GtidSet | None) -> str | None:
     return None if given is None else str(given)
 
 
-def keys(given: Key | list[Key] | None) -> Keys | None:
+def keys_of_rows(given: Key | list[Key] | None) -> KeyValues | None:
     """One key, or several."""
     if given is None:
         return None
     return tuple(key if isinstance(key, tuple) else (key,) for key in (given if isinstance(given, list) else [given]))
+
+
+T = TypeVar("T")
+_PLACES = {kinds.POSITION: places_in_logs.POSITION, kinds.COMPLETED: places_in_logs.GTIDS,
+           kinds.TIME: places_in_logs.TIME}
+
+
+def options_of(kind: type[T], verb: Verb, given: Mapping[str, Any], **others: Any) -> T:
+    """A job's options of a verb's arguments: each field that one of these becomes, and `others`. An argument that is
+    None leaves its field at the default; a master means Spark. Raises UsageError."""
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    found: dict[str, Any] = {"filter": table_filter(given.get("tables"), given.get("ignore_tables"))}
+    for option in verb.options:
+        if given.get(option.name) is not None:
+            found |= _fields(option, given[option.name])
+    if "binlogs" in found:
+        found["binlogs"] = logs(given)
+    if "master" in found and found["engine"] == "local":
+        found["engine"] = "spark"
+    return kind(**({name: value for name, value in found.items() if name in known} | others))
+
+
+def _fields(option: Option, value: Any) -> dict[str, Any]:
+    if option.parts:
+        return bounds(option, value) if option.kind in (kinds.PLACE, kinds.POSITION) else {}
+    convert = _CONVERSIONS.get(option.kind)
+    return {option.field_name: value if convert is None else convert(value)}
+
+
+def bounds(option: Option, value: Place | Time | None) -> dict[str, Any]:
+    """Where to start or to stop, as fields of a job's options, of those kinds of places that the option's parts have.
+    Raises UsageError for another one."""
+    if value is None:
+        return {}
+    found = point(value, *(_PLACES[part.kind] for part in option.parts))
+    known = {"position": found.position, "gtid": None if found.gtid_set is None else str(found.gtid_set),
+             "datetime": found.time}
+    return {f"{option.name}_{end}": bound for end, bound in known.items() if bound is not None}
 
 
 def size(given: Size) -> int:
@@ -239,3 +297,12 @@ def spark_conf(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
+
+
+_CONVERSIONS: dict[Kind, Callable[[Any], Any]] = {
+    kinds.PATH: path, kinds.SNAPSHOT: uri, kinds.LOGS: paths, kinds.FILES: paths, kinds.POSITION: position,
+    kinds.PLACES: places, kinds.GTIDS: chosen_gtids, kinds.EXECUTED: str, kinds.SERVER_IDS: tuple,
+    kinds.DATABASES: database_names, kinds.CONF: spark_conf, kinds.SIZE: size, kinds.ROW_KEYS: keys_of_rows,
+    kinds.COLUMNS: tuple, kinds.CONVERSIONS: lambda names: parse_conversions(list(names)),
+}
+"""What a job's options have of values, by their kinds; of others, the value itself."""

@@ -12,8 +12,9 @@ import pytest
 
 import applier
 import applier.binlog
-from applier.api.arguments import bound_at, places, point, stop_at
+from applier.api.arguments import KeyNames, bounds, places, point
 from applier.errors import ApplierError, UsageError
+from applier.options.choosing import START_OF_CHANGES, STOP
 from applier.snapshot.manifest import BinlogPosition
 from tests.support.small_logs import CREATE
 
@@ -30,7 +31,9 @@ SECONDS = NOON.timestamp()
     (np.datetime64("1969-12-31T23:59:59.500"), -0.5)])
 def test_times(given, seconds):
     """A datetime without a zone is local, numpy's are UTC; between two microseconds, the later one bounds the same."""
-    assert point(given).time == stop_at(given).time == bound_at(given).time == seconds
+    assert point(given).time == seconds
+    assert bounds(STOP, given) == {"stop_datetime": seconds} and bounds(START_OF_CHANGES, given) == {
+        "start_datetime": seconds}
 
 
 def test_times_of_pandas():
@@ -49,8 +52,7 @@ def test_times_of_pandas():
     (BinlogPosition("", 0, "0-1-5", None, "mariadb"), None, "0-1-5"), ("0-1-5", None, "0-1-5"),
     (applier.GtidSet.parse("0-1-5"), None, "0-1-5")])
 def test_places(given, position, gtids):
-    found = stop_at(given)
-    assert (found.position, found.gtid, found.time) == (position, gtids, None)
+    assert bounds(STOP, given) == ({"stop_gtid": gtids} if position is None else {"stop_position": position})
     assert places(given) == places([given]) == (position or gtids,)
 
 
@@ -105,10 +107,11 @@ MEANT = {
     "Mapping[str, PathLike | Snapshot]": {"dict"},
     "str | GtidSet": {*TEXTS, "empty"}, "Watcher": set(), "Callable[[], bool]": set(),
     "PathLike | Snapshot": {"word", "path"},
-    "Keep | str": {*NUMBERS, *TEXTS}, "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
+    "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
     "datetime": TIMES, "UUID | str": TEXTS,
+    "str | Server": TEXTS, "Keys": set(),
     "Key | list[Key]": {*NUMBERS, *TEXTS, "empty", "list", "true", "bool"},
-    "Rows": set(JUNK), "Any": set(JUNK), "Hash": set()}
+    "Rows": set(JUNK), "Any": set(JUNK)}
 """What means something, for each type of an argument, though it may not be there, or not fit."""
 STARTS_JAVA = {"master", "engine"}
 N = itertools.count()
@@ -205,12 +208,22 @@ def meant(parameter):
     return found | {"list", "tuple"} if parameter.name == "ignore_tables" else found
 
 
+def parameters(name):
+    """Of a function, those of **flat by their names."""
+    for parameter in inspect.signature(target(name)).parameters.values():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            yield parameter
+            continue
+        for key, kind in KeyNames.__annotations__.items():
+            yield inspect.Parameter(key, parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__)
+
+
 @pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_junk(name, folder):
     """Of each argument, whatever it does not take is a UsageError; what it takes raises no error of Python."""
     wrong = []
-    for parameter in inspect.signature(target(name)).parameters.values():
+    for parameter in parameters(name):
         if parameter.name == "self":
             continue
         junk = JUNK if parameter.default is None else JUNK | {"none": None}
