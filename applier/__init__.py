@@ -14,7 +14,7 @@ import jsondiff
 
 if TYPE_CHECKING:
     from applier.api.archiving import archive
-    from applier.api.arguments import Step
+    from applier.api.arguments import Server, Step
     from applier.api.changes import Changes, changes
     from applier.api.diffing import Diff, diff
     from applier.api.doctoring import doctor
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         UnsupportedStatement,
         UsageError,
     )
+    from applier.io.keys import Keys
     from applier.jobs.archive.result import Archived
     from applier.jobs.diff.result import TableDiff
     from applier.jobs.doctor.result import Check, Diagnosis
@@ -63,14 +64,13 @@ if TYPE_CHECKING:
     from applier.jobs.undo.conflicts import Conflict
     from applier.jobs.undo.result import Undone, UndoneTable
     from applier.jobs.verify.result import DifferentRange, DifferentRow, DifferentTable, ServerComparison
-    from applier.options.objects import Keys, Server
     from applier.snapshot.manifest import BinlogPosition
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "applier.api.archiving": ("archive",),
-    "applier.api.arguments": ("Step",),
+    "applier.api.arguments": ("Server", "Step"),
     "applier.api.changes": ("Changes", "changes"),
     "applier.api.diffing": ("Diff", "diff"),
     "applier.api.doctoring": ("doctor",),
@@ -106,7 +106,7 @@ _HOMES = {
     "applier.jobs.undo.conflicts": ("Conflict",),
     "applier.jobs.undo.result": ("Undone", "UndoneTable"),
     "applier.jobs.verify.result": ("DifferentRange", "DifferentRow", "DifferentTable", "ServerComparison"),
-    "applier.options.objects": ("Keys", "Server"),
+    "applier.io.keys": ("Keys",),
     "applier.snapshot.manifest": ("BinlogPosition",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from applier.api.arguments import PathLike, Watcher, address_of, path, watcher
+from applier.api.arguments import PathLike, Server, Watcher, address_of, path, watcher
 from applier.api.public import public
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.jobs.archive.result import Archived
-from applier.options.objects import Server
 from applier.options.verbs import ARCHIVE
 
 

@@ -15,6 +15,7 @@ from applier.api.checked import shown
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating import place as places_in_logs
 from applier.errors import UsageError
+from applier.io.keys import Keys
 from applier.io.packing import log_name
 from applier.io.progress import Progress, Silent
 from applier.option_texts import (
@@ -29,7 +30,6 @@ from applier.option_texts import (
     parse_size,
 )
 from applier.options import kinds
-from applier.options.objects import Keys, Server
 from applier.options.option import Kind, Option, Verb
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
@@ -53,6 +53,15 @@ Key = KeyValue | tuple[KeyValue, ...]
 """A value of a table's key; a tuple for a key of several columns."""
 Size = int | str
 """In bytes, or as "64M" or "1G"."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server, as mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, and an option file of the servers' clients:
+    the password, TLS, and what the address leaves out."""
+
+    url: str
+    defaults_file: PathLike | None = None
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.binlog.events.gtid import GtidSet
+from applier.io.keys import Keys
 from applier.options import ChangesOptions
-from applier.options.objects import Keys
 from applier.options.verbs import CHANGES
 from applier.schema.table_filter import one_table
 

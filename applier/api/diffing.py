@@ -24,9 +24,9 @@ from applier.api.public import public
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import UsageError
+from applier.io.keys import Keys
 from applier.jobs.diff.result import Compared
 from applier.options import DiffOptions
-from applier.options.objects import Keys
 from applier.options.verbs import DIFF
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from applier.api.arguments import KeyNames, PathLike, Paths, Place, Size, Tables
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
+from applier.io.keys import Keys
 from applier.jobs.doctor.result import Diagnosis
 from applier.options import DoctorOptions
-from applier.options.objects import Keys
 from applier.options.verbs import DOCTOR
 
 

@@ -23,8 +23,8 @@ from applier.api.checked import checked
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
+from applier.io.keys import Keys
 from applier.options import ChangesOptions
-from applier.options.objects import Keys
 from applier.options.verbs import HISTORY
 from applier.schema.table_filter import one_table
 

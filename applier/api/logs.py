@@ -10,8 +10,8 @@ from applier.api.snapshots import Snapshot
 from applier.binlog.locating.groups import Group
 from applier.binlog.locating.place import TIME
 from applier.engine import compiling
+from applier.io.keys import Keys
 from applier.options import ExplainOptions
-from applier.options.objects import Keys
 from applier.options.verbs import EXPLAIN, LOCATE
 
 if TYPE_CHECKING:

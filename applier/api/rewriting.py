@@ -8,9 +8,9 @@ from typing import Literal, Unpack
 from applier.api.arguments import KeyNames, PathLike, Paths, Tables, Watcher, options_of, watcher
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
+from applier.io.keys import Keys
 from applier.jobs.rewrite.result import Rewritten
 from applier.options import RewriteOptions
-from applier.options.objects import Keys
 from applier.options.verbs import REWRITE
 
 

@@ -6,9 +6,9 @@ from typing import Unpack
 
 from applier.api.arguments import KeyNames, Paths, Place, Tables, Time, Watcher, options_of, watcher
 from applier.api.public import public
+from applier.io.keys import Keys
 from applier.jobs.summary.result import Summary
 from applier.options import SummaryOptions
-from applier.options.objects import Keys
 from applier.options.verbs import SUMMARY
 
 

@@ -10,13 +10,13 @@ from applier.api.arguments import KeyNames, PathLike, Paths, Size, Tables, Watch
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
+from applier.io.keys import Keys
 from applier.jobs.lake.expiring import checked_keep
 from applier.jobs.sync.ending import Ending
 from applier.jobs.sync.job import SyncOptions
 from applier.jobs.sync.job import sync as follow
 from applier.jobs.sync.round import Round
 from applier.options import ReplayOptions
-from applier.options.objects import Keys
 from applier.options.verbs import SYNC
 
 

@@ -8,10 +8,10 @@ from applier.api.arguments import KeyNames, PathLike, Paths, Place, Tables, Time
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
+from applier.io.keys import Keys
 from applier.jobs.undo.result import Undone
 from applier.options import ChangesOptions, UndoOptions
 from applier.options.choosing import STOP
-from applier.options.objects import Keys
 from applier.options.verbs import UNDO
 
 

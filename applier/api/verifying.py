@@ -13,6 +13,7 @@ from applier.api.arguments import (
     PathLike,
     Paths,
     Place,
+    Server,
     Tables,
     Watcher,
     address_of,
@@ -27,12 +28,13 @@ from applier.api.public import public
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import ApplierError, UsageError
+from applier.io.keys import Keys
 from applier.jobs.verify import statements
 from applier.jobs.verify.plan import plan
 from applier.jobs.verify.result import DifferentTable, ServerComparison
 from applier.option_texts import parse_rewrites
-from applier.options.objects import Keys, Server
-from applier.options.verbs import VERIFY, VERIFY_SQL
+from applier.options.option import ADVANCED, READ
+from applier.options.verbs import REPLAY, VERIFY, VERIFY_SQL
 from applier.plan.stops.stop_position import StopNotReached
 from applier.snapshot import manifest
 
@@ -41,8 +43,9 @@ if TYPE_CHECKING:
 
 _ATTEMPTS, _SECONDS_BETWEEN = 10, 1.0
 """How often an archive that is being written is read again until it has what the server has."""
-_KEPT_OPTIONS = ("tables", "ignore_tables", "exec_mode", "type_conversions", "on_statement", "define_from_log",
-                 "system_time_zone", "lower_case_table_names")
+_KEPT_OPTIONS = ["tables", "ignore_tables", *(option.name for option in REPLAY.options if option.recorded
+                                              and option.group in (ADVANCED, READ))]
+"""Those that hold for any replay of a log, not for one up to a place."""
 
 
 @public(VERIFY_SQL)

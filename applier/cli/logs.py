@@ -5,7 +5,7 @@ from typing import Any
 from applier.cli.application import verb
 from applier.cli.documents import explained_document, located_document, print_json
 from applier.errors import UsageError
-from applier.options.objects import Keys
+from applier.io.keys import Keys
 from applier.options.verbs import EXPLAIN, INDEX, LOCATE, SHOW, SUMMARY
 from applier.schema.table_filter import TableFilter, parse_table_list
 

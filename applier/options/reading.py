@@ -1,7 +1,7 @@
 """Options that say what to read, what to compare with, and what to find."""
 
+from applier.io.keys import Keys
 from applier.options import kinds
-from applier.options.objects import Keys
 from applier.options.option import COMPARE, FIND, READ, REQUIRED, Option, Where
 
 BINLOGS = Option(

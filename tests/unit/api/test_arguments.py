@@ -12,7 +12,7 @@ import pytest
 
 import applier
 import applier.binlog
-from applier.api.arguments import KeyNames, bounds, places, point
+from applier.api.arguments import KeyNames, address_of, bounds, logs, places, point
 from applier.errors import ApplierError, UsageError
 from applier.options.choosing import START_OF_CHANGES, STOP
 from applier.snapshot.manifest import BinlogPosition
@@ -255,3 +255,29 @@ def test_numbers_of_numpy_and_generators(folder):
     made = applier.replay((path for path in ["logs"]), "made", tables=(name for name in ["shop.*"]),
                           define_from_log=np.bool_(False))
     assert made.snapshot.tables["shop.item"].to_arrow(np.array(["id"])).to_pylist() == [{"id": 1}]
+
+
+def test_keys_are_one_value_or_named(tmp_path):
+    """`keys` has what `keyring`, `key_file` and `key_file_secret` have, which are no arguments with it."""
+    key_file = tmp_path / "keys"
+    key_file.write_text(f"1;{'0a' * 16}\n")
+    keys = applier.Keys(key_file=key_file)
+    assert keys == applier.Keys(key_file=[str(key_file)]) and keys.key_file == (str(key_file),)
+    [one], [other] = (logs({"binlogs": "logs", **given}) for given in (
+        {"keys": keys}, {"flat": {"key_file": key_file, "keyring": None}}))
+    assert one.keys == other.keys == keys
+    with pytest.raises(UsageError, match="keys and key_file are both given"):
+        applier.summary("logs", keys=keys, key_file=key_file)
+    with pytest.raises(UsageError, match="key_file_secret cannot be 7"):
+        applier.summary("logs", key_file_secret=7)
+    with pytest.raises(TypeError, match=r"summary\(\) got an unexpected keyword argument 'key_files'"):
+        applier.summary("logs", key_files="keys")
+
+
+def test_a_server_is_one_value_or_two(tmp_path):
+    file = tmp_path / "my.cnf"
+    file.write_text("[client]\nuser=replica\n")
+    url = "mysql://127.0.0.1:3307"
+    assert address_of(applier.Server(url, file), None) == address_of(url, file)
+    with pytest.raises(UsageError, match="is given twice"):
+        applier.archive(applier.Server(url, file), tmp_path / "out", defaults_file=file)
