@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from applier.api.checked import shown
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating import place as places_in_logs
 from applier.errors import UsageError
-from applier.io.keys import Keys
 from applier.io.packing import log_name
 from applier.io.progress import Progress, Silent
 from applier.option_texts import (
@@ -23,14 +22,11 @@ from applier.option_texts import (
     KeyValue,
     KeyValues,
     parse_conf,
-    parse_conversions,
     parse_place,
     parse_places,
     parse_rewrites,
     parse_size,
 )
-from applier.options import kinds
-from applier.options.option import Kind, Option, Verb
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
 
@@ -127,15 +123,6 @@ class KeyNames(TypedDict, total=False):
     key_file_secret: PathLike | None
 
 
-def logs(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of a verb's arguments the paths of logs, with where their keys are. Raises UsageError for files that have no
-    keys."""
-    keys, named = given.get("keys"), {name: value for name, value in given.get("flat", {}).items() if value is not None}
-    if keys is not None and named:
-        raise UsageError(f"keys and {next(iter(named))} are both given", hint="give keys=Keys(…), with all of them")
-    return (keys or Keys(**named)).of(paths(given["binlogs"] or ()))
-
-
 def address_of(server: str | Server, defaults_file: PathLike | None) -> ServerAddress:
     """Where a server is, and who asks it. Raises UsageError."""
     from applier.jobs.server_connection import ServerAddress
@@ -181,8 +168,8 @@ def _point(given: Place | Time | str) -> places_in_logs.Place:
             return _at(given.file, given.offset)
         case BinlogPosition():
             return parse_place(given.gtid_set)
-        case GtidSet():
-            return parse_place(str(given))
+        case GtidSet() if given:
+            return places_in_logs.Place(str(given), gtid_set=given)
         case (str(name), int(offset)) if name and offset >= 0:
             return _at(log_name(name), offset)
     raise UsageError(f"{shown(given)} is not a place in a log", hint=PLACES_HINT)
@@ -247,44 +234,6 @@ def keys_of_rows(given: Key | list[Key] | None) -> KeyValues | None:
     return tuple(key if isinstance(key, tuple) else (key,) for key in (given if isinstance(given, list) else [given]))
 
 
-T = TypeVar("T")
-_PLACES = {kinds.POSITION: places_in_logs.POSITION, kinds.COMPLETED: places_in_logs.GTIDS,
-           kinds.TIME: places_in_logs.TIME}
-
-
-def options_of(kind: type[T], verb: Verb, given: Mapping[str, Any], **others: Any) -> T:
-    """A job's options of a verb's arguments: each field that one of these becomes, and `others`. An argument that is
-    None leaves its field at the default; a master means Spark. Raises UsageError."""
-    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
-    found: dict[str, Any] = {"filter": table_filter(given.get("tables"), given.get("ignore_tables"))}
-    for option in verb.options:
-        if given.get(option.name) is not None:
-            found |= _fields(option, given[option.name])
-    if "binlogs" in found:
-        found["binlogs"] = logs(given)
-    if "master" in found and found["engine"] == "local":
-        found["engine"] = "spark"
-    return kind(**({name: value for name, value in found.items() if name in known} | others))
-
-
-def _fields(option: Option, value: Any) -> dict[str, Any]:
-    if option.parts:
-        return bounds(option, value) if option.kind in (kinds.PLACE, kinds.POSITION) else {}
-    convert = _CONVERSIONS.get(option.kind)
-    return {option.field_name: value if convert is None else convert(value)}
-
-
-def bounds(option: Option, value: Place | Time | None) -> dict[str, Any]:
-    """Where to start or to stop, as fields of a job's options, of those kinds of places that the option's parts have.
-    Raises UsageError for another one."""
-    if value is None:
-        return {}
-    found = point(value, *(_PLACES[part.kind] for part in option.parts))
-    known = {"position": found.position, "gtid": None if found.gtid_set is None else str(found.gtid_set),
-             "datetime": found.time}
-    return {f"{option.name}_{end}": bound for end, bound in known.items() if bound is not None}
-
-
 def size(given: Size) -> int:
     """A number of bytes. Raises UsageError."""
     if isinstance(given, str):
@@ -306,12 +255,3 @@ def spark_conf(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
-
-
-_CONVERSIONS: dict[Kind, Callable[[Any], Any]] = {
-    kinds.PATH: path, kinds.SNAPSHOT: uri, kinds.LOGS: paths, kinds.FILES: paths, kinds.POSITION: position,
-    kinds.PLACES: places, kinds.GTIDS: chosen_gtids, kinds.EXECUTED: str, kinds.SERVER_IDS: tuple,
-    kinds.DATABASES: database_names, kinds.CONF: spark_conf, kinds.SIZE: size, kinds.ROW_KEYS: keys_of_rows,
-    kinds.COLUMNS: tuple, kinds.CONVERSIONS: lambda names: parse_conversions(list(names)),
-}
-"""What a job's options have of values, by their kinds; of others, the value itself."""

@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, Unpack
 
-from applier.api.arguments import (
-    Key,
-    KeyNames,
-    PathLike,
-    Paths,
-    Place,
-    Time,
-    Watcher,
-    keys_of_rows,
-    options_of,
-    watcher,
-)
+from applier.api.arguments import Key, KeyNames, PathLike, Paths, Place, Time, Watcher, keys_of_rows, watcher
+from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream

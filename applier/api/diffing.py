@@ -14,12 +14,12 @@ from applier.api.arguments import (
     Tables,
     Time,
     Watcher,
-    logs,
     point,
     table_filter,
     uri,
     watcher,
 )
+from applier.api.job_options import logs
 from applier.api.public import public
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot

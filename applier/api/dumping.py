@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from applier.api.arguments import PathLike, Place, Size, Tables, Watcher, options_of, watcher
+from applier.api.arguments import PathLike, Place, Size, Tables, Watcher, watcher
+from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.replaying import Replayed
 from applier.api.snapshots import Snapshot

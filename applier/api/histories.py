@@ -14,12 +14,12 @@ from applier.api.arguments import (
     Time,
     Watcher,
     keys_of_rows,
-    options_of,
     path,
     spark_conf,
     watcher,
 )
 from applier.api.checked import checked
+from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Tables, Time, Watcher, logs, options_of, point, watcher
+from applier.api.arguments import KeyNames, PathLike, Paths, Tables, Time, Watcher, point, watcher
+from applier.api.job_options import logs, options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.locating.groups import Group

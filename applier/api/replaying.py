@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Place, Size, Tables, Time, Watcher, options_of, watcher
+from applier.api.arguments import KeyNames, PathLike, Paths, Place, Size, Tables, Time, Watcher, watcher
+from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet

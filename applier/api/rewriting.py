@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Tables, Watcher, options_of, watcher
+from applier.api.arguments import KeyNames, PathLike, Paths, Tables, Watcher, watcher
+from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.io.keys import Keys

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from applier.api.arguments import KeyNames, Paths, Place, Tables, Time, Watcher, options_of, watcher
+from applier.api.arguments import KeyNames, Paths, Place, Tables, Time, Watcher, watcher
+from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.io.keys import Keys
 from applier.jobs.summary.result import Summary

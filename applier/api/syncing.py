@@ -6,7 +6,8 @@ from collections.abc import Generator, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Literal, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Size, Tables, Watcher, options_of, watcher
+from applier.api.arguments import KeyNames, PathLike, Paths, Size, Tables, Watcher, watcher
+from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet

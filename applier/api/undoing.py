@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Place, Tables, Time, Watcher, bounds, options_of, watcher
+from applier.api.arguments import KeyNames, PathLike, Paths, Place, Tables, Time, Watcher, watcher
+from applier.api.job_options import bounds, options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet

@@ -17,13 +17,13 @@ from applier.api.arguments import (
     Tables,
     Watcher,
     address_of,
-    logs,
     paths,
     table_filter,
     uri,
     watcher,
 )
 from applier.api.changes import changes
+from applier.api.job_options import logs
 from applier.api.public import public
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot

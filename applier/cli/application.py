@@ -78,7 +78,7 @@ def verb(verb: Verb) -> Callable[[Callable[..., None]], Callable[..., None]]:
         def run(**given: Any) -> None:
             arguments = verb.parsed(given)
             if "engine" in arguments:
-                check_engine(arguments["engine"], arguments["master"], arguments["conf"])
+                check_engine(arguments["engine"], arguments["master"], arguments["conf"] or {})
             function(**arguments)
 
         parameters = [_parameter(option) for option in verb.given]

@@ -16,7 +16,7 @@ def changes(*, output: str, **arguments: Any) -> None:
         applier changes --binlogs /backup --tables shop.orders | jq .after.status
         applier changes --binlogs /backup --format parquet --output /lake/changes
     """
-    from applier.api.arguments import options_of
+    from applier.api.job_options import options_of
     from applier.cli.terminal import print_note, progress
     from applier.engine import compiling
     from applier.io.printable import standard_output

@@ -16,7 +16,7 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
         applier history --binlogs /backup --tables shop.orders --key 9499
         applier history --binlogs /backup --tables shop.orders --output /lake/orders
     """
-    from applier.api.arguments import options_of
+    from applier.api.job_options import options_of
     from applier.cli.terminal import print_note, progress
     from applier.cli.versions import print_versions
     from applier.jobs.changes.job import ChangeLog

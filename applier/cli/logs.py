@@ -26,7 +26,7 @@ def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | No
 
     In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
     """
-    from applier.api.arguments import logs
+    from applier.api.job_options import logs
     from applier.binlog.locating.group_choice import LeftOutGroups
     from applier.binlog.locating.gtid_choice import GtidChoice
     from applier.engine import compiling
@@ -103,7 +103,7 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
 
     The index is checked against the files whenever it is used, and updated if it does not fit them.
     """
-    from applier.api.arguments import logs
+    from applier.api.job_options import logs
     from applier.binlog.locating import search
     from applier.cli.located import print_indexed
     from applier.cli.terminal import progress

@@ -49,7 +49,7 @@ def replay(**arguments: Any) -> None:
 
 
 def _options(arguments: dict[str, Any]) -> ReplayOptions:
-    from applier.api.arguments import options_of
+    from applier.api.job_options import options_of
 
     options = options_of(ReplayOptions, REPLAY, arguments)
     check_target(options.output, options.lake)

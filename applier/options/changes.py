@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from applier.errors import UsageError
 from applier.option_texts import KeyValues
 from applier.options import verbs
-from applier.options.replay import check_engine, stops
+from applier.options.replay import check_engine
 from applier.options.running import REFUSE
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
@@ -72,14 +72,11 @@ class SummaryOptions:
 
     def __post_init__(self) -> None:
         verbs.SUMMARY.check(self)
-        if stops(self) > 1:
-            raise UsageError("more than one place to stop",
-                             hint="give one of --stop-position, --stop-gtid and --stop-datetime")
 
 
 @dataclass(frozen=True)
 class ChangeFilesOptions:
-    """Where to write changes, and in which of CHANGE_FORMATS: those of the log of `changes` to the tables of `filter`,
+    """Where to write changes, and in which format: those of the log of `changes` to the tables of `filter`,
     all columns or these, all rows or those with these keys. `output` is a directory to make, or "-" for stdout.
     `statements`: with the statements behind changes, where the log has them. `spreadsheet_safe`: no cell of CSV is a
     formula."""
@@ -123,8 +120,8 @@ class HistoryFilesOptions:
 class UndoOptions:
     """What to take back: in the log of `changes`, which goes up to where the server stands, the transactions `gtids`,
     as GtidChoice takes them, of a part of it (positions and times as in ReplayOptions), and of these the changes to the
-    tables of `filter`. The statements go to `output`, in one of UNDO_FORMATS. `on_conflict`, one of ON_CONFLICT, is
-    what happens to rows that others have changed since. Only rows for which the expression `where` is true, before or
+    tables of `filter`. The statements go to `output`, and `on_conflict` is what happens to rows that others have
+    changed since. Only rows for which the expression `where` is true, before or
     after, are undone."""
 
     changes: ChangesOptions

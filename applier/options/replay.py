@@ -1,5 +1,6 @@
 """What a replay is asked to do, as one value that the command line, tests and Python callers all make."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -28,11 +29,6 @@ class LogBounds(Protocol):
     def stop_gtid(self) -> str | None: ...
     @property
     def stop_datetime(self) -> float | None: ...
-
-
-def stops(bounds: LogBounds) -> int:
-    """How many places to stop at there are."""
-    return sum(stop is not None for stop in (bounds.stop_position, bounds.stop_gtid, bounds.stop_datetime))
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,8 @@ class ReplayOptions:
     def __post_init__(self) -> None:
         if not self.binlogs:
             raise UsageError("no binlogs given", hint="--binlogs takes a directory, files, a glob or an index file")
-        if stops(self) + bool(self.snapshot_at) > 1:
+        stops = (self.stop_position, self.stop_gtid, self.stop_datetime, self.snapshot_at or None)
+        if sum(stop is not None for stop in stops) > 1:
             raise UsageError("more than one place to stop", hint="give one of --stop-position, --stop-gtid, "
                              "--stop-datetime and --snapshot-at, which takes several places")
         if self.reapply and (self.start_position is None or (self.base is None and self.lake is None)):
@@ -116,12 +113,12 @@ class DoctorOptions(ReplayOptions):
             check_engine(self.engine, self.master, self.conf)
 
 
-def check_engine(engine: str, master: str | None, conf: tuple[tuple[str, str], ...]) -> None:
+def check_engine(engine: str, master: str | None, conf: Mapping[str, str] | tuple[tuple[str, str], ...]) -> None:
     """Raise UsageError for an engine that there is not, and for what is Spark's with another one."""
     running.ENGINE.check(engine)
     if engine == "local" and master is not None:
         raise UsageError(f"--engine local runs in this process, and --master {master} names a Spark master",
                          hint="leave out one of them")
     if engine == "local" and conf:
-        raise UsageError(f"--engine local runs in this process, and --conf {conf[0][0]} is a setting of Spark",
-                         hint="leave out one of them")
+        raise UsageError(f"--engine local runs in this process, and --conf {next(iter(dict(conf)))} is a setting of "
+                         "Spark", hint="leave out one of them")

@@ -12,7 +12,8 @@ import pytest
 
 import applier
 import applier.binlog
-from applier.api.arguments import KeyNames, address_of, bounds, logs, places, point
+from applier.api.arguments import KeyNames, address_of, places, point
+from applier.api.job_options import bounds, logs
 from applier.errors import ApplierError, UsageError
 from applier.options.choosing import START_OF_CHANGES, STOP
 from applier.snapshot.manifest import BinlogPosition
@@ -79,6 +80,12 @@ def test_what_is_no_place(given, tmp_path):
         with pytest.raises(UsageError) as raised:
             call()
         assert type(raised.value) is UsageError and raised.value.hint
+
+
+def test_a_gtid_set_is_none_of_a_date():
+    """As text it may be one; of --stop-gtid, and as an object, it is not."""
+    assert bounds(STOP, applier.GtidSet.parse("2026-12-14")) == {"stop_gtid": "2026-12-14"}
+    assert STOP.parsed({"stop_position": None, "stop_datetime": None, "stop_gtid": "2026-12-14"}).domains
 
 
 def test_a_kind_of_place_that_is_not_taken():
