@@ -22,7 +22,7 @@ _ENDS = re.compile(r"[.;:](?= |$)")
 COMMON = {
     "-h, --help": "The most used options.",
     "--help-all": "All options, with examples.",
-    "-q, --quiet": "No progress and no notes: results and errors only.",
+    "-q, --quiet": "Print only results and errors.",
     "-v, --verbose": "A line with the time for each step, and of an error where in the code it came from.",
 }
 """The options of all verbs."""

@@ -50,7 +50,9 @@ START_OF_SUMMARY = start(
     START_POSITION.of("Only event groups from this position on; a group must start there."), START_DATETIME,
     python="a position to start at, or the time of the first transactions that count.")
 FIRST_TO_UNDO = start(
-    START_POSITION.of("Only transactions that begin at this position or later."), START_DATETIME,
+    START_POSITION.of("Only transactions that begin at this position or later."),
+    START_DATETIME.of("Only transactions of this time or later, as '2026-03-14 10:30:00' (local time) or with an "
+                      "offset ('2026-03-14T10:30:00+00:00')."),
     python="only transactions that begin at this position or later; or a time: of this time or later.")
 LAST_TO_UNDO = stop(
     STOP_POSITION.of("Only transactions that end up to this position."),

@@ -100,11 +100,11 @@ COMPLETE = Option(
            "documents instead of diffs, and what foreign keys change (`_cascaded`). The table's rows are then in "
            "memory, and other transactions and rows may be decoded, too.")
 UNSIGNED_BIGINT = Option(
-    "unsigned_bigint", kinds.UNSIGNED, MAKE, "The type of BIGINT UNSIGNED in files: decimal, of 20 digits; long, "
-    "where a value from 2^63 on is an error; uint64, which not every reader has.", "decimal", recorded=True)
+    "unsigned_bigint", kinds.UNSIGNED, MAKE, "Type of BIGINT UNSIGNED columns in the output: decimal, of 20 digits; "
+    "long, where a value from 2^63 on is an error; uint64, which not every reader has.", "decimal", recorded=True)
 UNSIGNED_BIGINT_AS_BASE = UNSIGNED_BIGINT.of(default=None).and_("By default as in --base, or decimal.")
 TARGET_FILE_SIZE = Option(
-    "target_file_size", kinds.SIZE, MAKE, "The size of new files, about, as 64M or 1G. An incremental replay rewrites "
+    "target_file_size", kinds.SIZE, MAKE, "Target size of new files, as 64M or 1G. An incremental replay rewrites "
     "every file that contains a changed row; many small files are slower to read.", "64M", field="file_bytes")
 NO_DATA = Option("no_data", kinds.FLAG, MAKE, "Only the definitions.", False, where=Where.COMMAND_LINE)
 DATA_ONLY = Option("data_only", kinds.FLAG, MAKE, "Only the rows.", False, where=Where.COMMAND_LINE)

@@ -14,13 +14,12 @@ SOURCE = Option("source", kinds.SERVER, READ, "The server, mysql://USER@HOST:POR
                 "password is in MYSQL_PWD of the environment or in --defaults-file.", REQUIRED, first=True)
 SCHEMA = Option("schema", kinds.PATH, READ, "CREATE TABLEs of tables that exist, empty, before the first binlog.",
                 value="FILE.sql")
-SCHEMA_WITH_ROWS = SCHEMA.of(
-    "CREATE TABLEs of tables that exist before the first binlog. Their rows are known from the before-images of their "
-    "first changes, which have to be whole.")
+SCHEMA_OF_ANY = SCHEMA.of("CREATE TABLEs of tables that exist before the first binlog.")
+SCHEMA_WITH_ROWS = SCHEMA_OF_ANY.and_("Their rows are known from the before-images of their first changes, which have "
+                                      "to be whole.")
 DEFINE_FROM_LOG = Option(
-    "define_from_log", kinds.FLAG, READ, "If neither a CREATE TABLE in the log nor --schema nor --base defines a "
-    "table, take columns, types and primary key from the log's metadata (binlog_row_metadata=FULL).", False,
-    recorded=True)
+    "define_from_log", kinds.FLAG, READ, "Define tables by the log's metadata (binlog_row_metadata=FULL) where neither "
+    "a CREATE TABLE in the log nor --schema nor --base does: columns, types and primary key.", False, recorded=True)
 DATABASE = Option(
     "database", kinds.TEXT, READ, "The database of a dump of one, as of `mysqldump NAME`, where its header does not "
     "say it.")

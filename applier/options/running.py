@@ -44,8 +44,8 @@ TYPE_CONVERSIONS = Option(
     "(of --base or --schema), as replica_type_conversions says: all_non_lossy, all_lossy; all_unsigned to read "
     "integers as such.", (), recorded=True)
 ZERO_DATES = Option(
-    "zero_dates", kinds.choice("null", "error"), ADVANCED, "Convert zero dates to NULL, and count them, or stop at "
-    "the first one.", "null", recorded=True, always=True)
+    "zero_dates", kinds.choice("null", "error"), ADVANCED, "What to do with zero dates. null: convert "
+    "them to NULL, and count them; error: stop at the first one.", "null", recorded=True, always=True)
 WITNESS = Option(
     "witness", kinds.choice("report", "stop", "off"), ADVANCED, "Compare each before-image of an update or delete "
     "with the row that it found. report: count differences by table and column, and warn; the snapshot is what a "

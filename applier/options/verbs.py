@@ -1,7 +1,7 @@
 """The verbs, in the order of --help: each is a list of options, in the order of its function's arguments."""
 
 from applier.options import choosing, kinds, making, reading, running
-from applier.options.option import REQUIRED, Verb, Where
+from applier.options.option import READ, REQUIRED, Verb, Where
 
 VERB_GROUPS = SNAPSHOTS, ARCHIVES, BINLOGS, ROWS, USES, LAKES = (
     "Make snapshots", "Keep archives", "Look into binlogs", "Follow rows", "Use snapshots", "Keep lakes")
@@ -36,7 +36,7 @@ ARCHIVE = Verb(
                python="the directory of the archive. On an object store it gets files when they are complete, and the "
                       "last one when this function ends."),
     choosing.START_GTID, choosing.START_FILE, choosing.UNTIL_NOW.of(off="--stop-never"), making.ALLOW_GROUP_ACCESS,
-    reading.DEFAULTS_FILE, running.STOPPED,
+    reading.DEFAULTS_FILE.of(group=READ), running.STOPPED,
     running.PROGRESS.of("Called with each Step; it has a note for each file that is complete."))
 DOCTOR = Verb(
     "doctor", ARCHIVES, "what would stop a replay",
@@ -69,16 +69,16 @@ LOCATE = Verb(
     "locate", BINLOGS, "where a GTID or a time is", reading.BINLOGS, reading.GTID, reading.AT_TIME, reading.XID,
     reading.GROUP_ID_TO_FIND, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
 EXPLAIN = Verb(
-    "explain", BINLOGS, "how rows are found", reading.BINLOGS, _BASE_OF_REPLAY, reading.SCHEMA, *_TABLES,
-    reading.DEFINE_FROM_LOG, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
+    "explain", BINLOGS, "how rows are found", reading.BINLOGS, _BASE_OF_REPLAY, reading.SCHEMA_OF_ANY,
+    *_TABLES, reading.DEFINE_FROM_LOG, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
 
 CHANGES = Verb(
     "changes", ROWS, "row changes for programs", reading.BINLOGS, choosing.TABLE.of(where=Where.PYTHON),
     making.OUTPUT.of("The directory to make, with a file for each table; or stdout.", value="DIR|-", default="-",
                      where=Where.COMMAND_LINE),
     making.CHANGE_FORMAT, *(option.of(where=Where.COMMAND_LINE) for option in _TABLES), choosing.COLUMN_NAMES,
-    reading.BASE.of("A snapshot that has the tables' definitions; changes are those after it."), reading.SCHEMA,
-    choosing.START_OF_CHANGES, choosing.STOP, choosing.GTIDS_TO_READ,
+    reading.BASE.of("A snapshot that has the tables' definitions; changes are those after it."),
+    reading.SCHEMA_OF_ANY, choosing.START_OF_CHANGES, choosing.STOP, choosing.GTIDS_TO_READ,
     choosing.EXCLUDE_GTIDS.of("All changes but those of these transactions. With --complete these are applied, and not "
                               "written.",
                               python="all changes but those of these transactions. `notes` count those that the log "
@@ -117,8 +117,8 @@ STATUS = Verb(
     "status", USES, "where it stands",
     reading.SNAPSHOT_TO_READ.of("A snapshot that `replay` made, or a lake.", value="[SNAPSHOT]", default=None),
     choosing.AS_OF, making.ICEBERG.of("Instead of a snapshot: a catalog of Iceberg, as `publish` takes it."),
-    making.DELTA.of("Instead of a snapshot: a directory with tables of Delta, as `publish` takes it."), *_TABLES,
-    making.DEFINITIONS, making.JSON)
+    making.DELTA.of("Instead of a snapshot: a directory with tables of Delta, as `publish` takes it."),
+    choosing.TABLE_NAMES.and_("With --iceberg or --delta."), choosing.IGNORE_TABLES, making.DEFINITIONS, making.JSON)
 PUBLISHED = Verb(
     "published", USES, "",
     making.ICEBERG.of("A catalog of Iceberg, as `publish` takes it; readers take a table's `id` for its snapshot, as "
