@@ -116,7 +116,7 @@ def paths(given: Paths) -> tuple[str, ...]:
 
 
 class KeyNames(TypedDict, total=False):
-    """What `keys` has, as arguments of their own."""
+    """The parts of `keys` as arguments of their own."""
 
     keyring: Paths | None
     key_file: Paths | None
@@ -124,7 +124,7 @@ class KeyNames(TypedDict, total=False):
 
 
 def address_of(server: str | Server, defaults_file: PathLike | None) -> ServerAddress:
-    """Where a server is, and who asks it. Raises UsageError."""
+    """Return a server's address, given as one value or as two. Raises UsageError."""
     from applier.jobs.server_connection import ServerAddress
 
     if isinstance(server, Server):
@@ -137,7 +137,7 @@ def address_of(server: str | Server, defaults_file: PathLike | None) -> ServerAd
 
 
 def uri(given: Any) -> str:
-    """A snapshot's path or URI, as text: of one that is given so, or of a Snapshot."""
+    """Return the path or URI of a snapshot, given as such or as a Snapshot."""
     return str(given.uri) if hasattr(given, "uri") else path(given)
 
 

@@ -1,4 +1,4 @@
-"""From a verb's arguments to its job's options."""
+"""Conversion of a verb's arguments to its job's options."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _PLACES = {kinds.POSITION: places_in_logs.POSITION, kinds.COMPLETED: places_in_l
 
 
 def options_of(kind: type[T], verb: Verb, given: Mapping[str, Any], **others: Any) -> T:
-    """A job's options of a verb's arguments: each field that one of these becomes, and `others`. An argument that is
-    None leaves its field at the default; a master means Spark. Raises UsageError."""
+    """Return a job's options, given a verb's arguments and `others`, which are fields already. An argument that is None
+    leaves its field at the default; with a master, the engine is Spark. Raises UsageError."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
     found: dict[str, Any] = {"filter": table_filter(given.get("tables"), given.get("ignore_tables"))}
     for option in verb.options:
@@ -57,8 +57,8 @@ def _fields(option: Option, value: Any) -> dict[str, Any]:
 
 
 def bounds(option: Option, value: Place | Time | None) -> dict[str, Any]:
-    """Where to start or to stop, as fields of a job's options, of those kinds of places that the option's parts have.
-    Raises UsageError for another one."""
+    """Return the fields of a job's options that say where to start or stop. Raises UsageError for a kind of place that
+    none of the option's parts takes."""
     if value is None:
         return {}
     found = point(value, *(_PLACES[part.kind] for part in option.parts))
@@ -68,7 +68,7 @@ def bounds(option: Option, value: Place | Time | None) -> dict[str, Any]:
 
 
 def logs(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Of a verb's arguments the paths of logs, with where their keys are. Raises UsageError for files that have no
+    """Return the locations of logs, with their keys, given a verb's arguments. Raises UsageError for a key file without
     keys."""
     keys, named = given.get("keys"), {name: value for name, value in given.get("flat", {}).items() if value is not None}
     if keys is not None and named:
@@ -82,4 +82,4 @@ _CONVERSIONS: dict[Kind, Callable[[Any], Any]] = {
     kinds.DATABASES: database_names, kinds.CONF: spark_conf, kinds.SIZE: size, kinds.ROW_KEYS: keys_of_rows,
     kinds.COLUMNS: tuple, kinds.CONVERSIONS: lambda names: parse_conversions(list(names)),
 }
-"""What a job's options have of values, by their kinds; of others, the value itself."""
+"""Conversions by kind. Values of other kinds are passed on unchanged."""

@@ -1,4 +1,4 @@
-"""Functions of verbs: their arguments are checked, and documented by what the registry says of each."""
+"""The decorator of verbs' functions: it checks their arguments, and documents them from the registry of options."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from applier.options.option import REQUIRED, Option, Verb
 P = ParamSpec("P")
 R = TypeVar("R")
 ARGUMENTS = "{arguments}"
-"""Where a docstring has its arguments."""
+"""The placeholder in a docstring for the documented arguments."""
 _COLUMNS = 112
 
 
 def public(verb: Verb) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make a function that of a verb. `docs/write_python.py` writes its signature."""
+    """Return a decorator for a verb's function. `docs/write_python.py` generates the signature."""
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         if function.__doc__:
@@ -29,7 +29,7 @@ def public(verb: Verb) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
 
 def parameters(verb: Verb) -> Iterator[str]:
-    """The parameters of a verb's function, as they stand in its source."""
+    """Yield the parameters of a verb's function as source text."""
     for number, option in enumerate(verb.in_python):
         if number == verb.positional:
             yield "*"
@@ -46,7 +46,7 @@ def _default(option: Option) -> str:
 
 
 def _described(verb: Verb) -> Iterator[str]:
-    """What each argument is; those that mean what they mean for another verb, by their names."""
+    """Yield a description of each argument; arguments shared with another verb are listed by name."""
     known = set(verb.like.options) if verb.like is not None else set()
     same = [option.name for option in verb.in_python if option in known and option.name != "progress"]
     for option in verb.in_python:

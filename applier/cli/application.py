@@ -1,6 +1,6 @@
-"""The command line as a whole: `verb` makes a verb of its options and what does it.
+"""The command line: the decorator `verb` registers a function as a verb, with the options that the registry lists.
 
-All verbs have help by groups, -h, --help-all, -q and -v in common.
+All verbs have -h, --help-all, -q and -v, and help by groups.
 """
 
 import inspect
@@ -22,12 +22,12 @@ Context = Any
 
 
 class _Common:
-    """The options that all verbs have, and that may stand before one."""
+    """Adds the options that all verbs have, which may also precede a verb."""
 
     _common: tuple[TyperOption, ...] = ()
 
     def get_params(self, ctx: Context) -> list[Any]:
-        """The options of its own, then --help and what all have."""
+        """Return the command's own options, --help, and the common ones."""
         own: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of TyperCommand or TyperGroup
         self._common = self._common or _common(own[-1])
         return [*own, *self._common]
@@ -70,8 +70,8 @@ app = typer.Typer(
 
 
 def verb(verb: Verb) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Make a function do a verb. It gets the verb's arguments by their names in Python; --help begins with its
-    docstring."""
+    """Return a decorator that registers a function as a verb. The function gets arguments by their Python names; its
+    docstring is the beginning of the help."""
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @wraps(function)
@@ -92,7 +92,7 @@ def verb(verb: Verb) -> Callable[[Callable[..., None]], Callable[..., None]]:
 
 
 def _parameter(option: Option) -> inspect.Parameter:
-    """An option as typer reads it."""
+    """Return an option as a parameter for typer."""
     kind, default = option.kind, option.on_command_line
     typed: Any = Literal[kind.choices] if kind.choices else list[str] if kind.many else kind.typed
     is_required = default is REQUIRED

@@ -1,5 +1,5 @@
-"""What jobs are asked to do, as values; and the registry of options and verbs, from which the command line, its pages
-and the Python API are made."""
+"""The options of jobs as values, and the registry of options and verbs, from which the command line, its pages and the
+Python API are generated."""
 
 from applier.options.changes import (
     ALL_COMMITS,

@@ -1,4 +1,4 @@
-"""Options that choose a part of a log: where to start and stop, which tables and rows, which transactions."""
+"""Options that choose a part of a log: where to start and stop, tables and rows, transactions."""
 
 from applier.options import kinds
 from applier.options.option import BOUNDS, REQUIRED, ROWS, TRANSACTIONS, Kind, Option
@@ -26,12 +26,12 @@ REAPPLY = Option("reapply", kinds.FLAG, BOUNDS,
 
 
 def start(*parts: Option, python: str, kind: Kind = kinds.PLACE) -> Option:
-    """Where to start, by one of these options."""
+    """Return the option `start`, which consists of these options of the command line."""
     return Option("start", kind, BOUNDS, parts=parts, python=python)
 
 
 def stop(*parts: Option, python: str) -> Option:
-    """Where to stop, by one of these options."""
+    """Return the option `stop`, which consists of these options of the command line."""
     return Option("stop", kinds.PLACE, BOUNDS, parts=parts, python=python)
 
 

@@ -1,4 +1,4 @@
-"""The types that values of options have."""
+"""The types of option values."""
 
 from __future__ import annotations
 

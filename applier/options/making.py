@@ -1,4 +1,4 @@
-"""Options that say what to make."""
+"""Options for what to make."""
 
 from applier.options import kinds
 from applier.options.option import MAKE, REQUIRED, Option, Where
@@ -102,7 +102,7 @@ COMPLETE = Option(
 UNSIGNED_BIGINT = Option(
     "unsigned_bigint", kinds.UNSIGNED, MAKE, "Type of BIGINT UNSIGNED columns in the output: decimal, of 20 digits; "
     "long, where a value from 2^63 on is an error; uint64, which not every reader has.", "decimal", recorded=True)
-UNSIGNED_BIGINT_AS_BASE = UNSIGNED_BIGINT.of(default=None).and_("By default as in --base, or decimal.")
+UNSIGNED_BIGINT_AS_BASE = UNSIGNED_BIGINT.of(default=None).plus("By default as in --base, or decimal.")
 TARGET_FILE_SIZE = Option(
     "target_file_size", kinds.SIZE, MAKE, "Target size of new files, as 64M or 1G. An incremental replay rewrites "
     "every file that contains a changed row; many small files are slower to read.", "64M", field="file_bytes")

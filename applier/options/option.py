@@ -1,4 +1,4 @@
-"""What an option is: one value, from which the command line, its pages, the Python API and its checks are made."""
+"""Options and verbs as values. The command line, its pages and the Python API are generated from them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from applier.errors import UsageError
 GROUPS = READ, COMPARE, FIND, MAKE, BOUNDS, ROWS, TRANSACTIONS, RUN, ADVANCED = (
     "What to read", "What to compare with", "What to find", "What to make", "Where to start and stop",
     "Which tables and rows", "Which transactions", "Where it runs", "Advanced")
-"""The groups of --help, in order: what options ask."""
+"""The groups of --help, in order."""
 REQUIRED: Final = ...
 _SAME: Final = object()
 _order = itertools.count()
@@ -36,10 +36,11 @@ class Where(Enum):
 class Kind:
     """A type of values.
 
-    In Python it is `annotation`. On the command line a value looks like `value`, has the type `typed`, and may be given
-    several times if it is `many`, of which `several` tells people. `parse` makes the value for Python of it, None: it
-    is one. `check` raises UsageError for a value that a job does not take, given the option's name on the command line;
-    `recorded` makes JSON for a manifest of it, None: nothing is recorded.
+    `annotation` is the type in Python. On the command line, `value` is the placeholder in help, `typed` the type that
+    typer parses, and `many` means that the option may be repeated (`several` is the sentence that says so). `parse`
+    converts the parsed text, or texts, to the Python value; None: no conversion is needed. `check` raises UsageError
+    for a value that a job refuses; it gets the option's name on the command line. `recorded` converts a value to JSON
+    for a manifest; None: it is not recorded.
     """
 
     annotation: str
@@ -58,14 +59,14 @@ class Kind:
 class Option:
     """An option of verbs.
 
-    `name` is its name in Python, and with dashes on the command line, unless `flags` has other names, of which the
-    first is shown and the others are old; `off` is a flag's opposite. `default` is REQUIRED, or the value where it is
-    not given, on the command line `command_default` if that is another one. `text` says what it does, `python` says it
-    of the argument where that is more or other than the command line has. It has a line on the first screen of --help
-    if it comes `first`. An argument of the command line has no name there; one that is `hidden` is an old way to give
-    something else. An option with `parts` is one value in Python, which the command line takes as these: `combine`
-    makes it of those that are given, None: it is one of them. `field` is the field of a job's options that it becomes;
-    a snapshot's manifest records it if it is `recorded` and not at its default, or `always`.
+    `name` is the name in Python; on the command line it has dashes, unless `flags` lists other names: the first one is
+    shown, the others are old names that still work. `off` is the opposite of a flag. `default` is REQUIRED or a value;
+    `command_default` replaces it on the command line. `text` describes the option, and `python` replaces it in Python's
+    documentation. An option that comes `first` has a line on the first screen of --help. `is_argument` marks a
+    positional argument of the command line, `hidden` an older way to give another option. An option with `parts` is one
+    value in Python and several options on the command line: `combine` makes the value of those that are given; without
+    it, only one may be given. `field` names the field of a job's options, if that differs from `name`. A snapshot's
+    manifest records options that are `recorded` and not at their default, or `always`.
     """
 
     name: str
@@ -90,60 +91,60 @@ class Option:
     order: int = dataclasses.field(default_factory=_order.__next__)
 
     def of(self, text: str | None = None, **changes: Any) -> Option:
-        """This option as a verb has it: with another text, value or default."""
+        """Return this option with changes for one verb: another text, placeholder or default."""
         if text is not None:
             changes = {"text": text, "python": None} | changes
         return replace(self, **changes)
 
-    def and_(self, sentence: str) -> Option:
-        """This option with one more sentence that is true for a verb."""
+    def plus(self, sentence: str) -> Option:
+        """Return this option with one more sentence for one verb."""
         return replace(self, text=f"{self.text} {sentence}", python=self.python and f"{self.python} {sentence}")
 
     @property
     def flag(self) -> str:
-        """Its name on the command line, with dashes; of an argument ""."""
+        """The name on the command line, with dashes; "" for an argument."""
         return "" if self.is_argument else self.names[0]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its names on the command line, the one that is shown first."""
+        """All names on the command line; help shows the first one."""
         return self.flags or ("--" + self.name.replace("_", "-"),)
 
     @property
     def shown_value(self) -> str:
-        """What a value looks like on the command line."""
+        """The placeholder for a value in help."""
         if self.kind.typed is bool:
             return f"/ {self.off}" if self.off else ""
         return self.value or self.kind.value or "|".join(self.kind.choices) or "N"
 
     @property
     def on_command_line(self) -> Any:
-        """The default on the command line: REQUIRED, or a value as people write it."""
+        """The default on the command line, as people would type it, or REQUIRED."""
         return self.default if self.command_default is _SAME else self.command_default
 
     @property
     def help(self) -> str:
-        """What the command line says of it."""
+        """The text on the command line."""
         return f"{self.text} {self.kind.several}".strip()
 
     @property
     def full_help(self) -> str:
-        """What the command line says of it, with its default."""
+        """The text on the command line, with the default."""
         default = self.on_command_line
         return self.help + (f" By default {default}." if default not in (REQUIRED, None, False, "", (), []) else "")
 
     @property
     def annotation(self) -> str:
-        """Its type in Python."""
+        """The type in Python."""
         return f"{self.kind.annotation} | None" if self.default is None else self.kind.annotation
 
     @property
     def field_name(self) -> str:
-        """The field of a job's options that it becomes."""
+        """The field of a job's options that gets the value."""
         return self.field or self.name
 
     def check(self, value: Any) -> None:
-        """Raise UsageError for a value that a job does not take."""
+        """Raise UsageError for a value that a job refuses."""
         if value is None:
             return
         if self.kind.choices and value not in self.kind.choices:
@@ -153,7 +154,7 @@ class Option:
             self.kind.check(self.names[0], value)
 
     def parsed(self, given: Mapping[str, Any]) -> Any:
-        """The value for Python of what the command line has, by the names of options. Raises UsageError."""
+        """Return the Python value, given what the command line has by option names. Raises UsageError."""
         if self.parts:
             parts = [part for part in self.parts if given.get(part.name) not in (None, [])]
             if self.combine is None and len(parts) > 1:
@@ -168,9 +169,11 @@ class Option:
 
 
 class Verb:
-    """A verb of the command line and its function in Python, if it has one: a list of options, in the order of the
-    function's arguments. `like` is a verb whose options mean the same where they are the same ones. So many of the
-    function's arguments may be given without names as are `positional`; None: those that must be given."""
+    """A verb of the command line and its Python function: a list of options, in the order of the function's arguments.
+
+    The documentation refers to the verb `like` for options that both have. `positional` is how many arguments the
+    function takes without names; None: those that are required.
+    """
 
     def __init__(self, name: str, group: str, summary: str, *options: Option, like: Verb | None = None,
                  positional: int | None = None) -> None:
@@ -180,24 +183,24 @@ class Verb:
 
     @cached_property
     def given(self) -> tuple[Option, ...]:
-        """What the command line takes, parts in place of what they are of."""
+        """The options on the command line; parts replace the options that consist of them."""
         return tuple(part for option in self.options if option.where is not Where.PYTHON
                      for part in option.parts or (option,))
 
     @property
     def arguments(self) -> list[Option]:
-        """Those without a name that are shown."""
+        """Positional arguments that help shows."""
         return [option for option in self.given if option.is_argument and not option.hidden]
 
     @property
     def shown(self) -> list[Option]:
-        """Those with a name that are shown, by groups and in the order of these."""
+        """Options that help shows, in its order."""
         shown = [option for option in self.given if not option.is_argument and not option.hidden]
         return sorted(shown, key=lambda option: (GROUPS.index(option.group), not option.first, option.order))
 
     @property
     def in_python(self) -> list[Option]:
-        """The arguments of its function."""
+        """The arguments of the Python function."""
         return [option for option in self.options if option.where is not Where.COMMAND_LINE]
 
     @cached_property
@@ -206,7 +209,7 @@ class Verb:
         return {part.field_name: part for part in parts}
 
     def in_python_words(self, option: Option) -> str:
-        """What Python's documentation says of an argument: options by their names there."""
+        """Return the text for Python's documentation, in which options have their Python names."""
         if option.python is not None:
             return option.python
         known = {part.flag: one.name for one in self.options for part in (one, *one.parts) if part.flag}
@@ -214,18 +217,18 @@ class Verb:
         return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
     def parsed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The function's arguments, and what else the verb takes, of what the command line has. Raises UsageError."""
+        """Return the function's arguments, and the values of what only the command line takes. Raises UsageError."""
         return {option.name: option.parsed(given) for option in self.options
                 if option.where is not Where.PYTHON}
 
     def check(self, job: object) -> None:
-        """Raise UsageError for a field of a job's options whose value it does not take."""
+        """Raise UsageError for the first field of a job's options with a value that is refused."""
         for name, option in self._by_field.items():
             option.check(getattr(job, name, None))
 
     def recorded(self, job: Any) -> dict[str, object]:
-        """What a manifest records of a job's options: those that decide what a snapshot holds, as JSON, without those
-        at their defaults, in the order of the fields."""
+        """Return the options that decide what a snapshot holds, as JSON for its manifest: those that are not at their
+        defaults, in the order of the job's fields."""
         known: dict[str, object] = {}
         for own in dataclasses.fields(job):
             option, value = self._by_field.get(own.name), getattr(job, own.name)

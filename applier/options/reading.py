@@ -1,4 +1,4 @@
-"""Options that say what to read, what to compare with, and what to find."""
+"""Options for what to read, what to compare with, and what to find."""
 
 from applier.io.keys import Keys
 from applier.options import kinds
@@ -15,7 +15,7 @@ SOURCE = Option("source", kinds.SERVER, READ, "The server, mysql://USER@HOST:POR
 SCHEMA = Option("schema", kinds.PATH, READ, "CREATE TABLEs of tables that exist, empty, before the first binlog.",
                 value="FILE.sql")
 SCHEMA_OF_ANY = SCHEMA.of("CREATE TABLEs of tables that exist before the first binlog.")
-SCHEMA_WITH_ROWS = SCHEMA_OF_ANY.and_("Their rows are known from the before-images of their first changes, which have "
+SCHEMA_WITH_ROWS = SCHEMA_OF_ANY.plus("Their rows are known from the before-images of their first changes, which have "
                                       "to be whole.")
 DEFINE_FROM_LOG = Option(
     "define_from_log", kinds.FLAG, READ, "Define tables by the log's metadata (binlog_row_metadata=FULL) where neither "

@@ -35,11 +35,12 @@ class LogBounds(Protocol):
 class ReplayOptions:
     """`snapshot' = replay(snapshot, binlogs, options)`: everything but the Spark session itself.
 
-    The options of these names say what fields are (`applier.options.verbs`); `filter` has those for tables, `rewrites`
-    are pairs of databases, `file_bytes` is the size of new files. Paths may be local or any URI that pyarrow.fs opens.
-    At most one of the three stop points is set: a position, a GTID set as the log writes it, or seconds since 1970 UTC;
-    each means the end of an event group. `snapshot_at` has several places, each with a snapshot in the folder `output`.
-    `type_conversions` are in lower case. A manifest records options in the order of the fields.
+    Fields mean what the options of their names mean (`applier.options.verbs`). `filter` combines the options for
+    tables, `rewrites` are pairs of databases, `file_bytes` is the size of new files. Paths may be local or any URI that
+    pyarrow.fs opens. At most one of the three stop points is set: a position, a GTID set as the log writes it, or
+    seconds since 1970 UTC; each means the end of an event group. `snapshot_at` lists positions and GTID sets, and
+    `output` is then the folder of the snapshots. `type_conversions` are in lower case. A manifest records options in
+    the order of the fields.
     """
 
     binlogs: tuple[str, ...]
@@ -114,7 +115,7 @@ class DoctorOptions(ReplayOptions):
 
 
 def check_engine(engine: str, master: str | None, conf: Mapping[str, str] | tuple[tuple[str, str], ...]) -> None:
-    """Raise UsageError for an engine that there is not, and for what is Spark's with another one."""
+    """Raise UsageError for an unknown engine, and for options of Spark with the engine `local`."""
     running.ENGINE.check(engine)
     if engine == "local" and master is not None:
         raise UsageError(f"--engine local runs in this process, and --master {master} names a Spark master",

@@ -1,4 +1,4 @@
-"""Options that say where a job runs, how it treats what is out of the ordinary, and who watches it."""
+"""Options for where a job runs, how it treats special cases, and how its progress is reported."""
 
 from applier.options import kinds
 from applier.options.option import ADVANCED, RUN, Option, Where

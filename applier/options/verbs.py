@@ -1,4 +1,4 @@
-"""The verbs, in the order of --help: each is a list of options, in the order of its function's arguments."""
+"""The verbs. Each is a list of options, in the order of its Python function's arguments."""
 
 from applier.options import choosing, kinds, making, reading, running
 from applier.options.option import READ, REQUIRED, Verb, Where
@@ -40,13 +40,13 @@ ARCHIVE = Verb(
     running.PROGRESS.of("Called with each Step; it has a note for each file that is complete."))
 DOCTOR = Verb(
     "doctor", ARCHIVES, "what would stop a replay",
-    reading.BINLOGS.of(default=()).and_("Without one only the machine is looked at."),
+    reading.BINLOGS.of(default=()).plus("Without one only the machine is looked at."),
     making.OUTPUT.of("Where the snapshot is to be: whether one can be made there. Nothing is left there."),
     _BASE_OF_REPLAY, *(option for option in REPLAY.options[4:] if option not in (
         running.ZERO_DATES, running.WITNESS, running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, running.PROGRESS)),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
 REWRITE = Verb(
-    "rewrite", ARCHIVES, "smaller, whole, or filtered", reading.BINLOGS.and_("From its beginning or from --base on."),
+    "rewrite", ARCHIVES, "smaller, whole, or filtered", reading.BINLOGS.plus("From its beginning or from --base on."),
     _OUTPUT.of("The directory to make, on this machine: the files and an index of them.", value="DIR"),
     making.IMAGE, making.PARTIAL_JSON, making.FULL_JSON, making.COMPRESS,
     reading.BASE.of("A snapshot with which the archive begins."), *_TABLES, choosing.REWRITE_DB, *_SERVERS,
@@ -104,7 +104,7 @@ HISTORY = Verb(
     running.PROGRESS)
 UNDO = Verb(
     "undo", ROWS, "take transactions back",
-    reading.BINLOGS.and_("From before the transactions up to where the server stands."),
+    reading.BINLOGS.plus("From before the transactions up to where the server stands."),
     _OUTPUT.of("The file to make.", value="FILE"),
     choosing.GTIDS_TO_READ.of("Take back these transactions: UUID:1-5, or MariaDB's one by one, 0-1-5,0-1-7."),
     choosing.FIRST_TO_UNDO, choosing.LAST_TO_UNDO, *_TABLES,
@@ -118,7 +118,7 @@ STATUS = Verb(
     reading.SNAPSHOT_TO_READ.of("A snapshot that `replay` made, or a lake.", value="[SNAPSHOT]", default=None),
     choosing.AS_OF, making.ICEBERG.of("Instead of a snapshot: a catalog of Iceberg, as `publish` takes it."),
     making.DELTA.of("Instead of a snapshot: a directory with tables of Delta, as `publish` takes it."),
-    choosing.TABLE_NAMES.and_("With --iceberg or --delta."), choosing.IGNORE_TABLES, making.DEFINITIONS, making.JSON)
+    choosing.TABLE_NAMES.plus("With --iceberg or --delta."), choosing.IGNORE_TABLES, making.DEFINITIONS, making.JSON)
 PUBLISHED = Verb(
     "published", USES, "",
     making.ICEBERG.of("A catalog of Iceberg, as `publish` takes it; readers take a table's `id` for its snapshot, as "
@@ -183,7 +183,7 @@ SYNC = Verb(
     "sync", LAKES, "follow a growing archive", reading.BINLOGS, making.LAKE_TO_FOLLOW, running.EVERY,
     making.ICEBERG.of("Publish each version in this catalog of Iceberg, as `publish` does."),
     making.DELTA.of("Publish each version as Delta's tables below this directory."), making.CHANGE_DATA,
-    making.WAREHOUSE, making.KEEP_VERSIONS.of(default=None).and_("By default all stay."),
+    making.WAREHOUSE, making.KEEP_VERSIONS.of(default=None).plus("By default all stay."),
     choosing.UNTIL_NOW.of("End after one round, as for cron: 0 if all that is there is in the lake and published."),
     making.HEALTH, making.JSON_LOG, running.ENDING_TO_ASK, *(option for option in REPLAY.options[3:] if option not in (
         choosing.START, choosing.REAPPLY, choosing.STOP, making.SNAPSHOT_AT, running.CHECK_FOREIGN_KEYS,
