@@ -181,6 +181,10 @@ class Verb:
         required = itertools.takewhile(lambda option: option.default is REQUIRED, self.in_python)
         self.positional = len([*required]) if positional is None else positional
 
+    def without(self, *options: Option) -> list[Option]:
+        """Return the options for another verb that takes all but these."""
+        return [option for option in self.options if option not in options]
+
     @cached_property
     def given(self) -> tuple[Option, ...]:
         """The options on the command line; parts replace the options that consist of them."""

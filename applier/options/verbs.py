@@ -42,8 +42,9 @@ DOCTOR = Verb(
     "doctor", ARCHIVES, "what would stop a replay",
     reading.BINLOGS.of(default=()).plus("Without one only the machine is looked at."),
     making.OUTPUT.of("Where the snapshot is to be: whether one can be made there. Nothing is left there."),
-    _BASE_OF_REPLAY, *(option for option in REPLAY.options[4:] if option not in (
-        running.ZERO_DATES, running.WITNESS, running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, running.PROGRESS)),
+    _BASE_OF_REPLAY,
+    *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, reading.BASE, running.ZERO_DATES, running.WITNESS,
+                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, running.PROGRESS),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
 REWRITE = Verb(
     "rewrite", ARCHIVES, "smaller, whole, or filtered", reading.BINLOGS.plus("From its beginning or from --base on."),
@@ -185,9 +186,10 @@ SYNC = Verb(
     making.DELTA.of("Publish each version as Delta's tables below this directory."), making.CHANGE_DATA,
     making.WAREHOUSE, making.KEEP_VERSIONS.of(default=None).plus("By default all stay."),
     choosing.UNTIL_NOW.of("End after one round, as for cron: 0 if all that is there is in the lake and published."),
-    making.HEALTH, making.JSON_LOG, running.ENDING_TO_ASK, *(option for option in REPLAY.options[3:] if option not in (
-        choosing.START, choosing.REAPPLY, choosing.STOP, making.SNAPSHOT_AT, running.CHECK_FOREIGN_KEYS,
-        running.PASS_BYTES, running.ROUTE, *_SPARK)), like=REPLAY)
+    making.HEALTH, making.JSON_LOG, running.ENDING_TO_ASK,
+    *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, choosing.START, choosing.REAPPLY, choosing.STOP,
+                    making.SNAPSHOT_AT, running.CHECK_FOREIGN_KEYS, running.PASS_BYTES, running.ROUTE, *_SPARK),
+    like=REPLAY)
 EXPIRE = Verb("expire", LAKES, "remove old versions", reading.LAKE_TO_READ,
               making.KEEP_VERSIONS.of(default=REQUIRED), running.DRY_RUN, making.JSON)
 FSCK = Verb("fsck", LAKES, "check all files", reading.LAKE_TO_READ, running.QUICK, making.JSON, running.PROGRESS)
