@@ -80,8 +80,8 @@ def lock_cache() -> IO[str]:
         caches.make(str(cache))
         return open(cache / "compile.lock", "w")
     except OSError as error:
-        raise UsageError(f"compiled kernels cannot be kept: {reason(error)}", file=str(cache),
-                         hint="name another cache folder in XDG_CACHE_HOME") from None
+        raise UsageError(f"cannot keep compiled kernels: {reason(error)}", file=str(cache),
+                         hint="set XDG_CACHE_HOME to another directory") from None
 
 
 def missing_for(job: str) -> dict[str, Path]:

@@ -230,9 +230,9 @@ def _one_of(value: Any, allowed: Any, what: str) -> None:
 
 
 def _refused(what: str, value: Any) -> SchemaError:
-    return SchemaError(f"{what} is not what a server has: {_shown(value)}",
-                       hint="the log, the dump or the manifest was changed by another program than a server, or is "
-                            "damaged; --ignore-tables leaves the table out")
+    return SchemaError(f"{what} has an invalid value: {_shown(value)}",
+                       hint="the log, the dump or the manifest is damaged, or was not written by a server; "
+                            "--ignore-tables leaves the table out")
 
 
 def _shown(value: Any) -> str:

@@ -100,7 +100,7 @@ def find_java() -> Path:
     if home := os.environ.get("JAVA_HOME"):
         java = Path(home, "bin", "java")
         if not java.is_file():
-            raise UsageError(f"JAVA_HOME is {home}, where there is no bin/java", hint=hint)
+            raise UsageError(f"JAVA_HOME is {home}, which has no bin/java", hint=hint)
     elif found := shutil.which("java"):
         java = Path(found)
     else:

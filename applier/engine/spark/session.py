@@ -105,11 +105,11 @@ def _session_for_queries(users: "SparkSession", conf: Conf) -> "SparkSession":
             spark.conf.set(name, value)
     for name, value in conf:
         if settings.NEEDED.get(name, value) != value:
-            raise UsageError(f"{name} has to be {settings.NEEDED[name]}: results depend on it", hint="leave it out")
+            raise UsageError(f"{name} must be {settings.NEEDED[name]}: results depend on it", hint="leave it out")
         if started_with.get(name) != value:
             if not spark.conf.isModifiable(name):
                 raise UsageError(f"Spark is running in this process already, and {name} cannot be changed",
-                                 hint="make this setting where the Spark session is made, or stop that session first")
+                                 hint="set it where the Spark session is created, or stop that session first")
             spark.conf.set(name, value)
     for name, value in settings.NEEDED.items():
         spark.conf.set(name, value)

@@ -165,7 +165,7 @@ class Outlining:
             check_not_past(stop, outlines[0], GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet())
         is_empty = until is None and outlines[-1].stopped and not any(outline.n_groups for outline in outlines)
         if is_empty and base is None and self._start is None:
-            raise UsageError("nothing in these binlogs is before the place to stop at", file=outlines[0].uri,
+            raise UsageError("these binlogs contain nothing before the place to stop", file=outlines[0].uri,
                              position=outlines[0].start, hint="stop later, or give binlogs that begin earlier")
         span = span_of(outlines)
         is_last = until is None or span.outlines[-1].name != until[0]

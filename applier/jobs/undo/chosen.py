@@ -60,9 +60,9 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     wanted = _wanted(log, options)
     found = {number: groups for number, groups in log.groups(wanted) if groups.has_wanted}
     if not found:
-        raise UsageError("the log has none of the transactions to undo",
-                         hint="`applier show` and `applier summary` list what it has; without --base it is all of it; "
-                              "a transaction counts if it ends at --stop-position or before")
+        raise UsageError("the log contains none of the transactions to undo",
+                         hint="`applier show` and `applier summary` list its transactions; without --base the whole "
+                              "log counts; a transaction counts if it ends at or before --stop-position")
     times, versions, gtids = (
         pa.chunked_array(parts).combine_chunks()
         for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))
@@ -123,10 +123,10 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
         if filter.wanted(definition.database, definition.name) and groups.are_wanted(np.array([end - 1]))[0]:
             start = int(groups.starts(np.array([end - 1]))[0])
             name = log.files[number].name
-            raise SchemaError("a statement that makes or alters a table is not taken back", file=name,
+            raise SchemaError("a statement that creates or alters a table cannot be undone", file=name,
                               position=start, table=definition.full_name,
-                              hint=f"restore what was there before it: applier replay --stop-position {name}:{start}; "
-                                   "or choose other transactions, or other tables with --tables")
+                              hint=f"restore the state before it: applier replay --stop-position {name}:{start}; or "
+                                   "choose other transactions, or other tables with --tables")
 
 
 def _tables(log: ChangeLog, history: SchemaHistory, filter: TableFilter,

@@ -224,7 +224,7 @@ def resolve_column(words: ColumnWords, table: Charset, context: StatementContext
     try:
         column_type = resolve_type(words.type, table, context.default_collations)
     except KeyError as error:
-        raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
+        raise SchemaError(f"column {words.name} has the unknown character set {error}") from None
     nullable = words.nullable is not False and not in_primary_key
     default = resolve_default(words.default, column_type, context)
     column_type = replace(column_type, members=shown_members(column_type.members, column_type.charset, context.flavour))

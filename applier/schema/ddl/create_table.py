@@ -166,7 +166,7 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
         inherited = context.database_charset(database)
         charset = charset_of_words(words, inherited, inherited, context.default_collations)
     except KeyError as error:
-        raise SchemaError(f"the table has the character set {error}, which is not known") from None
+        raise SchemaError(f"the table has the unknown character set {error}") from None
     silent = set() if context.explicit_timestamps else old_timestamps(words.columns)
     primary = {folded(part.column)
                for key in words.keys if key.kind == "primary" for part in key.parts if part.column}

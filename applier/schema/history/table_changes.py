@@ -212,8 +212,9 @@ class TableChanges:
             self._tables.redefine(version, new, place.end, place.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
-            raise SchemaError(f"a table that is left out becomes one that is replayed: {shorten(place.sql)}",
-                              table=new.full_name, hint=f"replay {old.full_name}, too")
+            raise SchemaError("a table that the filters exclude is renamed to one that they include: "
+                              f"{shorten(place.sql)}",
+                              table=new.full_name, hint=f"also replay {old.full_name}")
         self._tables.end((old.database, old.name), place.end)
         if altered.emptied:
             self.create(new, place, emptied=version.id)

@@ -153,7 +153,7 @@ def test_without_gtids_it_is_an_error_that_events_are_missing(name, tmp_path):
 @pytest.mark.parametrize("name", ["mysql", "mariadb"])
 def test_what_does_not_say_where_it_comes_from_is_refused(name, tmp_path):
     """A file that begins in the middle of a connection, and has no ROTATE of the source's."""
-    with pytest.raises(ArchiveError, match="do not say of which file of the source") as caught:
+    with pytest.raises(ArchiveError, match="do not name the source's binlog file") as caught:
         open_archive([str(relay(name) / "relay-bin.000003"), str(relay(name) / "relay-bin.000004")]
                      if name == "mariadb" else [str(relay(name) / "relay-bin.000008")])
     assert "give the relay logs before them, too" in caught.value.hint

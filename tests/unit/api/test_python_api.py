@@ -165,7 +165,7 @@ def test_errors_are_the_ones_of_the_package(archive):
     applier.replay("backup", "out")
     with pytest.raises(applier.ApplierError, match="there is a snapshot already"):
         applier.replay("backup", "out")
-    with pytest.raises(applier.UsageError, match="exactly one thing"):
+    with pytest.raises(applier.UsageError, match="only one thing"):
         applier.locate("backup")
 
 

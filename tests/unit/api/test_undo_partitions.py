@@ -142,14 +142,14 @@ def test_rows_go_on_over_statements_of_others(tmp_path):
 
 @pytest.mark.parametrize(("table", "later", "what"), [
     (YEARS, ["REORGANIZE PARTITION p26 INTO (PARTITION q VALUES LESS THAN (2026), PARTITION p26 VALUES LESS THAN "
-             "MAXVALUE)"], "partition p25, which is to come back, had a range that is divided in another way since"),
+             "MAXVALUE)"], "partition p25, which the undo restores, had a range that is divided in another way since"),
     (YEARS, ["REORGANIZE PARTITION p26 INTO (PARTITION p25 VALUES LESS THAN (2027), PARTITION p26 VALUES LESS THAN "
              "MAXVALUE)"], "partition p25, .* is another one by now"),
     (YEARS, ["REMOVE PARTITIONING"], "partition p25, .* is of a table that is divided in another way since"),
     (YEARS, [f"REORGANIZE PARTITION p26 INTO ({AGAIN})", "DROP PARTITION p25"],
      "partition p25, .* was dropped again since"),
     (LISTS, ["ADD PARTITION (PARTITION q VALUES IN (NULL))"], "partition p25, .* had values that partition q has"),
-    (YEARS, ["ADD COLUMN z INT"], "a statement has changed the table since")])
+    (YEARS, ["ADD COLUMN z INT"], "a later statement changed the table")])
 def test_a_partition_that_has_no_place_is_refused(tmp_path, table, later, what):
     """UNDO-PARTITION: where others have divided it since so that it cannot be what it was."""
     log = log_of(tmp_path, table, "ALTER TABLE t DROP PARTITION p25", *(f"ALTER TABLE t {one}" for one in later))

@@ -217,7 +217,7 @@ def test_binlogs_within_innodb_are_refused_by_name(tmp_path):
     path.write_bytes(b"\xfe\xfe\x0d\x01" + bytes(1 << 14))
     with pytest.raises(ArchiveError, match=r"there is binlog-000000\.ibb: .* MariaDB keeps in InnoDB .* of a replica"):
         open_archive([str(tmp_path)])
-    with pytest.raises(ArchiveError, match=r"this is no binlog.* MariaDB keeps in InnoDB .* of a replica"):
+    with pytest.raises(ArchiveError, match=r"this is not a binlog.* MariaDB keeps in InnoDB .* of a replica"):
         outline_file(open_archive([str(path)]).files[0].uri)
 
 

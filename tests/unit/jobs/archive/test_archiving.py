@@ -265,7 +265,7 @@ def test_another_server_is_refused(tmp_path):
     reset.mkdir()
     for name in NAMES:
         shutil.copy(FOLDERS["mysql"] / NAMES[0], reset / name)
-    with BinlogServer(reset) as server, pytest.raises(UsageError, match="is another file than the one in the output"):
+    with BinlogServer(reset) as server, pytest.raises(UsageError, match="differs from the file of that name in the output"):
         applier.archive(server.url, tmp_path / "out", until_now=True)
     assert same(tmp_path / "out", FOLDERS["mysql"])
 
@@ -274,7 +274,7 @@ def test_one_run_at_a_time_writes_to_a_folder(tmp_path):
     held = []
 
     def stopped():
-        with pytest.raises(UsageError, match="another archiving writes there"):
+        with pytest.raises(UsageError, match="another `applier archive` is writing to this directory"):
             applier.archive(server.url, tmp_path / "out", until_now=True)
         held.append(True)
         return True

@@ -84,7 +84,7 @@ def test_a_replay_still_stops_where_a_row_is_not_there(late, tmp_path):
 
 def test_what_the_log_cannot_tell_is_refused(late, tmp_path):
     archive, places = _log(late, delete([ROWS[1]]), "TRUNCATE TABLE item")
-    with pytest.raises(SchemaError, match="does not tell which rows this statement took away"):
+    with pytest.raises(SchemaError, match="does not contain the rows that this statement removed"):
         applier.undo(archive, tmp_path / "undo.sql", start=places[1], schema=late[1])
     no_key = tmp_path / "no_key.sql"
     no_key.write_text("CREATE DATABASE shop; USE shop; CREATE TABLE item (id INT NOT NULL, n INT, s VARCHAR(20));")
