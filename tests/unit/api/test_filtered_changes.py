@@ -214,7 +214,7 @@ def test_keys_of_several_columns(tmp_path):
     ("CREATE TABLE t (id TIME PRIMARY KEY)", timedelta(seconds=1.5), "is none of time"),
     ("CREATE TABLE t (id YEAR PRIMARY KEY)", 2026.4, "2026.4 is none of year"),
     ("CREATE TABLE t (id DECIMAL(50,2) PRIMARY KEY)", "7.505", "'7.505' is none of decimal"),
-    ("CREATE TABLE t (id VARCHAR(9) PRIMARY KEY)", (None,), "None is not a key .* cannot contain a value of type NoneType"),
+    ("CREATE TABLE t (id VARCHAR(9) PRIMARY KEY)", (None,), "None is not a key .* a value of type NoneType"),
     ("CREATE TABLE t (id VARCHAR(9) PRIMARY KEY)", [[1]], r"\[1\] is not a key .* cannot contain a value of type list"),
     ("CREATE TABLE t (id VARCHAR(99) PRIMARY KEY)", object(), "cannot contain a value of type object"),
     ("CREATE TABLE t (id INT PRIMARY KEY)", np.timedelta64(1), "cannot contain a value of type timedelta64"),
