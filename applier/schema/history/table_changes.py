@@ -8,6 +8,7 @@ from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.collations import Charset
 from applier.mysql.names import folded
 from applier.schema.allowed import check_name
+from applier.schema.checks import checks_like
 from applier.schema.column_ids import continued, unnumbered
 from applier.schema.ddl.alter_actions import PartitionToTable
 from applier.schema.ddl.cursor import StatementContext
@@ -130,8 +131,9 @@ class TableChanges:
         if not self._can_be_named(table):
             return
         if version is not None:
+            checks = checks_like(version.definition.checks, table[1], version.definition.flavour)
             definition = unnumbered(replace(version.definition, database=table[0], name=table[1], foreign_keys=(),
-                                            first_number=1))
+                                            first_number=1, checks=checks))
             self._create_unless_there(definition, change, place)
         elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):
             raise SchemaError(f"the log creates a table like {'.'.join(source)}, whose definition is not known",
