@@ -103,7 +103,7 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
     references = References(rows)
     while any([references.leave_broken(), *map(leave_taken_keys, rows.values())]):
         pass  # a row that stays may be in the way of others
-    tables = [undo_table(one, folder / str(number)) for number, one in enumerate(rows.values())
+    tables = [undo_table(one, folder / str(number), found.databases) for number, one in enumerate(rows.values())
               if len(one.chains) or one.table.is_dropped_by_chosen or one.partitions]
     if options.on_conflict == REFUSE and (counts := {one.definition.full_name: one.in_conflict for one in tables
                                                      if one.in_conflict}):

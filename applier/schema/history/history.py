@@ -137,6 +137,11 @@ class SchemaHistory:
         """The databases that exist after the last statement, as far as the log or a base names them."""
         return dict(self._databases)
 
+    @property
+    def last_databases(self) -> dict[str, Charset]:
+        """The same with those that the log dropped, as they were."""
+        return self._changes.dropped_databases | self._databases
+
     def chains(self) -> list[list[TableVersion]]:
         """Each table's versions, linked where one continues with the rows of the other, in order; every version is in
         one list."""

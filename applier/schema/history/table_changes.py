@@ -53,6 +53,7 @@ class TableChanges:
         self._tables, self._databases, self._wanted, self._case = tables, databases, wanted, case
         self._skip_statements = skip_statements
         self.skipped: dict[str, Counter[str]] = {}
+        self.dropped_databases: dict[str, Charset] = {}
 
     def apply(self, change: SchemaChange, place: StatementOrigin) -> None:
         """Apply one change. Raises SchemaError if it cannot be followed, UnsupportedStatement if it would change a
@@ -252,7 +253,8 @@ class TableChanges:
             check_rows_are_its_own(definition)
 
     def _drop_database(self, name: str, place: StatementOrigin) -> None:
-        self._databases.pop(name, None)
+        if (charset := self._databases.pop(name, None)) is not None:
+            self.dropped_databases[name] = charset
         self._tables.end_database(name, place.end)
 
     def _stop_at_ddl(self, change: Other, place: StatementOrigin) -> None:

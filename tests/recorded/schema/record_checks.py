@@ -32,8 +32,9 @@ class CheckMaker(Maker):
         return f"CREATE TABLE t ({', '.join(items)}, KEY kc (c0){self.key_options()}) {self.options()}"
 
     def condition(self, column: str) -> str:
-        return self.random.choice([f"{column} > 0", f"{column} IN (1, 2) OR {column} IS NULL", f"CONCAT({column}) <> 'a''b'",
-                                   f"LENGTH(CONCAT({column}, 'x')) < 100", f"{column} BETWEEN -5 AND 9"])
+        return self.random.choice([f"{column} > 0", f"{column} IN (1, 2) OR {column} IS NULL",
+                                   f"CONCAT({column}) <> 'a''b'", f"LENGTH(CONCAT({column}, 'x')) < 100",
+                                   f"{column} BETWEEN -5 AND 9"])
 
     def check(self) -> str:
         two = self.random.random() < 0.3
