@@ -623,7 +623,7 @@ def test_a_table_comes_back_without_rows(tmp_path):
 def test_what_there_is_not_is_said(tmp_path):
     log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)")
     log.transaction(("insert", "t", {"id": [1]}))
-    with pytest.raises(applier.UsageError, match="the log has none of the transactions"):
+    with pytest.raises(applier.UsageError, match="the log contains none of the transactions"):
         log.undo(7)
     assert log.undo(1, 8, 9, name="some").notes == ("2 of the GTIDs to undo are not in this part of the log",)
     with pytest.raises(applier.UsageError, match="no transactions to undo are selected"):
