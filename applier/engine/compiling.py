@@ -1,7 +1,7 @@
 """Compiles kernels before tasks need them: several at a time, once for a machine, with progress.
 
 Where a wheel brought them, there is nothing to do. Else Numba would compile each when it is first called; of processes
-that need the same one, one compiles and the others wait (keysearch.numba_doors). That is what happens to kernels that
+that need the same one, one compiles and the others wait (keysearch.numba_private). That is what happens to kernels that
 few replays need. All others are compiled here first, in a process for each core. A file in the directory of a module's
 kernels says that all of them are there.
 """
@@ -138,7 +138,7 @@ def compile_all(modules: tuple[str, ...], progress: Progress) -> None:
 def compile_missing(modules: tuple[str, ...]) -> None:
     """Compile those of these modules' kernels that are not compiled, and that no other process compiles."""
     from applier.kernels.signatures import signatures
-    from keysearch.numba_doors import compile_unless_busy
+    from keysearch.numba_private import compile_unless_busy
 
     for signature in signatures(modules):
         _try(compile_unless_busy, signature.kernel, signature.types)

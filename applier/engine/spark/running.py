@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from applier.engine.spark import spark_doors
+from applier.engine.spark import spark_private
 from applier.errors import ApplierError
 from applier.io import full_disk
 
@@ -44,7 +44,7 @@ class TaskOutOfResources(TaskFailed):
 
 def is_remote(spark: "SparkSession") -> bool:
     """True for a session of a Spark Connect server, which has the DataFrame API and no SparkContext."""
-    return spark_doors.is_of_connect(spark)
+    return spark_private.is_of_connect(spark)
 
 
 def parallelism(spark: "SparkSession") -> int:

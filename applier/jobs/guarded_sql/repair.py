@@ -92,7 +92,7 @@ class Repair:
         """What is dropped, a text for each table."""
         return tuple(f"DROP TABLE {table.full_name}, with {table.rows_before:,} rows, and with its triggers, "
                      "which a snapshot does not keep"
-                     + (f"; it is made anew: {'; '.join(table.notes)}" if table.definitions[AFTER] is not None else "")
+                     + (f"; it is recreated: {'; '.join(table.notes)}" if table.definitions[AFTER] is not None else "")
                      for table in self._dropped)
 
     def statements(self) -> Iterator[bytes]:

@@ -77,8 +77,8 @@ class Outlining:
         return StopCondition(options.stop_position, gtids, options.stop_datetime)
 
     def next_pass(self, archive: Archive, base: Snapshot | None) -> Pass:
-        """Outline the next pass, which begins where `base` stands: what people call so for the first pass, and then
-        what the pass before has made. An event group that is larger than a pass makes that pass larger."""
+        """Outline the next pass, which begins where `base` stands: the user's base in the first pass, then the
+        previous pass's snapshot. An event group that is larger than a pass makes that pass larger."""
         n_bytes = self._pass_bytes
         while True:
             found = self._first(archive, base, n_bytes) if self.n_passes == 0 else self._outline(archive, base, n_bytes)
