@@ -4,7 +4,7 @@ A server that has not logged in the user after `ANSWER_SECONDS` is given up, and
 statement in that time. Statements that read whole tables have `TABLE_SECONDS` (`allow_long_answers`). The kernel's
 keepalive ends a connection to a machine that is gone within two minutes, however long an answer may take.
 
-What is used of PyMySQL beside its documentation is named in tests/unit/jobs/server/test_pymysql_doors.py.
+What is used of PyMySQL beside its documentation is named in tests/unit/jobs/server/test_pymysql_private.py.
 """
 
 from __future__ import annotations

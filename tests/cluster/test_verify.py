@@ -78,8 +78,8 @@ def _in_the_footer(path: Path) -> None:
 
 DAMAGES = {
     "missing": (Path.unlink, "missing"),
-    "cut": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "bytes, its manifest says"),
-    "longer": (lambda path: path.write_bytes(path.read_bytes() + b"x"), "bytes, its manifest says"),
+    "cut": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "bytes, but its manifest says"),
+    "longer": (lambda path: path.write_bytes(path.read_bytes() + b"x"), "bytes, but its manifest says"),
     "a bit of a page": (_flip(40), "was changed"),
     "the footer": (_in_the_footer, "was changed"),
     "the last byte": (_flip(-1), "was changed|cannot be read"),

@@ -11,9 +11,9 @@ SOURCE = "00000000-0000-4000-8000-000000000001"
 OTHER = "00000000-0000-4000-8000-00000000000f"
 UNREACHABLE = {
     "mysql": {"2026-3-14": "a GTID set of MariaDB", f"{OTHER}:1": f"without transactions {OTHER}:1",
-              f"{SOURCE}:1-9": f"without transactions {SOURCE}:5-9", f"{SOURCE}:1-2": "come before binlog.000002"},
+              f"{SOURCE}:1-9": f"without transactions {SOURCE}:5-9", f"{SOURCE}:1-2": "precede binlog.000002"},
     "mariadb": {f"{SOURCE}:1": "a GTID set of MySQL", "7-1-1": "without transactions 7-1-1",
-                "0-1-9": "without transactions 0-1-9", "0-1-2": "come before binlog.000002"},
+                "0-1-9": "without transactions 0-1-9", "0-1-2": "precede binlog.000002"},
 }
 
 

@@ -122,7 +122,7 @@ def test_xz_that_needs_much_memory_is_refused(tmp_path):
     block = bytearray(data[12:20])
     block[4] = 36  # 1 GB
     packed = data[:12] + block + zlib.crc32(block).to_bytes(4, "little") + data[24:]
-    with pytest.raises(ArchiveError, match="unpacked with xz: Memory usage limit"):
+    with pytest.raises(ArchiveError, match="decompress the file with xz: Memory usage limit"):
         mapping.map_file(packed_file(tmp_path, "xz", packed))
 
 

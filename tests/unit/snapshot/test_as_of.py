@@ -87,9 +87,9 @@ def test_what_is_not_known_is_no_guess():
             ([state(1, time=5)], f"{A}:1", "no version is known by GTIDs"),
             ([state(1, A + ":1"), state(2, A + ":1-2")], "now", "no version has a time"),
             ([state(1)], "other.000001:7", "no version is in a log of the name 'other'"),
-            ([state(9, file="binlog.000007"), state(4)], "binlog.000002:4", "numbered anew"),
-            ([state(1), state(2, A + ":1-2")], f"{A}:1", rf"comes before .* stands at binlog.000001:2, {A}:1-2"),
-            ([state(1), state(2, time=AT)], "2020-01-01 00:00:00", "comes before .* stands at binlog.000001:2, 2023")):
+            ([state(9, file="binlog.000007"), state(4)], "binlog.000002:4", "renumbered"),
+            ([state(1), state(2, A + ":1-2")], f"{A}:1", rf"precedes .* is at binlog.000001:2, {A}:1-2"),
+            ([state(1), state(2, time=AT)], "2020-01-01 00:00:00", "precedes .* is at binlog.000001:2, 2023")):
         with pytest.raises(SnapshotError, match=words):
             chosen(states, place)
 
@@ -152,7 +152,7 @@ def test_numbers_of_two_servers_that_go_down(place, number):
     states = [BinlogPosition("binlog.000001", offset, gtids, None, "mariadb")
               for offset, gtids in ((1, "0-1-100"), (2, "0-2-50"), (3, "0-1-102"))]
     if number is None:
-        with pytest.raises(SnapshotError, match="comes before the oldest version"):
+        with pytest.raises(SnapshotError, match="precedes the oldest version"):
             chosen(states, place)
     else:
         assert chosen(states, place) == number

@@ -194,7 +194,7 @@ def test_damaged_base(tmp_path):
             read_unit(base, [older], table.schema)
     path.write_bytes(whole[:100])
     for entry in (file, older):
-        with pytest.raises(SnapshotError, match="has 100 bytes, its manifest says"):
+        with pytest.raises(SnapshotError, match="has 100 bytes, but its manifest says"):
             read_unit(base, [entry], table.schema)
     path.unlink()
     with pytest.raises(SnapshotError, match="missing"):

@@ -34,7 +34,7 @@ def test_definitions_alone_and_rows_alone(format, snapshot, tmp_path):
 
 def test_nothing_to_write(snapshot, tmp_path, capsys):
     argv = ["export", snapshot.uri, "--output", str(tmp_path / "out"), "--no-data", "--data-only"]
-    assert cli.main(argv) == 2 and "nothing is left" in capsys.readouterr().err
+    assert cli.main(argv) == 2 and "is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("format", ["sql", "tsv"])

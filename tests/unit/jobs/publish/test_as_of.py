@@ -148,6 +148,6 @@ def test_the_command(tmp_path, log, publish, where, capsys):
     document = json.loads(capsys.readouterr().out)
     assert [table["name"] for table in document["tables"]] == ["d.t", "d.u"] and not document["notes"]
     assert cli.main(["status", "--as-of", position]) == 2
-    assert "give --iceberg or --delta" in " ".join(capsys.readouterr().err.split())
+    assert "neither --iceberg nor --delta" in " ".join(capsys.readouterr().err.split())
     shutil.rmtree(tmp_path / "out0")
     assert cli.main(given) == 0

@@ -285,5 +285,5 @@ def test_a_module_of_ours_that_cannot_be_imported_is_not_taken_for_it(publish):
 def test_what_delta_lacks(tmp_path):
     (tmp_path / "s.sql").write_text("CREATE TABLE d.t (id BIGINT UNSIGNED PRIMARY KEY)")
     made = applier.import_dump(tmp_path / "s.sql", tmp_path / "out", unsigned_bigint="uint64").snapshot
-    with pytest.raises(applier.UsageError, match=r"no unsigned integers, and column id is one"):
+    with pytest.raises(applier.UsageError, match=r"no unsigned integers, and column id is unsigned"):
         applier.publish(made, delta=tmp_path / "delta")

@@ -54,9 +54,9 @@ def test_a_place_that_is_not_there_is_told_from_one_that_comes_too_early(archive
                                          r"binlog.000002"):
         replay_with(ThisProcess(), ReplayOptions(binlogs, output, stop_position=("binlog.000009", 4)))
     replay_with(ThisProcess(), ReplayOptions(binlogs, base, stop_position=("binlog.000001", end)))
-    with pytest.raises(UsageError, match=f"000001:{begin}, .* comes before binlog.000001:{end}, where it starts"):
+    with pytest.raises(UsageError, match=f"000001:{begin}, .* precedes binlog.000001:{end}, where it starts"):
         replay_with(ThisProcess(), ReplayOptions(binlogs, output, base=base, stop_position=("binlog.000001", begin)))
-    with pytest.raises(UsageError, match=f"000001:{end}, .* comes before binlog.000002:4, where it starts"):
+    with pytest.raises(UsageError, match=f"000001:{end}, .* precedes binlog.000002:4, where it starts"):
         replay_with(ThisProcess(), ReplayOptions(binlogs, output, start_position=("binlog.000002", 4),
                                                  stop_position=("binlog.000001", end)))
 

@@ -108,7 +108,7 @@ def test_the_report_as_a_page(recovered, tmp_path):
     text = " ".join(" ".join(page.words).split())
     for part in ("Seconds by stage", "Row changes by table", "Updated and deleted rows, by what found them",
                  "Conflicts by table", "shop.item: 300 inserted, 2 updated", "shop.item: 2 primary key",
-                 "shop.item: 150 duplicate key, 1 row not found", "It went to the end of the log",
+                 "shop.item: 150 duplicate key, 1 row not found", "Replayed to the end of the log",
                  f"The first {LISTED}", str(output / "_conflicts.parquet"), "shop.a<b>&c", "PRIMARY = 0",
                  "302 in", "idempotent", "binlog.000001:"):
         assert part in text, part
