@@ -87,7 +87,7 @@ def test_a_table_whose_definition_is_left_out_is_named(archive, tmp_path):
     {"exclude_gtids": gtids(8)}, {"exclude_gtids": "0-1-3"}, {"server_ids": [3]}, {"ignore_server_ids": [3]},
     {"exclude_gtids": gtids("4:20"), "stop": "binlog.000001:700"}])
 def test_what_chooses_nothing_is_refused(archive, tmp_path, options):
-    with pytest.raises(UsageError, match="no transaction of these binlogs is of|these binlogs contain none of"):
+    with pytest.raises(UsageError, match=r"no transaction of these binlogs is of|these binlogs contain none of"):
         applier.replay(archive, tmp_path / "made", **options)
     assert not (tmp_path / "made").exists()
 
