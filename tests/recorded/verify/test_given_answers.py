@@ -49,9 +49,9 @@ def test_what_is_printed_is_what_is_answered(made, capsys):
     (lambda text: text[:text.index("\tend")], "is truncated"),
     (lambda text: text.replace("applier-", "applier-0"), "a different set of statements"),
     (lambda text: "| 1 |\n", "the file contains no answer of a server"),
-    (lambda text: text.replace("\tsums\t", "\tsums\tx"), "is broken"),
+    (lambda text: text.replace("\tsums\t", "\tsums\tx"), "is malformed"),
     (lambda text: "\n".join(line.rpartition("\t")[0] if "\tsums\t" in line else line for line in text.split("\n")),
-     "is broken"),
+     "is malformed"),
 ], ids=["cut", "other statements", "not a row a line", "another table", "a sum is missing"])
 def test_an_answer_that_is_none_is_told(change, says, made, tmp_path, capsys):
     """Exit code 2, and never "the same"."""
