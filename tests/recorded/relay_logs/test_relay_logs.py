@@ -288,7 +288,7 @@ def test_a_damaged_length_in_the_newest_one_is_not_taken_for_its_end(name, tmp_p
 
     for event in (0, -1):
         folder = changed(name, tmp_path / str(event), len(list(relay(name).iterdir())), longer)
-        with pytest.raises(ArchiveError, match=r"would extend past the end of the file|an impossible size of 65... bytes"):
+        with pytest.raises(ArchiveError, match=r"would extend past the end|impossible size of 65... bytes"):
             open_archive([str(folder)])
 
 
