@@ -162,7 +162,7 @@ class Checkout:
         self._forget_mutants()
 
     def judge(self, source: str, before: str, after: str, until: str) -> Iterator[tuple[str, str, float]]:
-        """Yield (suite, what becomes of the mutant, seconds), up to the first suite that fails."""
+        """Yield (suite, outcome, seconds), up to the first suite that fails."""
         for suite, arguments in SUITES.items():
             begun, outcome = time.monotonic(), "survives"
             self._write(source, after)
@@ -211,7 +211,7 @@ def is_current(folder: str) -> bool:
 
 
 def report(number: int, source: str, change: int, until: str, checkouts: queue.SimpleQueue[Checkout]) -> str:
-    """Judge a mutant in a checkout that is free, print what becomes of it, and return that for the count."""
+    """Judge a mutant in a checkout that is free, print the outcome of each suite, and return the last for the count."""
     text = (ROOT / source).read_text()
     mutant = changed_source(text, change)
     checkout, outcome = checkouts.get(), ""
