@@ -49,9 +49,19 @@ _FOR_JOBS = {
 EVERYTHING = "everything"
 
 
+_ready: set[tuple[str, str]] = set()
+"""Jobs and cache directories for which this process has found all kernels."""
+
+
 def is_ready(job: str) -> bool:
     """Whether the kernels for a job are compiled: "replay", another one of `_FOR_JOBS`, or EVERYTHING."""
-    return not missing_for(job)
+    import keysearch.memory  # noqa: F401  it names the cache directory
+    from keysearch import kernel_cache
+
+    found = job, kernel_cache.directory()
+    if found not in _ready and not missing_for(job):
+        _ready.add(found)
+    return found in _ready
 
 
 def ensure(job: str, progress: Progress | None = None) -> bool:

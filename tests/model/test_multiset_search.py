@@ -27,6 +27,7 @@ from applier.snapshot import manifest
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 from tests.support.compressing import compress_transactions
+from tests.support.examples import examples
 from tests.support.replica import Column, Table
 
 CREATE = "CREATE TABLE t (a INT, s VARCHAR(20), d DOUBLE, b BLOB, KEY k (a))"
@@ -111,7 +112,7 @@ def changes(draw, missing):
     return found
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.booleans().flatmap(lambda idempotent: st.tuples(st.just(idempotent), changes(idempotent))),
        st.sampled_from([1, 3, 8192]), st.integers(0, 7))
 def test_a_replay_holds_what_a_list_of_rows_holds(history, batch_rows, middle):

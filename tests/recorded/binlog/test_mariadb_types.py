@@ -15,6 +15,7 @@ from applier.columns import mariadb_types
 from applier.columns.mariadb_types import inflate
 from applier.errors import ArchiveError
 from applier.mysql.addresses import network_text
+from tests.support.examples import examples
 
 INET6 = json.loads(pathlib.Path(__file__).with_name("inet6_of_mariadb.json").read_text())
 
@@ -25,7 +26,7 @@ def test_inet6_as_the_server_shows_it():
     assert network_text(raw, "inet6").to_pylist() == list(INET6.values())
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.lists(st.none() | st.binary(max_size=16), max_size=6))
 def test_addresses_read_back(values):
     """A row image drops zero bytes at a value's end."""
@@ -56,7 +57,7 @@ def test_compressed_values_that_a_server_wrote():
     assert inflate(raw).to_pylist() == [b"ab" * 100, b"ab" * 200, b"abc", b"", None]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.binary(max_size=2000).map(lambda value: value * 3), st.booleans(), st.integers(2, 4))
 def test_compressed_values_inflate(value, header, length_bytes):
     deflate = zlib.compressobj(wbits=zlib.MAX_WBITS if header else -zlib.MAX_WBITS)

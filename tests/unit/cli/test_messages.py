@@ -88,7 +88,7 @@ def test_an_interrupt_of_what_goes_to_stdout(output, tmp_path):
     """What was printed before it is there. The verb is one that waits."""
     program = ("import os, signal, time; import applier.cli as cli; "
                "signal.signal(signal.SIGINT, signal.default_int_handler); "
-               "cli.app = lambda **_: (os.kill(os.getpid(), signal.SIGINT), time.sleep(60)); cli.console()")
+               "cli.main = lambda _: (os.kill(os.getpid(), signal.SIGINT), time.sleep(60)); cli.console()")
     done = subprocess.run([sys.executable, "-c", program, "changes", "--binlogs", "x", *output], cwd=tmp_path,
                           env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=50)
     assert (done.returncode, done.stderr) == (130, "applier: interrupted\n")

@@ -16,6 +16,7 @@ from applier.snapshot.file_entries import OtherFile
 from applier.snapshot.manifest import Snapshot, load
 from applier.snapshot.shards import ShardedFiles, make_shard, own_digest
 from applier.snapshot.table_entry import TableEntry
+from tests.support.examples import examples
 from tests.unit.snapshot.publishing_run import definition
 from tests.unit.snapshot.sharding import ENTRIES, LAST, POSITION, files_of, orders, saved
 
@@ -116,7 +117,7 @@ def test_a_shard_takes_no_more_memory_than_its_bytes(tmp_path, kind, n_said):
         files_of(tmp_path)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(0, 255)), min_size=1, max_size=3),
        cut=st.integers(0, 3))
 def test_a_shard_with_other_bytes_is_whole_or_an_error(tmp_path_factory, changes, cut):

@@ -208,7 +208,8 @@ def test_any_text_is_one_line(tmp_path, capfdbinary):
 
 DOCUMENTS = ['{"a": 1}', " [1, 2.5e-3,\n-0]\r\n", '"text"', "null", "true", '{"a":{"b":[{},[],"\\u00e9\\n"]}}', "1.50"]
 NO_DOCUMENTS = ["", "{", '{"a" 1}', "[1,]", "01", "1.", "nul", '"\n"', '"\\x"', "1 2", "{} []", '{"a":1,}', "-", "+1",
-                '"\\u12g4"', "[" * 200 + "]" * 200, "}", '{1:2}', "1e", ".5", "tru", '"']
+                '"\\u12g4"', "[" * 200 + "]" * 200, "}", '{1:2}', "1e", ".5", "tru", "true1", "nope", "half",
+                "tape", "falsy", '"']
 
 
 def test_documents_stand_in_lines_as_they_are_and_other_texts_as_strings(tmp_path, capfdbinary):

@@ -18,6 +18,7 @@ from applier.jobs.report.loading import LISTED, load_report
 from applier.jobs.report.page import html_page
 from applier.options import ReplayOptions
 from applier.plan import units
+from tests.support.examples import examples
 from tests.support.mutated_json import mutants
 from tests.support.small_logs import commit, delete, insert, new_log, update
 
@@ -176,7 +177,7 @@ def test_keys_whose_duplicates_are_told_by_bytes_only_are_warned_of(tmp_path, ca
 
 @pytest.mark.thorough
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(data=st.data())
 def test_a_report_that_was_changed_is_whole_or_an_error(recovered, data):
     """What is loaded can be printed and plotted."""
