@@ -17,7 +17,7 @@ class Session:
     `sql_mode` has the names of modes that change values, `literals` is the character set of literals without an
     introducer and `collation` the one in which they are compared, None where it is not known, `lc_time_names` the
     number of the language of days and months, 0 for English. `last_timestamp` is MariaDB's last TIMESTAMP in
-    microseconds, None where the server's version is not known."""
+    microseconds, None where it is not known, and `server_version` is the server's, "" where it is not known."""
 
     flavour: str = "mysql"
     sql_mode: str = ""
@@ -27,6 +27,7 @@ class Session:
     collation: str | None = None
     lc_time_names: int = 0
     last_timestamp: int | None = None
+    server_version: str = ""
 
     def in_zone(self, instant: int) -> int | None:
         """A time in microseconds UTC as the session's clock shows it, None where the log does not tell its zone."""

@@ -179,6 +179,8 @@ class RowConverter:
                                f"{error.message}") from None
         if old.nullable and not column.nullable and values.null_count:
             made = pc.if_else(values.is_null(), self._instead_of_null(column, old), made)
+        if not column.nullable and made.null_count:  # of values that an INET6, or such, does not take
+            made = pc.fill_null(made, implicit_scalar(column.type, self._conversion.new.flavour))
         if self._conversion.begins_to_number(column, source):
             asks = np.asarray(values.is_null())
             if not self._conversion.keeps_zeros:

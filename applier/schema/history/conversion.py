@@ -167,7 +167,8 @@ class RowConversion:
         """The session that the statement ran in."""
         return Session(self.new.flavour, self.sql_mode, self.time_zone, self.timestamp_us or None,
                        lc_time_names=self.lc_time_names,
-                       last_timestamp=self.end_of_time if self.server_version else None)
+                       last_timestamp=self.end_of_time if self.server_version else None,
+                       server_version=self.server_version)
 
 
 def _is_stored(column: Column) -> bool:
