@@ -62,7 +62,7 @@ def _padded(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     return pc.utf8_rpad(values, old.length or 1, " ") if becomes in _PADDED else values
 
 
-_PADDED = (AlterClass.TEXT, AlterClass.BYTES, AlterClass.MEMBER, AlterClass.DOCUMENT)
+_PADDED = (AlterClass.TEXT, AlterClass.BYTES, AlterClass.MEMBER, AlterClass.DOCUMENT, AlterClass.NETWORK)
 
 
 def _by_text(shown: _Converter, then: _Converter) -> _Converter:
