@@ -218,9 +218,13 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
     elif base == "varchar" and (column_type.length or 0) * bytes_per_character(charset.charset) > MAX_VARCHAR_BYTES:
         base = "mediumtext"
     length = column_type.length if base in ("char", "varchar") else None
-    members = tuple(decoded(encoded(label, old), charset.charset) for label in column_type.members)
-    return replace(column_type, base=base, length=length, members=members, charset=charset.charset,
-                   collation=charset.collation)
+    return replace(column_type, base=base, length=length, members=recoded_labels(charset.charset, column_type),
+                   charset=charset.charset, collation=charset.collation)
+
+
+def recoded_labels(charset: str, column_type: ColumnType) -> tuple[str, ...]:
+    """The bytes of an ENUM's or a SET's labels as text of another character set."""
+    return tuple(decoded(encoded(label, column_type.charset or charset), charset) for label in column_type.members)
 
 
 def _sized(base: str, length: int | None, width: int, words: TypeWords) -> ColumnType:
