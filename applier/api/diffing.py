@@ -103,7 +103,7 @@ def diff(
     from applier.jobs.diff import job
 
     if (after is None) == (binlogs is None) or (after is not None and stop is not None):
-        raise UsageError("two snapshots are compared, or one and where binlogs lead it",
+        raise UsageError("a diff compares a snapshot with another one, or with its state after more binlogs",
                          hint="give either another snapshot, or --binlogs")
     if stop is not None:
         point(stop)

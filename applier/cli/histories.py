@@ -25,7 +25,8 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
     from applier.schema.table_filter import one_table
 
     if (key is None) == (output is None):
-        raise UsageError("what to show is not said", hint="give --key for one row, or --output for all of them")
+        raise UsageError("neither one row nor an output is given",
+                         hint="give --key to show one row, or --output to write all of them")
     options = options_of(ChangesOptions, HISTORY, arguments, complete=True)
     with progress() as watcher:
         found = row_history(ChangeLog(options, watcher), one_table(table), arguments["columns"],

@@ -27,7 +27,7 @@ def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: 
         _print_published(json, as_of=as_of, **published)
         return
     if any(published.values()):
-        raise UsageError("a snapshot was named, and something else, too",
+        raise UsageError("both a snapshot and published tables are given",
                          hint="name a snapshot or a lake, or give --iceberg or --delta, with --tables")
     loaded = manifest.load(version_of(snapshot, as_of))
     if json:

@@ -48,7 +48,7 @@ def verify(*, sql: bool, repair: str | None, json: bool, **arguments: Any) -> No
 
         print_lines([verify_sql(snapshot, **chosen)])
     elif chosen != {"hash": HASH.default, "tables": None, "ignore_tables": None}:
-        raise UsageError("--tables, --ignore-tables and --hash are about a server", file=snapshot,
+        raise UsageError("--tables, --ignore-tables and --hash apply only to a comparison with a server", file=snapshot,
                          hint="give --sql, --against or --server, too; all files of a snapshot are verified")
     else:
         _files(snapshot, json)
@@ -68,7 +68,7 @@ def _files(snapshot: str, json: bool) -> None:
         print_verified(verified)
     if verified.damaged:
         raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are damaged, missing or unknown",
-                            file=snapshot, hint="take them from a backup, or replay or import the snapshot anew")
+                            file=snapshot, hint="restore them from a backup, or replay or import the snapshot again")
 
 
 def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool,

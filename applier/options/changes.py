@@ -93,7 +93,7 @@ class ChangeFilesOptions:
     def __post_init__(self) -> None:
         verbs.CHANGES.check(self)
         if self.spreadsheet_safe and self.format != "csv":
-            raise UsageError("--spreadsheet-safe is for CSV", hint="add --format csv, or leave it out")
+            raise UsageError("--spreadsheet-safe applies only to CSV", hint="add --format csv, or leave it out")
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,6 @@ class UndoOptions:
         verbs.UNDO.check(self)
         bounds = self.start_position, self.stop_position, self.start_datetime, self.stop_datetime
         if self.gtids is None and not any(bound is not None for bound in bounds):
-            raise UsageError("the transactions to undo are not chosen",
+            raise UsageError("no transactions to undo are selected",
                              hint="give --gtids, or where they begin and end: --start-position, --stop-position, "
                                   "--start-datetime, --stop-datetime")

@@ -14,8 +14,8 @@ from applier.snapshot import FILE_BYTES
 def check_target(output: str, lake: str | None) -> None:
     """Raise UsageError unless there is one place to write to."""
     if bool(output) == bool(lake):
-        raise UsageError("one place is to be written to", hint="give --output for a snapshot, or --lake for the next "
-                         "version of a lake")
+        raise UsageError("give exactly one place to write to", hint="give --output for a snapshot, or --lake for the "
+                         "next version of a lake")
 
 
 class LogBounds(Protocol):
@@ -84,7 +84,7 @@ class ReplayOptions:
             raise UsageError("more than one place to stop", hint="give one of --stop-position, --stop-gtid, "
                              "--stop-datetime and --snapshot-at, which takes several places")
         if self.reapply and (self.start_position is None or (self.base is None and self.lake is None)):
-            raise UsageError("--reapply applies transactions again that the base has",
+            raise UsageError("--reapply applies again transactions that the base already contains",
                              hint="give --start-position, and --base or --lake, or leave out --reapply")
         verbs.REPLAY.check(self)
         check_engine(self.engine, self.master, self.conf)

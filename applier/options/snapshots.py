@@ -65,7 +65,7 @@ class ExportOptions:
 
     def __post_init__(self) -> None:
         if not self.definitions and not self.rows:
-            raise UsageError("without definitions and without rows nothing is left", hint="leave out --data-only or "
+            raise UsageError("an export without definitions and without rows is empty", hint="leave out --data-only or "
                              "--no-data")
         verbs.EXPORT.check(self)
         check_engine(self.engine, self.master, self.conf)

@@ -66,7 +66,7 @@ def test_parquet(sides, capsys, tmp_path):
         "delete", "update_preimage", "update_postimage", "update_preimage", "update_postimage", "insert"]
     assert rows["_changed"].to_pylist() == [None, ["b"], ["b"], ["name", "price"], ["name", "price"], None]
     assert cli.main([*command, "--output", str(tmp_path / "out")]) == 2
-    assert "the output exists already" in capsys.readouterr().err
+    assert "the output already exists" in capsys.readouterr().err
     assert cli.main(command) == 2
     assert "--format parquet goes to a directory" in capsys.readouterr().err
     assert cli.main(["diff", *sides, "--output", "out"]) == 2
