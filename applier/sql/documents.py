@@ -17,8 +17,10 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
+from applier.mysql.types import TEMPORAL
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.values import convert_values
 from applier.sql.document_nodes import Node, found, parsed
 from applier.sql.nodes import Call
 from applier.sql.values import BOOL, JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, together, truth
@@ -168,6 +170,48 @@ def _type(node: Node, _: list[Path]) -> str:
     raise NotComputable("JSON_TYPE of a number or a string")
 
 
+def _type_of(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_TYPE: text that is parsed has whole numbers, doubles and strings."""
+    [value] = arguments
+    if session.flavour != "mysql" or not value.is_text:
+        return _of_document(_type, pa.string())(arguments, call, session, n)
+
+    def read(text: str) -> str:
+        node = parsed(text)
+        if node.kind or node.text in ("true", "false", "null"):
+            return _type(node, [])
+        if node.text.startswith('"'):
+            return "STRING"
+        if not node.text.removeprefix("-").isdigit() or not -2**63 <= int(node.text) < 2**64:
+            return "DOUBLE"
+        return "INTEGER" if int(node.text) < 2**63 else "UNSIGNED INTEGER"
+
+    return Value(by_distinct(as_documents(value, session), read), TEXT, value.constant)
+
+
+def _pretty(node: Node, _: list[Path]) -> str:
+    return _lines(node, "\n")
+
+
+def _lines(node: Node, indent: str) -> str:
+    if not node.parts:
+        return node.written()
+    within = indent + "  "
+    parts = [_lines(part, within) for part in node.parts]
+    if node.kind == "{":
+        parts = [f"{name}: {part}" for name, part in zip(node.names, parts, strict=True)]
+    return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
+
+
+def _is_of_schema(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_SCHEMA_VALID by the schema that has no rule."""
+    schema, value = arguments
+    if session.flavour != "mysql" or parsed(str(one(schema))).written() != "{}":
+        raise NotComputable("JSON_SCHEMA_VALID by a schema")
+    made = as_documents(value, session)
+    return truth(pc.if_else(made.is_valid(), True, pa.scalar(None, pa.bool_())), constant=value.constant)
+
+
 def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, how, *others = arguments
     if any(argument.is_null for argument in arguments):
@@ -210,6 +254,11 @@ def as_part(value: Value, session: Session) -> Value:
         type_ = replace(value.type, base="bigint" if value.type.base == "year" else value.type.base, zerofill=False) \
             if padded else value.type
         made = shown(value.values, type_, session.flavour)
+    elif value.type.base in TEMPORAL and session.flavour == "mysql":
+        local = replace(value.type, base="datetime") if value.type.base == "timestamp" else value.type
+        shown_as = local if local.base == "date" else replace(local, fsp=6)
+        clock = convert_values(value.values, value.type, shown_as, session)
+        made = by_distinct(convert_values(clock, shown_as, TEXT, session), quoted)
     else:
         raise NotComputable(f"{value.type.base.upper()} in a document")
     return Value(made.fill_null("null"), JSON, value.constant)
@@ -244,5 +293,6 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_EXTRACT": _extract, "JSON_UNQUOTE": _unquote, "JSON_VALUE": _value, "JSON_LENGTH": _length,
     "JSON_VALID": _valid, "JSON_QUOTE": _quote, "JSON_ARRAY": _array, "JSON_OBJECT": _object,
     "JSON_KEYS": _of_document(_keys, pa.string()), "JSON_DEPTH": _of_document(_depth, pa.int64()),
-    "JSON_TYPE": _of_document(_type, pa.string()), "JSON_CONTAINS_PATH": _contains_path,
+    "JSON_TYPE": _type_of, "JSON_PRETTY": _of_document(_pretty, pa.string()), "JSON_SCHEMA_VALID": _is_of_schema,
+    "JSON_CONTAINS_PATH": _contains_path,
 }
