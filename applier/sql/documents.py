@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
@@ -21,6 +22,7 @@ from applier.mysql.types import TEMPORAL
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
+from applier.sql.combinations import computed
 from applier.sql.document_nodes import Node, found, parsed
 from applier.sql.nodes import Call
 from applier.sql.values import BOOL, JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, together, truth
@@ -203,6 +205,52 @@ def _lines(node: Node, indent: str) -> str:
     return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
 
 
+def _overlap(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_OVERLAPS: whether arrays share a value, objects a member, or two values are equal."""
+    if session.flavour != "mysql":
+        raise NotComputable(f"{call.name}(…)")
+    if any(value.is_null for value in arguments):
+        return numbers(pa.nulls(1, pa.int64()), constant=True)
+    arrays = together([replace(value, values=as_documents(value, session)) for value in arguments], n)
+    made = computed(arrays, lambda one, other: _overlaps(parsed(one), parsed(other)), pa.bool_())
+    return truth(made, constant=all(value.constant for value in arguments))
+
+
+def _overlaps(one: Node, other: Node) -> bool:
+    if one.kind == other.kind == "{":
+        members = {(name, _comparable(part)) for name, part in one.members()}
+        return any((name, _comparable(part)) in members for name, part in other.members())
+    values = {_comparable(part) for part in (one.parts if one.kind == "[" else (one,))}
+    return any(_comparable(part) in values for part in (other.parts if other.kind == "[" else (other,)))
+
+
+def _is_member(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """MEMBER OF: whether an array has a value, or a document is it."""
+    value, documents = arguments
+    if any(argument.is_null for argument in arguments):
+        return numbers(pa.nulls(1, pa.int64()), constant=True)
+    arrays = together([as_part(value, session), replace(documents, values=as_documents(documents, session))], n)
+    arrays[0] = pc.if_else(value.of_rows(len(arrays[0])).is_null(), pa.scalar(None, pa.string()), arrays[0])
+
+    def has(one: str, within: str) -> bool:
+        node = parsed(within)
+        return _comparable(parsed(one)) in map(_comparable, node.parts if node.kind == "[" else (node,))
+
+    made = computed(arrays, has, pa.bool_())
+    return truth(made, constant=all(argument.constant for argument in arguments))
+
+
+def _comparable(node: Node) -> object:
+    """A value that is equal where two parts of documents are."""
+    if node.kind == "{":
+        return frozenset((name, _comparable(part)) for name, part in node.members())
+    if node.kind == "[":
+        return tuple(map(_comparable, node.parts))
+    if node.text.startswith('"') or node.text in ("true", "false", "null"):
+        return node.text
+    return Decimal(node.text)
+
+
 def _is_of_schema(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """JSON_SCHEMA_VALID by the schema that has no rule."""
     schema, value = arguments
@@ -294,5 +342,6 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_VALID": _valid, "JSON_QUOTE": _quote, "JSON_ARRAY": _array, "JSON_OBJECT": _object,
     "JSON_KEYS": _of_document(_keys, pa.string()), "JSON_DEPTH": _of_document(_depth, pa.int64()),
     "JSON_TYPE": _type_of, "JSON_PRETTY": _of_document(_pretty, pa.string()), "JSON_SCHEMA_VALID": _is_of_schema,
+    "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member,
     "JSON_CONTAINS_PATH": _contains_path,
 }

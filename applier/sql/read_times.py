@@ -17,6 +17,7 @@ from applier.mysql.scanned_times import (
     SECOND,
     NoDate,
     Unclear,
+    ZeroInDate,
     datetime_of_number,
     datetime_of_text,
     time_of_number,
@@ -37,16 +38,17 @@ def is_read(value: Value, session: Session) -> bool:
         value.is_text or base in BINARY or base in MEMBERS or base in NUMBERS or base == "year") and base != "bit"
 
 
-def datetimes(value: Value, session: Session) -> Value:
-    """The dates, and dates and times, as datetimes with the fractions of a second that they have."""
-    made = _read(value, session, lambda one: _datetime(one, session)[0], pa.int64())
+def datetimes(value: Value, session: Session, *, whole: bool = False) -> Value:
+    """The dates, and dates and times, as datetimes with the fractions of a second that they have. `whole`: a zero in a
+    date makes it none, where the sql_mode says so."""
+    made = _read(value, session, lambda one: _of_whole(one, session, whole=whole)[0], pa.int64())
     type_ = ColumnType("datetime", fsp=_digits(value, session))
     return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False)
 
 
-def have_clocks(value: Value, session: Session) -> pa.Array:
+def have_clocks(value: Value, session: Session, *, whole: bool = False) -> pa.Array:
     """Which of the dates have a time of day."""
-    return _read(value, session, lambda one: _datetime(one, session)[1], pa.bool_())
+    return _read(value, session, lambda one: _of_whole(one, session, whole=whole)[1], pa.bool_())
 
 
 def times(value: Value, session: Session) -> Value:
@@ -142,6 +144,15 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
         if pa.types.is_floating(values.type):
             raise NotComputable("a number that is not exact as a date")
     return by_distinct(values, found, kind)
+
+
+def _of_whole(one: str | Decimal, session: Session, *, whole: bool) -> tuple[int, bool]:
+    try:
+        return _datetime(one, session)
+    except ZeroInDate:
+        if whole and "NO_ZERO_IN_DATE" in session.sql_mode:
+            raise NoDate(is_final=True) from None
+        raise
 
 
 def _datetime(one: str | Decimal, session: Session) -> tuple[int, bool]:

@@ -23,13 +23,14 @@ from applier.mysql import zero_dates
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
-from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.types import MEMBERS, ColumnType, arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import PartRows
 from applier.sql.casting import invalid_dates
+from applier.sql.casting.members import have_same_bytes, renamed
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
 from applier.sql.times import current_timestamp
@@ -169,7 +170,7 @@ class RowConverter:
             if self._conversion.moves_timestamps and old.type.base == column.type.base == "timestamp":
                 values = made = pa.chunked_array([as_copied(values.combine_chunks(), self._conversion.session)])
             if old.type != column.type and not self._keeps_bytes(old.type, column.type):
-                made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old))
+                made = self._converted(values.combine_chunks(), old, column)
             elif zero_dates.has_any(values):
                 made = self._dates(values.combine_chunks(), column)
         except NotComputable as error:
@@ -183,6 +184,13 @@ class RowConverter:
                 asks |= np.asarray(pc.equal(made, pa.scalar(0, made.type)).fill_null(False))
             made = self._with_numbers(made, asks, column) if asks.any() else made
         return made
+
+    def _converted(self, values: pa.Array, old: Column, column: Column) -> pa.Array:
+        """Values in another type. ENUM and SET keep their numbers where MySQL does not copy the rows."""
+        if self._conversion.new.flavour == "mysql" and old.type.base in MEMBERS and have_same_bytes(
+                old.type, column.type) and is_in_place(self._conversion):
+            return renamed(values, old.type, column.type)
+        return convert_values(values, old.type, column.type, self._copying(old))
 
     def _keeps_bytes(self, old: ColumnType, new: ColumnType) -> bool:
         """True if floating-point numbers are not rounded to the digits of their new type."""

@@ -12,6 +12,7 @@ from applier.mysql.types import INTEGERS, MEMBERS, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.definition import Column
 from applier.schema.key_infos import is_hashed
+from applier.sql.casting.members import have_same_bytes
 from applier.sql.evaluator import differs_by_row
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
     if old.base in ("float", "double"):
         return old.unsigned == new.unsigned
     if old.base in MEMBERS:
+        if in_mysql and have_same_bytes(old, new):  # as CONVERT TO CHARACTER SET makes them
+            return True
         return new.members[:len(old.members)] == old.members and member_bytes(old) == member_bytes(new) \
             and old.charset == new.charset
     if old.base in ("varchar", "varbinary"):
