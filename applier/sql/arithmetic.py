@@ -241,6 +241,8 @@ def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Val
         return _by_rows(arguments, session, n, math.trunc, ROUND_DOWN)
     [array], constant = operands(arguments[:1], session, n)
     digits = whole_number(arguments[1], session)
+    if session.flavour == "mysql" and not pa.types.is_floating(array.type):
+        digits = min(digits, _MOST_SCALE)
     if pa.types.is_floating(array.type) and abs(digits) <= 30:
         return _of_doubles(array, digits, session, math.trunc, constant=constant)
     if -38 < digits < 0:

@@ -207,7 +207,7 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
     """The type that CONVERT TO CHARACTER SET makes of one: types with characters take the set, a TEXT grows so that it
     holds as many characters as before (MySQL manual, "ALTER TABLE Statement"), and labels keep their bytes."""
     base, old = column_type.base, column_type.charset
-    if base not in CHARACTER or old is None:
+    if base not in CHARACTER or old is None or (base in MEMBERS and old == "binary"):
         return column_type
     if charset.charset == "binary" and base in TEXT:
         return ColumnType(column_type.entry.as_bytes, length=column_type.length, compressed=column_type.compressed)
