@@ -19,7 +19,7 @@ from decimal import Decimal
 import pyarrow as pa
 
 from applier.errors import NotComputable
-from applier.mysql.client_charsets import UTF8, decoded
+from applier.mysql.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, INTEGERS
 from applier.sql.casting.texts import SINGLE_BYTE, by_distinct
@@ -172,8 +172,6 @@ def _characters(arguments: Arguments, call: Call, session: Session, n: int) -> V
 
     def text(*given: Decimal | None) -> str:
         made = data(*given)
-        if charset == "latin1" and session.flavour == "mysql":
-            return decoded(made, charset)
         if not made.isascii() and (charset not in UTF8 or not made.decode("utf-8", "ignore").encode() == made):
             raise NotComputable("CHAR of bytes that are not ASCII, or not text")
         return made.decode()

@@ -6,6 +6,7 @@ numbers and strings as they are written. Source: MySQL manual, "JSON Functions";
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,7 +19,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import TEMPORAL
+from applier.mysql.types import BINARY, TEMPORAL
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
@@ -280,6 +281,18 @@ def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return Value(by_distinct(as_text(value, session), quoted), TEXT, value.constant)
 
 
+_BYTES = {"varbinary": 15, "tinyblob": 249, "mediumblob": 250, "longblob": 251, "blob": 252, "binary": 254}
+"""The numbers by which MySQL's documents name the types of bytes."""
+_LINE = 57
+"""Bytes of a line of base64."""
+
+
+def _as_base64(data: bytes, code: int) -> str:
+    if len(data) > _LINE:
+        raise NotComputable("so many bytes in a document")
+    return f'"base64:type{code}:{base64.b64encode(data).decode()}"'
+
+
 def as_part(value: Value, session: Session) -> Value:
     """A value as a part of a document, as its text."""
     if value.is_null:
@@ -302,6 +315,9 @@ def as_part(value: Value, session: Session) -> Value:
         type_ = replace(value.type, base="bigint" if value.type.base == "year" else value.type.base, zerofill=False) \
             if padded else value.type
         made = shown(value.values, type_, session.flavour)
+    elif value.type.base in BINARY and session.flavour == "mysql":
+        code = _BYTES["varbinary" if value.is_loose else value.type.base]
+        made = by_distinct(value.values, lambda data: None if data is None else _as_base64(data, code))
     elif value.type.base in TEMPORAL and session.flavour == "mysql":
         local = replace(value.type, base="datetime") if value.type.base == "timestamp" else value.type
         shown_as = local if local.base == "date" else replace(local, fsp=6)

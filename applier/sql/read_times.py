@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -142,7 +142,7 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
     else:
         values = as_number(value, session)
         if pa.types.is_floating(values.type):
-            raise NotComputable("a number that is not exact as a date")
+            values = by_distinct(values, lambda one: None if one is None else _exact(one), pa.decimal128(38, 6))
     return by_distinct(values, found, kind)
 
 
@@ -168,6 +168,16 @@ def _time(one: str | Decimal, session: Session) -> tuple[int, bool]:
         return time_of_number(whole, fraction), abs(whole) <= LARGEST_TIME
     micros, is_whole, offset = time_of_text(one, up=rounds(session))
     return micros if offset is None else _in_zone(micros - offset, session) % DAY, is_whole
+
+
+def _exact(number: float) -> Decimal:
+    """A double with six digits behind the point."""
+    if not abs(number) < _LARGEST:
+        raise NotComputable("so large a double as a date")
+    return Decimal(number).quantize(Decimal("0.000001"), ROUND_HALF_UP)
+
+
+_LARGEST = 1e18
 
 
 def _parts(number: Decimal, session: Session) -> tuple[int, int]:
