@@ -253,10 +253,11 @@ def _key(work: _Rows) -> np.ndarray:
         rows_bytes = _stored_bytes(name, values, kind)
         size = len(rows_bytes)
         length = np.full(len(nulls), size)
-        for place in reversed(range(size if by_weight else 0)):
+        weighs = by_weight and kind.base not in ("datetime", "timestamp")
+        for place in reversed(range(size if weighs else 0)):
             length = np.where((length == place + 1) & (rows_bytes[place] == ord(" ")), place, length)
         for place, byte in enumerate(rows_bytes):
-            mixed = ((hashed & np.uint64(63)) + step) * (_WEIGHTS[byte] if by_weight else byte)
+            mixed = ((hashed & np.uint64(63)) + step) * (_WEIGHTS[byte] if weighs else byte)
             counts = (place < length) & ~nulls
             hashed = np.where(counts, hashed ^ (mixed + (hashed << np.uint64(8))), hashed)
             step = np.where(counts, step + np.uint64(3), step)
