@@ -183,7 +183,8 @@ def datetime_of_number(whole: int, fraction: int) -> tuple[int, bool]:
     if day > calendar.monthrange(year, month)[1]:
         raise Unclear("a number as a day that its month does not have")
     has_clock = unit == 1
-    return _micros(datetime.datetime(year, month, day, *clock)) + fraction * has_clock, has_clock
+    hour, minute, second = clock
+    return _micros(datetime.datetime(year, month, day, hour, minute, second)) + fraction * has_clock, has_clock
 
 
 def time_of_number(whole: int, fraction: int) -> int:

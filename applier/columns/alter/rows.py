@@ -30,7 +30,7 @@ from applier.schema.history.conversion import RowConversion
 from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import PartRows
 from applier.sql.casting import invalid_dates
-from applier.sql.casting.members import have_same_bytes, renamed
+from applier.sql.casting.members import copied, have_same_bytes, renamed
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
 from applier.sql.times import current_timestamp
@@ -188,8 +188,10 @@ class RowConverter:
     def _converted(self, values: pa.Array, old: Column, column: Column) -> pa.Array:
         """Values in another type. ENUM and SET keep their numbers where MySQL does not copy the rows."""
         if self._conversion.new.flavour == "mysql" and old.type.base in MEMBERS and have_same_bytes(
-                old.type, column.type) and is_in_place(self._conversion):
-            return renamed(values, old.type, column.type)
+                old.type, column.type):
+            keeps = is_in_place(self._conversion)
+            return renamed(values, old.type, column.type) if keeps else copied(
+                values, old.type, column.type, self._copying(old))
         return convert_values(values, old.type, column.type, self._copying(old))
 
     def _keeps_bytes(self, old: ColumnType, new: ColumnType) -> bool:

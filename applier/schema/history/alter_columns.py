@@ -34,6 +34,7 @@ from applier.schema.ddl.type_grammar import converted_type, modified_type
 from applier.schema.ddl.versioned_tables import drops_times
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.undecodable import shown_members
+from applier.sql.casting.texts import WIDE
 from applier.sql.grammar import has_columns
 from applier.sql.tokens import Token, render, tokenize
 
@@ -202,8 +203,8 @@ class ColumnChanges:
             return column
         made = converted_type(column.type, self.charset)
         members = shown_members(made.members, made.charset, self.context.flavour)
-        if self.context.flavour == "mysql" and column.type.charset is not None and any(
-                encoded(old, column.type.charset) != encoded(new, str(made.charset))
+        if self.context.flavour == "mysql" and made.charset in WIDE and any(
+                encoded(old, str(column.type.charset)) != encoded(new, str(made.charset))
                 for old, new in zip(column.type.members, members, strict=True)):
             raise SchemaError(f"a label of {column.name} has bytes that are not text in {made.charset}")
         return replace(column, type=replace(made, members=members))

@@ -6,12 +6,13 @@ Source: MySQL manual, "The ENUM Type", "The SET Type"; judged by both servers, w
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.client_charsets import UTF8, encoded
+from applier.mysql.client_charsets import UTF8, decoded, encoded
 from applier.mysql.members import places_of
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
@@ -72,8 +73,17 @@ def have_same_bytes(old: ColumnType, new: ColumnType) -> bool:
     kept = new.members[:len(old.members)]
     if old.base != new.base or old.charset == new.charset or kept == old.members:
         return False
-    return [encoded(label, old.charset or "utf8mb4") for label in old.members] == [
-        encoded(label, new.charset or "utf8mb4") for label in kept]
+    return list(kept) == [decoded(encoded(label, old.charset or "utf8mb4"), new.charset or "utf8mb4")
+                          for label in old.members]
+
+
+def copied(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Members by their text, of labels that have the same bytes: those that are no text in the new set are none's."""
+    old_charset, new_charset = old.charset or "utf8mb4", new.charset or "utf8mb4"
+    labels = tuple(label if place >= len(old.members) or encoded(label, new_charset) == encoded(
+        old.members[place], old_charset) else f"\0{place}" for place, label in enumerate(new.members))
+    findable = replace(new, members=labels)
+    return renamed(from_text(values, old, findable, session), findable, new)
 
 
 def renamed(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:

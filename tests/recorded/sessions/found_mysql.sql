@@ -9,6 +9,15 @@ INSERT INTO u VALUES (1, 1, 1), (2, 2, 3), (3, 3, 2), (4, 4, 7)
 ALTER TABLE u CONVERT TO CHARACTER SET latin1
 UPDATE u SET id = id + 10
 CREATE TABLE w LIKE u
+CREATE TABLE v (id INT PRIMARY KEY, e ENUM('日本','x y','é','b'), s SET('é','b')) CHARACTER SET utf8mb3
+INSERT INTO v VALUES (1, 1, 1), (2, 2, 3), (3, 3, 2), (4, 4, 0)
+ALTER TABLE v CONVERT TO CHARACTER SET ascii
+UPDATE v SET id = id + 10
+CREATE TABLE z (id INT PRIMARY KEY, a TEXT, e ENUM('日本','x y','é','b'), s SET('é','b')) CHARACTER SET utf8mb3
+INSERT INTO z VALUES (1, 'a', 1, 1), (2, 'a', 2, 3), (3, 'a', 3, 2), (4, 'a', 4, 0)
+ALTER TABLE z CONVERT TO CHARACTER SET ascii
+UPDATE z SET id = id + 10
+INSERT INTO z VALUES (1, 'a', 1, 1), (3, 'a', 3, 2)
 CREATE TABLE x (id INT PRIMARY KEY, e ENUM('日本','x y','é','b')) CHARACTER SET utf8mb4
 INSERT INTO x VALUES (1, 1), (2, 2), (3, 3), (4, 4)
 ALTER TABLE x CONVERT TO CHARACTER SET latin1, ALGORITHM=COPY

@@ -2,9 +2,9 @@
 tests.recorded.sessions.record_sessions URL=FOLDER…` with mysql://USER@HOST:PORT and the folder of the server's logs,
 those of FOUND with the word `found` or `found_mysql`; with names, only these sessions.
 
-recorded.jsonl.gz, found.jsonl.gz or found_mysql.jsonl.gz holds a line for each session and server: {"name", "server": the server's version,
-"log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells, as real_server
-has them]]}}.
+recorded.jsonl.gz, found.jsonl.gz or found_mysql.jsonl.gz holds a line for each session and server: {"name", "server":
+the server's version, "log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows'
+cells, as real_server has them]]}}.
 Statements that a server refuses are left out of its session.
 """
 
