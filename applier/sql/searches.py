@@ -59,6 +59,7 @@ _PLAIN_PATTERN = re.compile(r"(\[\^?(\w-\w|[\w @.,_/:-])+\]|\\[d.]|[\w @,_/:-]|[
 _WORDS = re.compile(r"[ -~]*")
 _OF_TWO_CASES = "[\\x{17f}\\x{212a}]"
 """Letters beyond ASCII that are one of ASCII in another case."""
+_ENDS_OF_LINES = "[\\x0a-\\x0d\\x{85}\\x{2028}\\x{2029}]"
 _BELOW_SPACE = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
 """Characters that may come before a space, which text is compared as if it had at its end."""
 
@@ -197,14 +198,15 @@ def _patterns(arguments: Arguments, call: Call, session: Session, ignores: bool 
     say."""
     letters = Letters(arguments, session)
     texts = letters.texts
-    has_lines = any(pc.any(pc.match_substring_regex(value.values, _BELOW_SPACE)).as_py() for value in texts)
+    ends_lines = _BELOW_SPACE if session.flavour == "mariadb" else _ENDS_OF_LINES
+    has_lines = any(pc.any(pc.match_substring_regex(value.values, ends_lines)).as_py() for value in texts)
     if letters.of_bytes or (has_lines and session.flavour == "mariadb") or any(
             pc.any(pc.match_substring_regex(value.values, _OF_TWO_CASES)).as_py() for value in texts):
         raise NotComputable("REGEXP of bytes, or of text with more than one line")
 
     @lru_cache(1024)
     def compiled(pattern: str) -> re.Pattern[str]:
-        if not (pattern and _PLAIN_PATTERN.fullmatch(pattern)) or (has_lines and re.search(r"[.$^]", pattern)):
+        if not (pattern and _PLAIN_PATTERN.fullmatch(pattern)) or (has_lines and re.search(r"[.$]", pattern)):
             raise NotComputable(f"REGEXP {pattern!r}")
         ignored = any(map(str.isalpha, pattern)) and (letters.collation is not None if ignores is None else ignores)
         try:
