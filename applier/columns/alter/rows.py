@@ -23,14 +23,13 @@ from applier.mysql import zero_dates
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
-from applier.mysql.types import MEMBERS, ColumnType, arrow_type
+from applier.mysql.types import ColumnType, arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import PartRows
-from applier.sql.casting import invalid_dates
-from applier.sql.casting.members import copied, have_same_bytes, renamed
+from applier.sql.casting import invalid_dates, members
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
 from applier.sql.times import current_timestamp
@@ -169,8 +168,12 @@ class RowConverter:
         try:
             if self._conversion.moves_timestamps and old.type.base == column.type.base == "timestamp":
                 values = made = pa.chunked_array([as_copied(values.combine_chunks(), self._conversion.session)])
-            if old.type != column.type and not self._keeps_bytes(old.type, column.type):
-                made = self._converted(values.combine_chunks(), old, column)
+            if self._keeps_numbers(old.type, column.type):
+                made = members.renamed(values.combine_chunks(), old.type, column.type)
+            elif old.type.base == column.type.base and old.type.members and old.type.charset != column.type.charset:
+                made = members.copied(values.combine_chunks(), old.type, column.type, self._conversion.session)
+            elif old.type != column.type and not self._keeps_bytes(old.type, column.type):
+                made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old))
             elif zero_dates.has_any(values):
                 made = self._dates(values.combine_chunks(), column)
         except NotComputable as error:
@@ -178,6 +181,8 @@ class RowConverter:
                                f"{error.message}") from None
         if old.nullable and not column.nullable and values.null_count:
             made = pc.if_else(values.is_null(), self._instead_of_null(column, old), made)
+        if not column.nullable and made.null_count:  # of values that an INET6, or such, does not take
+            made = pc.fill_null(made, implicit_scalar(column.type, self._conversion.new.flavour))
         if self._conversion.begins_to_number(column, source):
             asks = np.asarray(values.is_null())
             if not self._conversion.keeps_zeros:
@@ -185,18 +190,13 @@ class RowConverter:
             made = self._with_numbers(made, asks, column) if asks.any() else made
         return made
 
-    def _converted(self, values: pa.Array, old: Column, column: Column) -> pa.Array:
-        """Values in another type. ENUM and SET keep their numbers where MySQL does not copy the rows."""
-        if self._conversion.new.flavour == "mysql" and old.type.base in MEMBERS and have_same_bytes(
-                old.type, column.type):
-            keeps = is_in_place(self._conversion)
-            return renamed(values, old.type, column.type) if keeps else copied(
-                values, old.type, column.type, self._copying(old))
-        return convert_values(values, old.type, column.type, self._copying(old))
-
     def _keeps_bytes(self, old: ColumnType, new: ColumnType) -> bool:
         """True if floating-point numbers are not rounded to the digits of their new type."""
         return old.base == new.base and old.base in ("float", "double") and is_in_place(self._conversion)
+
+    def _keeps_numbers(self, old: ColumnType, new: ColumnType) -> bool:
+        """True if an ENUM's or a SET's members keep their numbers, and labels may not be what they were."""
+        return old.members != new.members and old.base == new.base and is_in_place(self._conversion)
 
     def _copying(self, old: Column) -> Session:
         """The session in which a column's values are converted: for MariaDB ALLOW_INVALID_DATES applies only to dates

@@ -67,27 +67,23 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     return by_distinct(values, as_set if new.base == "set" else as_enum)
 
 
-def have_same_bytes(old: ColumnType, new: ColumnType) -> bool:
-    """True if the first members of the new column are the old ones by their bytes, in another character set, and not by
-    their text."""
-    kept = new.members[:len(old.members)]
-    if old.base != new.base or old.charset == new.charset or kept == old.members:
-        return False
-    return list(kept) == [decoded(encoded(label, old.charset or "utf8mb4"), new.charset or "utf8mb4")
-                          for label in old.members]
-
-
 def copied(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Members by their text, of labels that have the same bytes: those that are no text in the new set are none's."""
-    old_charset, new_charset = old.charset or "utf8mb4", new.charset or "utf8mb4"
-    labels = tuple(label if place >= len(old.members) or encoded(label, new_charset) == encoded(
-        old.members[place], old_charset) else f"\0{place}" for place, label in enumerate(new.members))
+    """Labels as members by name, but none as a member whose label CONVERT TO CHARACTER SET has made of bytes that are
+    not text in the new set."""
+    source, target = old.charset or "utf8mb4", new.charset or "utf8mb4"
+
+    def is_text(place: int, label: str) -> bool:
+        data = encoded(old.members[place], source)
+        return decoded(data, target) != label or encoded(label, target) == data
+
+    labels = tuple(label if place >= len(old.members) or is_text(place, label) else f"\0{place}"
+                   for place, label in enumerate(new.members))
     findable = replace(new, members=labels)
     return renamed(from_text(values, old, findable, session), findable, new)
 
 
 def renamed(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
-    """Members that keep their numbers."""
+    """Members of an ENUM or a SET that keep their numbers, by their new labels."""
     names = dict(zip(old.members, new.members, strict=False))
     if new.base == "enum":
         return by_distinct(values, lambda label: names.get(label, ""))
