@@ -6,9 +6,11 @@ numbers and strings as they are written. Source: MySQL manual, "JSON Functions";
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
@@ -17,8 +19,11 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
+from applier.mysql.types import BINARY, TEMPORAL
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.values import convert_values
+from applier.sql.combinations import computed
 from applier.sql.document_nodes import Node, found, parsed
 from applier.sql.nodes import Call
 from applier.sql.values import BOOL, JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, together, truth
@@ -168,6 +173,122 @@ def _type(node: Node, _: list[Path]) -> str:
     raise NotComputable("JSON_TYPE of a number or a string")
 
 
+def _type_of(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_TYPE: text that is parsed has whole numbers, doubles and strings."""
+    [value] = arguments
+    if session.flavour != "mysql" or not value.is_text:
+        return _of_document(_type, pa.string())(arguments, call, session, n)
+
+    def read(text: str) -> str:
+        node = parsed(text)
+        if node.kind or node.text in ("true", "false", "null"):
+            return _type(node, [])
+        if node.text.startswith('"'):
+            return "STRING"
+        if not node.text.removeprefix("-").isdigit() or not -2**63 <= int(node.text) < 2**64:
+            return "DOUBLE"
+        return "INTEGER" if int(node.text) < 2**63 else "UNSIGNED INTEGER"
+
+    return Value(by_distinct(as_documents(value, session), read), TEXT, value.constant)
+
+
+def _pretty(node: Node, _: list[Path]) -> str:
+    return _lines(node, "\n")
+
+
+def _lines(node: Node, indent: str) -> str:
+    if not node.parts:
+        return node.written()
+    within = indent + "  "
+    parts = [_lines(part, within) for part in node.parts]
+    if node.kind == "{":
+        parts = [f"{name}: {part}" for name, part in zip(node.names, parts, strict=True)]
+    return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
+
+
+def _overlap(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_OVERLAPS: whether arrays share a value, objects a member, or two values are equal."""
+    if session.flavour != "mysql":
+        raise NotComputable(f"{call.name}(…)")
+    if any(value.is_null for value in arguments):
+        return numbers(pa.nulls(1, pa.int64()), constant=True)
+    arrays = together([replace(value, values=as_documents(value, session)) for value in arguments], n)
+    made = computed(arrays, lambda one, other: _overlaps(parsed(one), parsed(other)), pa.bool_())
+    return truth(made, constant=all(value.constant for value in arguments))
+
+
+def _overlaps(one: Node, other: Node) -> bool:
+    if one.kind == other.kind == "{":
+        members = {(name, _comparable(part)) for name, part in one.members()}
+        return any((name, _comparable(part)) in members for name, part in other.members())
+    values = {_comparable(part) for part in (one.parts if one.kind == "[" else (one,))}
+    return any(_comparable(part) in values for part in (other.parts if other.kind == "[" else (other,)))
+
+
+def _contains(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_CONTAINS of MySQL: whether a document, or the part to which a path leads, has another one in it."""
+    if session.flavour != "mysql":
+        raise NotComputable(f"{call.name}(…)")
+    if any(value.is_null for value in arguments):
+        return numbers(pa.nulls(1, pa.int64()), constant=True)
+    [path] = paths_of(arguments[2:]) or [Path()]
+    arrays = together([replace(value, values=as_documents(value, session)) for value in arguments[:2]], n)
+
+    def has(text: str, sought: str) -> bool | None:
+        part = found(parsed(text), path, session.flavour)
+        return None if part is None else _has(part, parsed(sought))
+
+    made = computed(arrays, has, pa.bool_())
+    return truth(made, constant=all(value.constant for value in arguments[:2]))
+
+
+def _has(node: Node, sought: Node) -> bool:
+    if node.kind == "[":
+        return all(any(_has(part, one) for part in node.parts) for one in (
+            sought.parts if sought.kind == "[" else (sought,)))
+    if node.kind == "{":
+        members = dict(node.members())
+        return sought.kind == "{" and all(name in members and _has(members[name], part)
+                                          for name, part in sought.members())
+    return not sought.kind and _comparable(node) == _comparable(sought)
+
+
+def _is_member(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """MEMBER OF: whether an array has a value, or a document is it."""
+    value, documents = arguments
+    if any(argument.is_null for argument in arguments):
+        return numbers(pa.nulls(1, pa.int64()), constant=True)
+    arrays = together([as_part(value, session), replace(documents, values=as_documents(documents, session))], n)
+    arrays[0] = pc.if_else(value.of_rows(len(arrays[0])).is_null(), pa.scalar(None, pa.string()), arrays[0])
+
+    def has(one: str, within: str) -> bool:
+        node = parsed(within)
+        return _comparable(parsed(one)) in map(_comparable, node.parts if node.kind == "[" else (node,))
+
+    made = computed(arrays, has, pa.bool_())
+    return truth(made, constant=all(argument.constant for argument in arguments))
+
+
+def _comparable(node: Node) -> object:
+    """A value that is equal where two parts of documents are."""
+    if node.kind == "{":
+        return frozenset((name, _comparable(part)) for name, part in node.members())
+    if node.kind == "[":
+        return tuple(map(_comparable, node.parts))
+    if node.text.startswith('"') or node.text in ("true", "false", "null"):
+        return node.text
+    return Decimal(node.text)
+
+
+def _is_of_schema(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_SCHEMA_VALID by the schema that has no rule."""
+    schema, value = arguments
+    if session.flavour != "mysql" or parsed(str(one(schema))).written() != "{}":
+        raise NotComputable("JSON_SCHEMA_VALID by a schema")
+    made = as_documents(value, session)
+    return truth(pc.if_else(made.is_valid(), True, pa.scalar(None, pa.bool_())), constant=value.constant)
+
+
 def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     value, how, *others = arguments
     if any(argument.is_null for argument in arguments):
@@ -186,6 +307,18 @@ def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
     return Value(by_distinct(as_text(value, session), quoted), TEXT, value.constant)
+
+
+_BYTES = {"varbinary": 15, "tinyblob": 249, "mediumblob": 250, "longblob": 251, "blob": 252, "binary": 254}
+"""The numbers by which MySQL's documents name the types of bytes."""
+_LINE = 57
+"""Bytes of a line of base64."""
+
+
+def _as_base64(data: bytes, code: int) -> str:
+    if len(data) > _LINE:
+        raise NotComputable("so many bytes in a document")
+    return f'"base64:type{code}:{base64.b64encode(data).decode()}"'
 
 
 def as_part(value: Value, session: Session) -> Value:
@@ -210,6 +343,14 @@ def as_part(value: Value, session: Session) -> Value:
         type_ = replace(value.type, base="bigint" if value.type.base == "year" else value.type.base, zerofill=False) \
             if padded else value.type
         made = shown(value.values, type_, session.flavour)
+    elif value.type.base in BINARY and session.flavour == "mysql":
+        code = _BYTES["varbinary" if value.is_loose else value.type.base]
+        made = by_distinct(value.values, lambda data: None if data is None else _as_base64(data, code))
+    elif value.type.base in TEMPORAL and session.flavour == "mysql":
+        local = replace(value.type, base="datetime") if value.type.base == "timestamp" else value.type
+        shown_as = local if local.base == "date" else replace(local, fsp=6)
+        clock = convert_values(value.values, value.type, shown_as, session)
+        made = by_distinct(convert_values(clock, shown_as, TEXT, session), quoted)
     else:
         raise NotComputable(f"{value.type.base.upper()} in a document")
     return Value(made.fill_null("null"), JSON, value.constant)
@@ -244,5 +385,7 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_EXTRACT": _extract, "JSON_UNQUOTE": _unquote, "JSON_VALUE": _value, "JSON_LENGTH": _length,
     "JSON_VALID": _valid, "JSON_QUOTE": _quote, "JSON_ARRAY": _array, "JSON_OBJECT": _object,
     "JSON_KEYS": _of_document(_keys, pa.string()), "JSON_DEPTH": _of_document(_depth, pa.int64()),
-    "JSON_TYPE": _of_document(_type, pa.string()), "JSON_CONTAINS_PATH": _contains_path,
+    "JSON_TYPE": _type_of, "JSON_PRETTY": _of_document(_pretty, pa.string()), "JSON_SCHEMA_VALID": _is_of_schema,
+    "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS": _contains,
+    "JSON_CONTAINS_PATH": _contains_path,
 }

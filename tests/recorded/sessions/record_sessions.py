@@ -1,10 +1,10 @@
 """Records what real servers make of the sessions in `sessions.py`: `python -m
 tests.recorded.sessions.record_sessions URL=FOLDER…` with mysql://USER@HOST:PORT and the folder of the server's logs,
-those of FOUND with the word `found`; with names, only these sessions.
+those of FOUND with the word `found` or `found_mysql`; with names, only these sessions.
 
-recorded.jsonl.gz, or found.jsonl.gz, holds a line for each session and server: {"name", "server": the server's version,
-"log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells, as real_server
-has them]]}}.
+recorded.jsonl.gz, found.jsonl.gz or found_mysql.jsonl.gz holds a line for each session and server: {"name", "server":
+the server's version, "log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows'
+cells, as real_server has them]]}}.
 Statements that a server refuses are left out of its session.
 """
 
@@ -22,7 +22,7 @@ from tests.recorded.differential.server_cells import cell
 from tests.recorded.sessions.sessions import FOUND, SESSIONS
 from tests.support.folders import RECORDED as FOLDERS
 
-RECORDED, FOUND_RECORDED = FOLDERS / "sessions" / "recorded.jsonl.gz", FOLDERS / "sessions" / "found.jsonl.gz"
+RECORDED = FOLDERS / "sessions" / "recorded.jsonl.gz"
 _SHOWN = {"float": "CAST(CAST({} AS DOUBLE) AS CHAR)", "double": "CAST({} + 0e0 AS CHAR)",
           **dict.fromkeys(("date", "datetime", "timestamp", "time", "decimal"), "CAST({} AS CHAR)")}
 
@@ -79,8 +79,10 @@ def held(cursor, table: str) -> list:
 
 def main(words: list[str]) -> None:
     servers = [word.rpartition("=") for word in words if "=" in word]
-    names = [word for word in words if "=" not in word and word != "found"]
-    sessions, recorded = (FOUND, FOUND_RECORDED) if "found" in words else (SESSIONS, RECORDED)
+    names = [word for word in words if "=" not in word and word not in FOUND]
+    sessions, recorded = SESSIONS, RECORDED
+    for found in FOUND.keys() & words:
+        sessions, recorded = FOUND[found], RECORDED.with_name(f"{found}.jsonl.gz")
     made = [case for url, _, folder in servers for case in record(url, Path(folder), sessions, names)]
     if names and recorded.exists():
         again = {(case["name"], case["server"]) for case in made}
