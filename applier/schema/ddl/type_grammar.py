@@ -108,7 +108,7 @@ def _parse_base(cursor: Cursor) -> TypeWords:
             return TypeWords("longblob")
         elif word in _ORACLE:
             return TypeWords(_ORACLE[word])
-    if word == "TIMESTAMP" and "MAXDB" in cursor.context.sql_mode and cursor.context.flavour == "mariadb":
+    elif cursor.context.flavour == "mariadb" and "MAXDB" in cursor.context.sql_mode and word == "TIMESTAMP":
         return TypeWords("datetime")
     if word in ("BOOL", "BOOLEAN"):
         return TypeWords("tinyint", (1,))
