@@ -223,9 +223,9 @@ class SetVersioning:
 @dataclass(frozen=True, slots=True)
 class IgnoreConflicts:
     """ALTER IGNORE: a row is removed if it breaks a unique key, belongs to no partition or fails a CHECK. `checks`: the
-    statement has a CHECK, or JSON, which is a CHECK in MariaDB; `sorts`: it has ORDER BY."""
+    expressions of the statement's CHECK constraints, None if its session checks none; `sorts`: it has ORDER BY."""
 
-    checks: bool = False
+    checks: tuple[str, ...] | None = ()
     sorts: bool = False
 
 

@@ -212,9 +212,9 @@ def _now(cursor: Cursor) -> str:
 
 
 def skip_check(cursor: Cursor) -> None:
-    """A CHECK constraint: rows in the log have passed it."""
+    """A CHECK constraint: rows in the log have passed it. ALTER IGNORE removes others (`cursor.checks`)."""
     cursor.expect("CHECK")
-    cursor.parenthesised()
+    cursor.checks.append(cursor.parenthesised())
     cursor.accept("NOT")
     cursor.accept("ENFORCED")
 

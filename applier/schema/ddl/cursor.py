@@ -30,7 +30,7 @@ class StatementContext:
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known.
     `folds_names`: databases and tables are known by their names in lower case. `charsets` are the character sets of
-    literals; `foreign_key_checks` and `lc_time_names`, a number, are what the session says.
+    literals; `foreign_key_checks`, `check_constraint_checks` and `lc_time_names`, a number, are what the session says.
     """
 
     flavour: str = "mysql"
@@ -48,6 +48,7 @@ class StatementContext:
     charsets: ClientCharsets = field(default_factory=ClientCharsets)
     foreign_key_checks: bool = True
     lc_time_names: int = 0
+    check_constraint_checks: bool = True
 
     def named(self, name: str) -> str:
         """The name of a database or a table, as the server knows it."""
@@ -92,6 +93,7 @@ class Cursor:
         self.context = context
         self.index = 0
         self.databases = set[Token]() if databases is None else databases
+        self.checks: list[list[Token]] = []  # the expressions of CHECK constraints that have been read
 
     @property
     def token(self) -> Token:

@@ -19,8 +19,11 @@ from applier.schema.partitions import PartRows
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.sql.tokens import tokenize
 
-_COPIES = re.compile(r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bCHECK\s*\((?!.*\bNOT\s+ENFORCED\b)|"
-                     r"\bPARTITION\s+BY\b|\bREMOVE\s+PARTITIONING\b", re.IGNORECASE)
+_COPIES = r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bPARTITION\s+BY\b|\bREMOVE\s+PARTITIONING\b"
+_COPIES_OF = {
+    "mysql": re.compile(rf"{_COPIES}|\bCHECK\s*\((?!.*\bNOT\s+ENFORCED\b)", re.IGNORECASE),
+    "mariadb": re.compile(rf"{_COPIES}|\bADD (CONSTRAINT (IF NOT EXISTS )?(\w+ )?)?CHECK \(", re.IGNORECASE)}
+"""MariaDB does not copy rows for the CHECK of a column."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,7 @@ class RowConversion:
     @cached_property
     def asks_for_copy(self) -> bool:
         """Whether something is in the statement that servers do by copying the rows only."""
-        return _COPIES.search(self.words) is not None
+        return _COPIES_OF[self.new.flavour].search(self.words) is not None
 
     @property
     def loses_key(self) -> bool:
