@@ -144,7 +144,7 @@ def _cell(kind: str, value: str | bytes | None) -> object:
     if kind.startswith("vector") and value is not None:
         return tuple(repr(number) for number, in struct.iter_unpack("<f", bytes.fromhex(str(value))))
     if kind.startswith(("enum", "set")) and isinstance(value, bytes):  # of the character set binary
-        return value.decode(errors="replace")
+        return value.decode(errors="replace").replace("\ufffd", "?")
     return cell(kind, value)
 
 

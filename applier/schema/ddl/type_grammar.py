@@ -6,7 +6,7 @@ Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Eng
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from applier.mysql.client_charsets import decoded, encoded
+from applier.mysql.client_charsets import encoded, label_of_bytes
 from applier.mysql.collations import (
     DEFAULT,
     Charset,
@@ -217,7 +217,7 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
     elif base == "varchar" and (column_type.length or 0) * bytes_per_character(charset.charset) > MAX_VARCHAR_BYTES:
         base = "mediumtext"
     length = column_type.length if base in ("char", "varchar") else None
-    members = tuple(decoded(encoded(label, old), charset.charset) for label in column_type.members)
+    members = tuple(label_of_bytes(encoded(label, old), charset.charset) for label in column_type.members)
     return replace(column_type, base=base, length=length, members=members, charset=charset.charset,
                    collation=charset.collation)
 
