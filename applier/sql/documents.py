@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
+from applier.mysql.types import BINARY, TEMPORAL
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct
 from applier.sql.document_nodes import Node, found, parsed
@@ -30,7 +31,6 @@ from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError
 
 _LOOSE = re.compile(r"\\|\d[.eE]")
-"""Where MariaDB takes more than JSON has: any escape, `1.` and numbers of any size."""
 _MOST_CHARACTERS = 512
 """Length of JSON_VALUE's result in MySQL without RETURNING; NULL for more."""
 
@@ -43,8 +43,8 @@ def as_documents(value: Value, session: Session) -> pa.Array:
             return text if value.type.base == "json" else normalize(text)
         except DocumentError as error:
             raise NotComputable(str(error)) from None
-    if not value.is_text and value.type.base != "json":
-        raise NotComputable("a document from a value that is not text")
+    if value.type.base in BINARY or not value.shows:
+        raise NotComputable("a document from bytes, or from digits that are not known")
     return text
 
 
@@ -63,9 +63,11 @@ def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         parts = [part for path in paths if (part := found(document, path, session.flavour)) is not None]
         if not parts:
             return None
+        if len(parts) > 1 and session.flavour == "mariadb":
+            raise NotComputable("several paths, whose parts MariaDB has in the order of the document")
         return parts[0].written() if len(paths) == 1 else "[" + ", ".join(part.written() for part in parts) + "]"
 
-    made = by_distinct(as_documents(arguments[0], session), extracted)
+    made = by_distinct(as_documents(arguments[0], session), _read(extracted, session))
     return Value(made, JSON, arguments[0].constant)
 
 
@@ -98,12 +100,12 @@ def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         if part is None or part.text == "null":
             return None
         if part.kind and session.flavour == "mariadb":
-            raise NotComputable("JSON_VALUE of a value that is not a scalar")
+            return None
         if session.flavour == "mariadb":
             return {"true": "1", "false": "0"}.get(part.text, part.text)
         return part.written()
 
-    made = unquoted(by_distinct(as_documents(arguments[0], session), extracted))
+    made = unquoted(by_distinct(as_documents(arguments[0], session), _read(extracted, session)))
     if session.flavour == "mysql":
         made = pc.if_else(pc.greater(pc.utf8_length(made), _MOST_CHARACTERS), pa.scalar(None, pa.string()), made)
     return Value(made, TEXT, arguments[0].constant)
@@ -127,27 +129,31 @@ def _valid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     if value.type.base != "json" and not value.is_text:
         raise NotComputable("JSON_VALID of a value that is not a document")
 
-    def is_valid(text: str) -> bool:
-        try:
-            from_text(text)
-        except DocumentError:
-            if session.flavour == "mariadb" and _LOOSE.search(text):
-                raise NotComputable(f"JSON_VALID of {text[:100]!r}") from None
-            return False
-        return True
+    return truth(by_distinct(value.values, is_document if session.flavour == "mariadb" else _is_json, pa.bool_()),
+                 constant=value.constant)
 
-    return truth(by_distinct(value.values, is_valid, pa.bool_()), constant=value.constant)
+
+def _is_json(text: str) -> bool:
+    try:
+        from_text(text)
+    except DocumentError:
+        return False
+    return True
 
 
 def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType) -> Function:
-    """A function of MySQL that reads a document: of a part of it, if there is a path, else of all."""
+    """A function that reads a document: of a part of it, if there is a path, else of all."""
     def function(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        if session.flavour != "mysql":
-            raise NotComputable(f"{call.name}(…)")
         if any(value.is_null for value in arguments):
             return numbers(pa.nulls(1, pa.int64()), constant=True)
         paths = paths_of(arguments[1:])
-        made = by_distinct(as_documents(arguments[0], session), lambda text: read(parsed(text), paths), kind)
+        def read_text(text: str) -> Any:
+            return read(parsed(text), paths)
+
+        made = by_distinct(as_documents(arguments[0], session),
+                           read_text if call.name == "JSON_TYPE" else _read(read_text, session), kind)
+        if pa.types.is_boolean(kind):
+            return truth(made, constant=arguments[0].constant)
         if pa.types.is_integer(kind):
             return numbers(made, constant=arguments[0].constant)
         return Value(made, JSON if read is _keys else TEXT, arguments[0].constant)
@@ -155,22 +161,60 @@ def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType) -> 
     return function
 
 
+def _read(read: Callable[[str], Any], session: Session) -> Callable[[str], Any]:
+    """What is read of a document; of a text that is none, NULL in MariaDB."""
+    def made(text: str) -> Any:
+        return read(text) if session.flavour == "mysql" or is_document(text) else None
+
+    return made
+
+
+def is_document(text: str) -> bool:
+    """True if MariaDB takes a text as a document. Raises NotComputable where it takes more than JSON has: any escape,
+    `1.`, and numbers of any size."""
+    try:
+        from_text(text)
+    except DocumentError:
+        if _LOOSE.search(text):
+            raise NotComputable(f"whether {text[:100]!r} is a document") from None
+        return False
+    return True
+
+
 def _keys(node: Node, paths: list[Path]) -> str | None:
     part = found(node, (paths or [Path()])[0], "mysql")
-    return "[" + ", ".join(part.names) + "]" if part is not None and part.kind == "{" else None
+    names = part.names if part is not None else ()
+    return "[" + ", ".join(dict.fromkeys(names)) + "]" if part is not None and part.kind == "{" else None
+
+
+def _exists(node: Node, paths: list[Path]) -> bool:
+    return found(node, paths[0], "mariadb") is not None
 
 
 def _depth(node: Node, _: list[Path]) -> int:
     return 1 + max((_depth(part, []) for part in node.parts), default=0)
 
 
-def _type(node: Node, _: list[Path]) -> str:
-    """Text does not tell the types of numbers, and whether a string is one, or a date."""
-    if node.kind:
-        return "OBJECT" if node.kind == "{" else "ARRAY"
-    if node.text in ("true", "false", "null"):
-        return "NULL" if node.text == "null" else "BOOLEAN"
-    raise NotComputable("JSON_TYPE of a number or a string")
+def _compact(node: Node, _: list[Path]) -> str:
+    """The text without spaces."""
+    parts = [_compact(part, []) for part in node.parts]
+    if node.kind == "{":
+        return "{" + ",".join(f"{name}:{part}" for name, part in zip(node.names, parts, strict=True)) + "}"
+    return "[" + ",".join(parts) + "]" if node.kind else node.text
+
+
+def _type(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """In MySQL text does not tell the types of numbers, and whether a string is one, or a date."""
+    def type_of(node: Node, _: list[Path]) -> str:
+        if node.kind:
+            return "OBJECT" if node.kind == "{" else "ARRAY"
+        if node.text in ("true", "false", "null"):
+            return "NULL" if node.text == "null" else "BOOLEAN"
+        if session.flavour == "mysql":
+            raise NotComputable("JSON_TYPE of a number or a string")
+        return "STRING" if node.text[0] == '"' else "DOUBLE" if "." in node.text else "INTEGER"
+
+    return _of_document(type_of, pa.string())(arguments, call, session, n)
 
 
 def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -185,12 +229,16 @@ def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -
         document = parsed(text)
         return (any if words == "one" else all)(found(document, path, session.flavour) for path in paths)
 
-    return truth(by_distinct(as_documents(value, session), contains, pa.bool_()), constant=value.constant)
+    made = by_distinct(as_documents(value, session), _read(contains, session), pa.bool_())
+    return truth(made, constant=value.constant)
 
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
-    return Value(by_distinct(as_text(value, session), quoted), TEXT, value.constant)
+    text = as_text(value, session)
+    if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL:
+        return Value(pa.nulls(len(text), pa.string()), TEXT, value.constant)
+    return Value(by_distinct(text, quoted), TEXT, value.constant)
 
 
 def as_part(value: Value, session: Session) -> Value:
@@ -249,5 +297,6 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_EXTRACT": _extract, "JSON_UNQUOTE": _unquote, "JSON_VALUE": _value, "JSON_LENGTH": _length,
     "JSON_VALID": _valid, "JSON_QUOTE": _quote, "JSON_ARRAY": _array, "JSON_OBJECT": _object,
     "JSON_KEYS": _of_document(_keys, pa.string()), "JSON_DEPTH": _of_document(_depth, pa.int64()),
-    "JSON_TYPE": _of_document(_type, pa.string()), "JSON_CONTAINS_PATH": _contains_path,
+    "JSON_EXISTS": _of_document(_exists, pa.bool_()), "JSON_COMPACT": _of_document(_compact, pa.string()),
+    "JSON_TYPE": _type, "JSON_CONTAINS_PATH": _contains_path,
 }
