@@ -63,7 +63,7 @@ def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         parts = [part for path in paths if (part := found(document, path, session.flavour)) is not None]
         if not parts:
             return None
-        if len(parts) > 1 and session.flavour == "mariadb":
+        if len(paths) > 1 and session.flavour == "mariadb":
             raise NotComputable("several paths, whose parts MariaDB has in the order of the document")
         return parts[0].written() if len(paths) == 1 else "[" + ", ".join(part.written() for part in parts) + "]"
 
