@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from json.encoder import encode_basestring as quoted
 from typing import Any
@@ -21,6 +21,7 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, TEMPORAL
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.values import convert_values
 from applier.sql.document_nodes import Node, found, parsed
 from applier.sql.nodes import Call
 from applier.sql.values import BOOL, JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, together, truth
@@ -141,9 +142,12 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType) -> Function:
+def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType,
+                 servers: Collection[str] = ("mysql", "mariadb")) -> Function:
     """A function that reads a document: of a part of it, if there is a path, else of all."""
     def function(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if session.flavour not in servers:
+            raise NotComputable(f"{call.name}(…)")
         if any(value.is_null for value in arguments):
             return numbers(pa.nulls(1, pa.int64()), constant=True)
         paths = paths_of(arguments[1:])
@@ -203,18 +207,63 @@ def _compact(node: Node, _: list[Path]) -> str:
     return "[" + ",".join(parts) + "]" if node.kind else node.text
 
 
-def _type(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+def _type(node: Node, _: list[Path]) -> str:
     """In MySQL text does not tell the types of numbers, and whether a string is one, or a date."""
-    def type_of(node: Node, _: list[Path]) -> str:
-        if node.kind:
-            return "OBJECT" if node.kind == "{" else "ARRAY"
-        if node.text in ("true", "false", "null"):
-            return "NULL" if node.text == "null" else "BOOLEAN"
-        if session.flavour == "mysql":
-            raise NotComputable("JSON_TYPE of a number or a string")
-        return "STRING" if node.text[0] == '"' else "DOUBLE" if "." in node.text else "INTEGER"
+    if node.kind:
+        return "OBJECT" if node.kind == "{" else "ARRAY"
+    if node.text in ("true", "false", "null"):
+        return "NULL" if node.text == "null" else "BOOLEAN"
+    raise NotComputable("JSON_TYPE of a number or a string")
 
-    return _of_document(type_of, pa.string())(arguments, call, session, n)
+
+def _written_type(node: Node, paths: list[Path]) -> str:
+    """In MariaDB."""
+    if node.kind or node.text in ("true", "false", "null"):
+        return _type(node, paths)
+    return "STRING" if node.text[0] == '"' else "DOUBLE" if "." in node.text else "INTEGER"
+
+
+def _type_of(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_TYPE: text that is parsed has whole numbers, doubles and strings."""
+    [value] = arguments
+    if session.flavour == "mariadb" or not value.is_text:
+        read_type = _type if session.flavour == "mysql" else _written_type
+        return _of_document(read_type, pa.string())(arguments, call, session, n)
+
+    def read(text: str) -> str:
+        node = parsed(text)
+        if node.kind or node.text in ("true", "false", "null"):
+            return _type(node, [])
+        if node.text.startswith('"'):
+            return "STRING"
+        if not node.text.removeprefix("-").isdigit() or not -2**63 <= int(node.text) < 2**64:
+            return "DOUBLE"
+        return "INTEGER" if int(node.text) < 2**63 else "UNSIGNED INTEGER"
+
+    return Value(by_distinct(as_documents(value, session), read), TEXT, value.constant)
+
+
+def _pretty(node: Node, _: list[Path]) -> str:
+    return _lines(node, "\n")
+
+
+def _lines(node: Node, indent: str) -> str:
+    if not node.parts:
+        return node.written()
+    within = indent + "  "
+    parts = [_lines(part, within) for part in node.parts]
+    if node.kind == "{":
+        parts = [f"{name}: {part}" for name, part in zip(node.names, parts, strict=True)]
+    return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
+
+
+def _is_of_schema(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_SCHEMA_VALID by the schema that has no rule."""
+    schema, value = arguments
+    if session.flavour != "mysql" or parsed(str(one(schema))).written() != "{}":
+        raise NotComputable("JSON_SCHEMA_VALID by a schema")
+    made = as_documents(value, session)
+    return truth(pc.if_else(made.is_valid(), True, pa.scalar(None, pa.bool_())), constant=value.constant)
 
 
 def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -263,6 +312,11 @@ def as_part(value: Value, session: Session) -> Value:
         type_ = replace(value.type, base="bigint" if value.type.base == "year" else value.type.base, zerofill=False) \
             if padded else value.type
         made = shown(value.values, type_, session.flavour)
+    elif value.type.base in TEMPORAL and session.flavour == "mysql":
+        local = replace(value.type, base="datetime") if value.type.base == "timestamp" else value.type
+        shown_as = local if local.base == "date" else replace(local, fsp=6)
+        clock = convert_values(value.values, value.type, shown_as, session)
+        made = by_distinct(convert_values(clock, shown_as, TEXT, session), quoted)
     else:
         raise NotComputable(f"{value.type.base.upper()} in a document")
     return Value(made.fill_null("null"), JSON, value.constant)
@@ -297,6 +351,8 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_EXTRACT": _extract, "JSON_UNQUOTE": _unquote, "JSON_VALUE": _value, "JSON_LENGTH": _length,
     "JSON_VALID": _valid, "JSON_QUOTE": _quote, "JSON_ARRAY": _array, "JSON_OBJECT": _object,
     "JSON_KEYS": _of_document(_keys, pa.string()), "JSON_DEPTH": _of_document(_depth, pa.int64()),
-    "JSON_EXISTS": _of_document(_exists, pa.bool_()), "JSON_COMPACT": _of_document(_compact, pa.string()),
-    "JSON_TYPE": _type, "JSON_CONTAINS_PATH": _contains_path,
+    "JSON_EXISTS": _of_document(_exists, pa.bool_(), ["mariadb"]),
+    "JSON_COMPACT": _of_document(_compact, pa.string(), ["mariadb"]), "JSON_TYPE": _type_of,
+    "JSON_PRETTY": _of_document(_pretty, pa.string(), ["mysql"]), "JSON_SCHEMA_VALID": _is_of_schema,
+    "JSON_CONTAINS_PATH": _contains_path,
 }

@@ -5,6 +5,7 @@ Source: MySQL manual, "Temporal Intervals"; judged by both servers.
 
 from __future__ import annotations
 
+import datetime
 import re
 from dataclasses import replace
 from decimal import Decimal
@@ -22,6 +23,7 @@ from applier.mysql.zero_dates import DAY
 from applier.sql.casting.temporal_texts import USUAL_FORM
 from applier.sql.casting.values import convert_values
 from applier.sql.combinations import computed
+from applier.sql.read_times import datetimes, have_clocks, is_read
 from applier.sql.values import (
     TEXT,
     Value,
@@ -54,6 +56,8 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
         return Value(pa.nulls(1, pa.timestamp("us")), ColumnType("datetime"), constant=True)
     if instant.type.base == "time":
         return _added_to_time(instant, count, unit, sign, session, n)
+    if is_read(instant, session):
+        return _added_to_read(instant, count, unit, sign, session, n)
     if instant.is_text:
         return _added_to_text(instant, count, unit, sign, session, n)
     if instant.constant and instant.type.base in NUMBERS:
@@ -110,6 +114,27 @@ def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: 
     is_null = np.asarray(clock.is_null()) | is_null
     spans = pa.array(made, mask=is_null | (np.abs(made) > LONGEST_TIME)).cast(pa.duration("us"))
     return Value(spans, ColumnType("time", fsp=instant.type.fsp), constant and instant.constant)
+
+
+def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
+    """The same of what MySQL reads out of text or a number, as text: a day if it was one and the interval has whole
+    days, else with six digits of a second where there is a fraction."""
+    start = replace(datetimes(instant, session), type=ColumnType("datetime", fsp=6))
+    made = added(start, count, unit, sign, session, n)
+    clocks = replace(instant, values=have_clocks(instant, session))
+    with_clock = pa.repeat(True, len(made.values)) if unit not in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK") else \
+        clocks.values if made.constant or not instant.constant else clocks.of_rows(n)
+    shown = computed([made.values, with_clock], lambda one, with_clock: shown_instant(one, with_clock=with_clock),
+                     pa.string())
+    return Value(shown, TEXT, made.constant)
+
+
+def shown_instant(instant: datetime.datetime | None, *, with_clock: bool) -> str | None:
+    """A date, or a date and a time, as text."""
+    if instant is None:
+        return None
+    return instant.isoformat(" ", "microseconds" if instant.microsecond else "seconds") if with_clock else \
+        instant.date().isoformat()
 
 
 LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND

@@ -66,6 +66,7 @@ class Run:
         for seed in seeds:
             server.drop(database_of(seed))
         server.new_log()
+        server.forget_logs()
         some = [self._record(seed) for seed in seeds]
         log = server.new_log()
         for one in some:

@@ -48,14 +48,19 @@ class LiveServer:
 
     def new_log(self) -> Path:
         """Begin a binlog; the path of the one that has ended."""
-        log = self.run("SHOW BINARY LOGS")[-1][0]
+        log = self.position()[0]
         self.run("FLUSH BINARY LOGS")
         base = self.run("SELECT @@log_bin_basename")[0][0]
         return Path(self.root + str(Path(base).with_name(log)))
 
     def position(self) -> tuple[str, int]:
-        name, position = self.run("SHOW BINARY LOGS")[-1][:2]
+        what = "BINARY LOG" if self.flavour == "mysql" else "MASTER"
+        name, position = self.run(f"SHOW {what} STATUS")[0][:2]
         return name, int(position)
+
+    def forget_logs(self) -> None:
+        """Remove all binlogs but the newest: where there are thousands, each new one takes a while."""
+        self.run(f"PURGE BINARY LOGS TO '{self.position()[0]}'")
 
     def drop(self, database: str) -> None:
         """Drop a history's databases, and end the prepared transactions that lock their tables."""
