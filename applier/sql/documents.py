@@ -20,7 +20,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, TEMPORAL
 from applier.sql.casting.shown_numbers import shown
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import WIDE, by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.document_nodes import Node, found, parsed
 from applier.sql.nodes import Call
@@ -322,8 +322,20 @@ def as_part(value: Value, session: Session) -> Value:
     return Value(made.fill_null("null"), JSON, value.constant)
 
 
+def _parts(arguments: Arguments, session: Session) -> list[Value]:
+    """Values as parts of a document; beside text in a wide character set, MariaDB makes text of numbers."""
+    texts = [value for value in arguments if value.is_text]
+    are_wide = {value.type.charset in WIDE for value in [value for value in texts if not value.constant] or texts}
+    if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
+        return [as_part(value, session) for value in arguments]
+    if len(are_wide) > 1 or any(value.type.base == "json" for value in arguments):
+        raise NotComputable("a document beside text in a wide character set")
+    return [Value(by_distinct(as_text(value, session), quoted).fill_null("null"), JSON, value.constant)
+            for value in arguments]
+
+
 def _array(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    parts = [as_part(value, session) for value in arguments]
+    parts = _parts(arguments, session)
     if not parts:
         return Value(pa.array(["[]"]), JSON, constant=True)
     joined = pc.binary_join_element_wise(*together(parts, n), ", ")
@@ -335,7 +347,7 @@ def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     names = [one(value) for value in arguments[::2]]
     if len(arguments) % 2 or not all(isinstance(name, str) for name in names):
         raise NotComputable("JSON_OBJECT whose names are not text")
-    members = list(zip(names, (as_part(value, session) for value in arguments[1::2]), strict=True))
+    members = list(zip(names, _parts(arguments, session)[1::2], strict=True))
     if session.flavour == "mysql":
         members = sorted(dict(members).items(), key=lambda member: (len(member[0].encode()), member[0].encode()))
     if not members:

@@ -118,7 +118,10 @@ class LiveServer:
                 f"SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = '{schema}' AND "
                 f"table_name = '{named}' AND extra NOT LIKE '%VIRTUAL%' ORDER BY ordinal_position")]
             shown = ", ".join(_shown(quoted(column), kind) for column, kind in columns) or "'no'"
-            rows = self.run(f"SELECT {shown} FROM {schema}.{quoted(name)}")
+            try:
+                rows = self.run(f"SELECT {shown} FROM {schema}.{quoted(name)}")
+            except UnicodeDecodeError:
+                continue  # labels that are not text
             found[f"{schema}.{name}"] = columns, rows_of([
                 [_cell(kind, value) for (_, kind), value in zip(columns, row, strict=bool(columns))] for row in rows])
         return found

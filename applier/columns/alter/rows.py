@@ -42,6 +42,8 @@ _LONG = {name for name, entry in TYPES.items() if entry.prefix} | types_of(Famil
 """Types that have no default if a table is altered in place."""
 
 
+_OF_SESSIONS = frozenset({"unix_timestamp", "from_unixtime", "monthname", "dayname", "date_format"})
+"""Functions, in lower case, that depend on the session's time zone or language."""
 _ALLOWED_AS_DATES = types_of(Family.DATE, Family.DATETIME, Family.TIME, Family.FLOATING)
 """Types whose values MariaDB makes dates of by ALLOW_INVALID_DATES where it copies them."""
 
@@ -150,6 +152,8 @@ class RowConverter:
     def _depends_on_session(self, column: Column) -> bool:
         """True if a generated column, computed anew, may have another value in another session."""
         names = sources(column, self._conversion.new)
+        if names & _OF_SESSIONS:
+            return True
         bases = {"timestamp"} | ({"char"} if "PAD_CHAR_TO_FULL_LENGTH" in self._conversion.sql_mode else set())
         return any(other.type.base in bases for other in self._conversion.new.columns if folded(other.name) in names)
 
