@@ -25,7 +25,7 @@ from applier.sql.casting.values import convert_values
 from applier.sql.documents import as_part
 from applier.sql.intervals import NO_DATE
 from applier.sql.nodes import Call
-from applier.sql.read_times import datetimes, is_read, times
+from applier.sql.read_times import datetimes, has_dates, is_read, times
 from applier.sql.values import (
     BYTES,
     DOUBLE,
@@ -156,7 +156,7 @@ def _real(value: Value, size: int | None, scale: int | None, session: Session) -
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
-        if is_read(value, session):
+        if is_read(value, session) or (base != "time" and has_dates(value)):
             value = (times if base == "time" else datetimes)(value, session)
         if value.type.base not in TEMPORAL and not value.is_text:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
@@ -186,5 +186,6 @@ def _json(value: Value, size: int | None, _: int | None, session: Session) -> Va
 _CASTS: dict[str, _Cast] = {
     "CHAR": _char, "VARCHAR": _char, "BINARY": _binary, "SIGNED": _signed, "INT": _signed, "INTEGER": _signed,
     "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "FLOAT": _float, "REAL": _real,
-    "DATE": _datetime_cast("date"), "DATETIME": _datetime_cast("datetime"), "TIME": _datetime_cast("time"), "JSON": _json,
+    "DATE": _datetime_cast("date"), "DATETIME": _datetime_cast("datetime"), "TIME": _datetime_cast("time"),
+    "JSON": _json,
 }

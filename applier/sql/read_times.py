@@ -1,4 +1,5 @@
-"""Dates and times that MySQL's functions read out of text, bytes and numbers, over whole columns: NULL for others."""
+"""Dates and times that functions read out of text, bytes and numbers, over whole columns: NULL for others. MariaDB
+reads dates as MySQL does, but for offsets and signs, and times otherwise."""
 
 from __future__ import annotations
 
@@ -31,9 +32,14 @@ from applier.sql.values import Value, as_number
 
 
 def is_read(value: Value, session: Session) -> bool:
-    """True if a function reads dates and times out of a value."""
+    """True if a function reads dates and times out of a value, as MySQL does."""
+    return session.flavour == "mysql" and has_dates(value)
+
+
+def has_dates(value: Value) -> bool:
+    """True if a function of either server reads dates out of a value."""
     base = value.type.base
-    return session.flavour == "mysql" and not value.is_null and (
+    return not value.is_null and (
         value.is_text or base in BINARY or base in MEMBERS or base in NUMBERS or base == "year") and base != "bit"
 
 
@@ -147,7 +153,11 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
 def _datetime(one: str | Decimal, session: Session) -> tuple[int, bool]:
     if isinstance(one, Decimal):
         return datetime_of_number(*_parts(one, session))
+    if session.flavour == "mariadb" and one.lstrip().startswith("+"):
+        raise Unclear("a date with a sign")
     micros, has_clock, offset = datetime_of_text(one, up=rounds(session))
+    if session.flavour == "mariadb" and offset is not None:
+        raise Unclear("a date with an offset from UTC")
     return micros if offset is None else _in_zone(micros - offset, session), has_clock
 
 
