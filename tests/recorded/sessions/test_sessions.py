@@ -12,7 +12,7 @@ from applier.options import ReplayOptions
 from tests.support.folders import RECORDED
 from tests.support.real_server import differences_of, rows_of
 
-CASES = [json.loads(line) for name in ("recorded.jsonl.gz", "found.jsonl.gz")
+CASES = [json.loads(line) for name in ("recorded.jsonl.gz", "found.jsonl.gz", "mariadb.jsonl.gz")
          for line in gzip.open(RECORDED / "sessions" / name, "rt")]
 
 
