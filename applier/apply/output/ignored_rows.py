@@ -18,7 +18,7 @@ from applier.apply.output.ignored_rows_kernel import CLUSTERED, HASHED, NO_VALUE
 from applier.columns.alter.partitions import NOWHERE, partition_numbers
 from applier.columns.defaults import generated_values, passes
 from applier.errors import NotComputable
-from applier.mysql.types import arrow_type, quote_name
+from applier.mysql.types import arrow_type
 from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.definition import Column, Key
 from applier.schema.history.conversion import RowConversion
@@ -28,7 +28,6 @@ from keysearch.collation import is_exact
 from keysearch.keybytes import encode_keys
 from keysearch.keyrules import encode_by_rules, key_rule
 
-_DOCUMENT = "longtext", "utf8mb4_bin"
 _UNDOES = "10.11.19"
 """The version of MariaDB whose InnoDB was seen to take back the row before."""
 
@@ -49,8 +48,8 @@ def left_by_ignore(rows: pa.Table, conversion: RowConversion, ignores: IgnoreCon
 def _left(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts, unknown_order: str) -> pa.Table:
     new = conversion.new
     unique = [key for key in new.row_keys if key.kind in ("primary", "unique") and _may_repeat(key, conversion)]
-    if ignores.checks is not None:
-        rows = _passing(rows, conversion, ignores.checks, copies=bool(unique) or not is_in_place(conversion))
+    if ignores.checks:
+        rows = _passing(rows, conversion, copies=bool(unique) or not is_in_place(conversion))
     if new.partitioning is not None and new.partitioning != conversion.old.partitioning:
         rows = rows.filter(pa.array(partition_numbers(rows, new, new.partitioning) != NOWHERE))
     clustered = clustered_key(new) if is_innodb(new) else None
@@ -73,21 +72,20 @@ def _left(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts, u
     return _numbered(rows, numbers, conversion).filter(pa.array(kept))
 
 
-def _passing(rows: pa.Table, conversion: RowConversion, checks: tuple[str, ...], *, copies: bool) -> pa.Table:
-    """The rows that pass the statement's CHECK constraints; a server that does not copy rows does not look. MariaDB's
-    JSON is LONGTEXT with a CHECK."""
+def _passing(rows: pa.Table, conversion: RowConversion, *, copies: bool) -> pa.Table:
+    """The rows that pass the table's CHECK constraints; a server that does not copy rows does not look."""
     new, n = conversion.new, rows.num_rows
-    virtual = any(column.generated == "virtual" and source is None
-                  for column, source in zip(new.columns, conversion.sources, strict=True))
-    if not copies and not virtual:
+    adds_virtual = any(column.generated == "virtual" and source is None
+                       for column, source in zip(new.columns, conversion.sources, strict=True))
+    if not copies and not adds_virtual:
         return rows
-    documents = [column.name for column in new.columns if (column.type.base, column.type.collation) == _DOCUMENT]
-    for check in (*checks, *(f"JSON_VALID({quote_name(name)})" for name in documents)):
+    of_table = (check.expression for check in new.checks if check.enforced)
+    for check in (*of_table, *(column.check for column in new.columns if column.check is not None)):
         try:
             are_good = passes(check, new, rows.column, n, conversion.session)
         except NotComputable as error:
             raise NotComputable(f"rows go that fail CHECK ({check}): {error.message}") from None
-        if not are_good.all() and (not copies or check not in checks):
+        if not copies and not are_good.all():
             raise NotComputable(f"rows fail CHECK ({check}), and it is not known whether the server looks at it")
         rows, n = rows.filter(pa.array(are_good)), int(are_good.sum())
     return rows
