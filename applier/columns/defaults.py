@@ -155,6 +155,8 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
     if definition.flavour == "mysql" and definition.charset in WIDE and column.type.base in BINARY and \
             calls_functions(column.expression or ""):
         raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")
+    if definition.flavour == "mysql" and definition.charset in WIDE and "_FORMAT" in (column.expression or "").upper():
+        raise NotComputable(f"DATE_FORMAT in a table in {definition.charset}")  # whose text MySQL writes byte by byte
     within = _of_generated(session or Session(definition.flavour), definition)
     return _computed(column, row_columns(definition, values, n, within), n, within)
 

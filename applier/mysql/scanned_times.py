@@ -42,6 +42,10 @@ class Unclear(ValueError):
     """Text or a number of which it is not known what the server reads."""
 
 
+class ZeroInDate(Unclear):
+    """A date with a zero in it, of which that depends on the function and the sql_mode."""
+
+
 def datetime_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
     """Microseconds, whether there is a time of day, and an offset from UTC in microseconds. `up`: more than six digits
     of a fraction are rounded. Raises NoDate or Unclear."""
@@ -97,7 +101,7 @@ def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int
     if (widths[0] if not is_packed else year_width) == 2 and any(parts):
         year += 2000 if year < 70 else 1900
     if not (year and month and day):
-        raise Unclear("a date with a zero in it")
+        raise ZeroInDate("a date with a zero in it")
     if day > calendar.monthrange(year, month)[1]:
         raise NoDate(is_final=True)
     micros = _micros(datetime.datetime(year, month, day, hour, minute, second))
@@ -164,7 +168,7 @@ def datetime_of_number(whole: int, fraction: int) -> tuple[int, bool]:
     """Of a whole number and microseconds behind its point: microseconds, and whether there is a time of day. Raises
     NoDate or Unclear."""
     if 0 <= whole < 101:
-        raise Unclear("a small number as a date")
+        raise ZeroInDate("a small number as a date")
     for least, most, century, unit in _FORMS:
         if least <= whole <= most:
             digits = f"{(whole + century) * unit:014}"
@@ -175,11 +179,12 @@ def datetime_of_number(whole: int, fraction: int) -> tuple[int, bool]:
     if month > 12 or day > 31 or clock[0] > 23 or max(clock[1:]) > 59:
         raise NoDate(is_final=True)
     if not (year and month and day):
-        raise Unclear("a date with a zero in it")
+        raise ZeroInDate("a date with a zero in it")
     if day > calendar.monthrange(year, month)[1]:
         raise Unclear("a number as a day that its month does not have")
     has_clock = unit == 1
-    return _micros(datetime.datetime(year, month, day, *clock)) + fraction * has_clock, has_clock
+    hour, minute, second = clock
+    return _micros(datetime.datetime(year, month, day, hour, minute, second)) + fraction * has_clock, has_clock
 
 
 def time_of_number(whole: int, fraction: int) -> int:

@@ -37,6 +37,7 @@ from applier.sql.values import (
     as_number,
     as_text,
     converted,
+    is_ascii,
     numbers,
 )
 
@@ -52,7 +53,7 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
         return Value(as_text(value, session), TEXT, value.constant)
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
-        return _in_charset(value, charset, session)
+        return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
     if of_charset := _OF_CHARSET.fullmatch(call.word):
         cut = _char(value, int(of_charset[1]) if of_charset[1] else None, None, session)
         return _in_charset(replace(cut, constant=value.constant), of_charset[2].lower(), session)
@@ -64,11 +65,13 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     return Value(made.values, made.type, value.constant)
 
 
-def _in_charset(value: Value, charset: str, session: Session) -> Value:
+def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool = False) -> Value:
     """CONVERT … USING; bytes are text in that set."""
     if charset == "binary":
         return Value(as_bytes(value, session), BYTES, value.constant)
     type_ = ColumnType("longtext", charset="utf8mb3" if charset == "utf8" else charset)
+    if is_made and value.constant and session.flavour == "mysql" and value.is_text and not is_ascii(value.values):
+        raise NotComputable("a constant's text that is not ASCII in another character set")  # some of it twice
     if value.type.base in BINARY:
         return Value(byte_strings.to_text(value.values, value.type, type_, session), type_, value.constant)
     return Value(in_charset(as_text(value, session), str(type_.charset)), type_, value.constant)
@@ -157,7 +160,7 @@ def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
         if is_read(value, session) or (base != "time" and has_dates(value)):
-            value = (times if base == "time" else datetimes)(value, session)
+            value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
         if value.type.base not in TEMPORAL and not value.is_text:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if base == "date" and value.type.base in ("datetime", "timestamp"):

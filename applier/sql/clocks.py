@@ -86,12 +86,9 @@ def _added(sign: int) -> Function:
                       is_nothing=session.flavour == "mysql" and not is_text)
         if not is_text:
             return made
-        if not made.constant:
-            if session.flavour == "mysql":
-                return _shown_times(made, session)
+        if not made.constant and session.flavour == "mariadb":
             raise NotComputable(f"{call.name} of text and of a column")
-        shown = ColumnType("time", fsp=6 if type_.fsp and (clock + sign * more)[0] % SECOND else 0)
-        return Value(as_text(replace(made, type=shown), session), TEXT, constant=True)
+        return _shown_times(made, session)
 
     return called
 

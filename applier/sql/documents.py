@@ -6,10 +6,12 @@ numbers and strings as they are written. Source: MySQL manual, "JSON Functions";
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from decimal import Decimal
 from json.encoder import encode_basestring as quoted
 from typing import Any
 
@@ -22,6 +24,7 @@ from applier.mysql.types import BINARY, TEMPORAL
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import WIDE, by_distinct
 from applier.sql.casting.values import convert_values
+from applier.sql.combinations import computed
 from applier.sql.document_nodes import Node, found, parsed
 from applier.sql.nodes import Call
 from applier.sql.values import BOOL, JSON, TEXT, Arguments, Function, Value, as_text, numbers, one, together, truth
@@ -257,6 +260,52 @@ def _lines(node: Node, indent: str) -> str:
     return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
 
 
+def _overlap(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_OVERLAPS: whether arrays share a value, objects a member, or two values are equal."""
+    if session.flavour != "mysql":
+        raise NotComputable(f"{call.name}(…)")
+    if any(value.is_null for value in arguments):
+        return numbers(pa.nulls(1, pa.int64()), constant=True)
+    arrays = together([replace(value, values=as_documents(value, session)) for value in arguments], n)
+    made = computed(arrays, lambda one, other: _overlaps(parsed(one), parsed(other)), pa.bool_())
+    return truth(made, constant=all(value.constant for value in arguments))
+
+
+def _overlaps(one: Node, other: Node) -> bool:
+    if one.kind == other.kind == "{":
+        members = {(name, _comparable(part)) for name, part in one.members()}
+        return any((name, _comparable(part)) in members for name, part in other.members())
+    values = {_comparable(part) for part in (one.parts if one.kind == "[" else (one,))}
+    return any(_comparable(part) in values for part in (other.parts if other.kind == "[" else (other,)))
+
+
+def _is_member(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """MEMBER OF: whether an array has a value, or a document is it."""
+    value, documents = arguments
+    if any(argument.is_null for argument in arguments):
+        return numbers(pa.nulls(1, pa.int64()), constant=True)
+    arrays = together([as_part(value, session), replace(documents, values=as_documents(documents, session))], n)
+    arrays[0] = pc.if_else(value.of_rows(len(arrays[0])).is_null(), pa.scalar(None, pa.string()), arrays[0])
+
+    def has(one: str, within: str) -> bool:
+        node = parsed(within)
+        return _comparable(parsed(one)) in map(_comparable, node.parts if node.kind == "[" else (node,))
+
+    made = computed(arrays, has, pa.bool_())
+    return truth(made, constant=all(argument.constant for argument in arguments))
+
+
+def _comparable(node: Node) -> object:
+    """A value that is equal where two parts of documents are."""
+    if node.kind == "{":
+        return frozenset((name, _comparable(part)) for name, part in node.members())
+    if node.kind == "[":
+        return tuple(map(_comparable, node.parts))
+    if node.text.startswith('"') or node.text in ("true", "false", "null"):
+        return node.text
+    return Decimal(node.text)
+
+
 def _is_of_schema(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """JSON_SCHEMA_VALID by the schema that has no rule."""
     schema, value = arguments
@@ -290,6 +339,18 @@ def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     return Value(by_distinct(text, quoted), TEXT, value.constant)
 
 
+_BYTES = {"varbinary": 15, "tinyblob": 249, "mediumblob": 250, "longblob": 251, "blob": 252, "binary": 254}
+"""The numbers by which MySQL's documents name the types of bytes."""
+_LINE = 57
+"""Bytes of a line of base64."""
+
+
+def _as_base64(data: bytes, code: int) -> str:
+    if len(data) > _LINE:
+        raise NotComputable("so many bytes in a document")
+    return f'"base64:type{code}:{base64.b64encode(data).decode()}"'
+
+
 def as_part(value: Value, session: Session) -> Value:
     """A value as a part of a document, as its text."""
     if value.is_null:
@@ -312,6 +373,9 @@ def as_part(value: Value, session: Session) -> Value:
         type_ = replace(value.type, base="bigint" if value.type.base == "year" else value.type.base, zerofill=False) \
             if padded else value.type
         made = shown(value.values, type_, session.flavour)
+    elif value.type.base in BINARY and session.flavour == "mysql":
+        code = _BYTES["varbinary" if value.is_loose else value.type.base]
+        made = by_distinct(value.values, lambda data: None if data is None else _as_base64(data, code))
     elif value.type.base in TEMPORAL and session.flavour == "mysql":
         local = replace(value.type, base="datetime") if value.type.base == "timestamp" else value.type
         shown_as = local if local.base == "date" else replace(local, fsp=6)
@@ -366,5 +430,5 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_EXISTS": _of_document(_exists, pa.bool_(), ["mariadb"]),
     "JSON_COMPACT": _of_document(_compact, pa.string(), ["mariadb"]), "JSON_TYPE": _type_of,
     "JSON_PRETTY": _of_document(_pretty, pa.string(), ["mysql"]), "JSON_SCHEMA_VALID": _is_of_schema,
-    "JSON_CONTAINS_PATH": _contains_path,
+    "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS_PATH": _contains_path,
 }

@@ -105,12 +105,12 @@ def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: 
 def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """The same of what is read out of text or a number, as text: a day if it was one and the interval has whole
     days, else, in MySQL, with six digits of a second where there is a fraction."""
-    start = replace(datetimes(instant, session), type=ColumnType("datetime", fsp=6))
+    start = replace(datetimes(instant, session, whole=True), type=ColumnType("datetime", fsp=6))
     made = added(start, count, unit, sign, session, n)
     if session.flavour == "mariadb" and (_may_have_fraction(count, unit, session) or (
             np.asarray(made.values.cast(pa.int64()).fill_null(0)) % SECOND).any()):
         raise NotComputable("an interval with a fraction of a second added to text or a number")
-    clocks = replace(instant, values=have_clocks(instant, session))
+    clocks = replace(instant, values=have_clocks(instant, session, whole=True))
     with_clock = pa.repeat(True, len(made.values)) if unit not in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK") else \
         clocks.values if made.constant or not instant.constant else clocks.of_rows(n)
     shown = computed([made.values, with_clock], lambda one, with_clock: shown_instant(one, with_clock=with_clock),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,6 +18,7 @@ from applier.mysql.scanned_times import (
     SECOND,
     NoDate,
     Unclear,
+    ZeroInDate,
     datetime_of_number,
     datetime_of_text,
     time_of_number,
@@ -43,16 +44,17 @@ def has_dates(value: Value) -> bool:
         value.is_text or base in BINARY or base in MEMBERS or base in NUMBERS or base == "year") and base != "bit"
 
 
-def datetimes(value: Value, session: Session) -> Value:
-    """The dates, and dates and times, as datetimes with the fractions of a second that they have."""
-    made = _read(value, session, lambda one: _datetime(one, session)[0], pa.int64())
+def datetimes(value: Value, session: Session, *, whole: bool = False) -> Value:
+    """The dates, and dates and times, as datetimes with the fractions of a second that they have. `whole`: a zero in a
+    date makes it none, where the sql_mode says so."""
+    made = _read(value, session, lambda one: _of_whole(one, session, whole=whole)[0], pa.int64())
     type_ = ColumnType("datetime", fsp=_digits(value, session))
     return replace(value, values=made.cast(pa.timestamp("us")), type=type_, digits=False)
 
 
-def have_clocks(value: Value, session: Session) -> pa.Array:
+def have_clocks(value: Value, session: Session, *, whole: bool = False) -> pa.Array:
     """Which of the dates have a time of day."""
-    return _read(value, session, lambda one: _datetime(one, session)[1], pa.bool_())
+    return _read(value, session, lambda one: _of_whole(one, session, whole=whole)[1], pa.bool_())
 
 
 def times(value: Value, session: Session) -> Value:
@@ -146,8 +148,19 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
     else:
         values = as_number(value, session)
         if pa.types.is_floating(values.type):
-            raise NotComputable("a number that is not exact as a date")
+            if session.flavour == "mariadb":
+                raise NotComputable("a number that is not exact as a date")
+            values = by_distinct(values, lambda one: None if one is None else _exact(one), pa.decimal128(38, 6))
     return by_distinct(values, found, kind)
+
+
+def _of_whole(one: str | Decimal, session: Session, *, whole: bool) -> tuple[int, bool]:
+    try:
+        return _datetime(one, session)
+    except ZeroInDate:
+        if whole and session.flavour == "mysql" and "NO_ZERO_IN_DATE" in session.sql_mode:
+            raise NoDate(is_final=True) from None
+        raise
 
 
 def _datetime(one: str | Decimal, session: Session) -> tuple[int, bool]:
@@ -167,6 +180,16 @@ def _time(one: str | Decimal, session: Session) -> tuple[int, bool]:
         return time_of_number(whole, fraction), abs(whole) <= LARGEST_TIME
     micros, is_whole, offset = time_of_text(one, up=rounds(session))
     return micros if offset is None else _in_zone(micros - offset, session) % DAY, is_whole
+
+
+def _exact(number: float) -> Decimal:
+    """A double with six digits behind the point."""
+    if not abs(number) < _LARGEST:
+        raise NotComputable("so large a double as a date")
+    return Decimal(number).quantize(Decimal("0.000001"), ROUND_HALF_UP)
+
+
+_LARGEST = 1e18
 
 
 def _parts(number: Decimal, session: Session) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from applier.mysql.charsets import to_utf8
 from applier.mysql.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
-from applier.sql.casting.texts import WIDE, in_charset
+from applier.sql.casting.texts import SINGLE_BYTE, WIDE, in_charset
 from applier.sql.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -50,15 +50,16 @@ _EACH_BYTE = "latin1"
 """The character set in which every byte is a character."""
 _LETTER_BY_LETTER = re.compile(
     r"(utf8(mb[34])?|ucs2|utf16(le)?|utf32)_(general_ci|unicode_ci|unicode_520_ci)|utf8mb4_0900_ai_ci|"
-    r"(latin1|ascii)_general_ci|latin1_swedish_ci|(utf8(mb[34])?_)?uca1400_a[is]_ci")
+    rf"({'|'.join(SINGLE_BYTE)})_general_ci|latin1_swedish_ci|(utf8(mb[34])?_)?uca1400_a[is]_ci")
 """Collations that compare letters one by one, whatever case they have."""
 _COMPARES_CODES = re.compile(r"(utf8(mb[34])?_general|latin1_(swedish|general))_(nopad_)?ci")
 """Collations that hold no letter for two others."""
 _PLAIN_PATTERN = re.compile(r"(\[\^?(\w-\w|[\w @.,_/:-])+\]|\\[d.]|[\w @,_/:-]|[.^$()|*+?]|\{\d+(,\d*)?\})*", re.ASCII)
 """Patterns that mean the same in the servers' libraries and here."""
 _WORDS = re.compile(r"[ -~]*")
-_NOT_PLAIN = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}\\x{17f}\\x{212a}]"
-"""Control characters, and letters beyond ASCII that are one of ASCII in another case."""
+_OF_TWO_CASES = "[\\x{17f}\\x{212a}]"
+"""Letters beyond ASCII that are one of ASCII in another case."""
+_ENDS_OF_LINES = "[\\x0a-\\x0d\\x{85}\\x{2028}\\x{2029}]"
 _BELOW_SPACE = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
 """Characters that may come before a space, which text is compared as if it had at its end."""
 
@@ -196,13 +197,16 @@ def _patterns(arguments: Arguments, call: Call, session: Session, ignores: bool 
     """Text and a pattern, and what compiles a pattern. `ignores`: the case of letters, where the collation does not
     say."""
     letters = Letters(arguments, session)
-    if letters.of_bytes or any(pc.any(pc.match_substring_regex(value.values, _NOT_PLAIN)).as_py()
-                               for value in letters.texts):
+    texts = letters.texts
+    ends_lines = _BELOW_SPACE if session.flavour == "mariadb" else _ENDS_OF_LINES
+    has_lines = any(pc.any(pc.match_substring_regex(value.values, ends_lines)).as_py() for value in texts)
+    if letters.of_bytes or (has_lines and session.flavour == "mariadb") or any(
+            pc.any(pc.match_substring_regex(value.values, _OF_TWO_CASES)).as_py() for value in texts):
         raise NotComputable("REGEXP of bytes, or of text with more than one line")
 
     @lru_cache(1024)
     def compiled(pattern: str) -> re.Pattern[str]:
-        if not (pattern and _PLAIN_PATTERN.fullmatch(pattern)):
+        if not (pattern and _PLAIN_PATTERN.fullmatch(pattern)) or (has_lines and re.search(r"[.$]", pattern)):
             raise NotComputable(f"REGEXP {pattern!r}")
         ignored = any(map(str.isalpha, pattern)) and (letters.collation is not None if ignores is None else ignores)
         try:

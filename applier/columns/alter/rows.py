@@ -176,6 +176,8 @@ class RowConverter:
                 values = made = pa.chunked_array([as_copied(values.combine_chunks(), self._conversion.session)])
             if self._keeps_numbers(old.type, column.type):
                 made = members.renamed(values.combine_chunks(), old.type, column.type)
+            elif old.type.base == column.type.base and old.type.members and old.type.charset != column.type.charset:
+                made = members.copied(values.combine_chunks(), old.type, column.type, self._conversion.session)
             elif old.type != column.type and not self._keeps_bytes(old.type, column.type):
                 made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old))
             elif zero_dates.has_any(values):

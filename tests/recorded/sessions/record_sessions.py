@@ -1,11 +1,11 @@
 """Records what real servers make of the sessions in `sessions.py`: `python -m
 tests.recorded.sessions.record_sessions URL=FOLDER…` with mysql://USER@HOST:PORT and the folder of the server's logs,
-those of FOUND or MARIADB with the word `found` or `mariadb`; with names, only these sessions. The tables of a session
-"…-on-a-replica" are those of a replica, whose URL follows the folder behind another "=".
+those of FOUND with the word `found`, `found_mysql` or `mariadb`; with names, only these sessions. The tables of a
+session "…-on-a-replica" are those of a replica, whose URL follows the folder behind another "=".
 
-recorded.jsonl.gz, found.jsonl.gz or mariadb.jsonl.gz holds a line for each session and server: {"name", "server": the
-server's version, "log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells,
-as real_server has them]]}}.
+recorded.jsonl.gz, found.jsonl.gz and so on hold a line for each session and server: {"name", "server": the server's
+version, "log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells, as
+real_server has them]]}}.
 Statements that a server refuses are left out of its session.
 """
 
@@ -20,10 +20,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from tests.recorded.differential.server_cells import cell
-from tests.recorded.sessions.sessions import FOUND, MARIADB, SESSIONS
+from tests.recorded.sessions.sessions import FOUND, SESSIONS
 from tests.support.folders import RECORDED as FOLDERS
 
-_OF_WORD = {"recorded": SESSIONS, "found": FOUND, "mariadb": MARIADB}
+RECORDED = FOLDERS / "sessions" / "recorded.jsonl.gz"
 _SHOWN = {"float": "CAST(CAST({} AS DOUBLE) AS CHAR)", "double": "CAST({} + 0e0 AS CHAR)",
           **dict.fromkeys(("date", "datetime", "timestamp", "time", "decimal"), "CAST({} AS CHAR)")}
 
@@ -97,9 +97,10 @@ def held(cursor, table: str) -> list:
 
 def main(words: list[str]) -> None:
     servers = [[*word.split("="), ""][:3] for word in words if "=" in word]
-    names = [word for word in words if "=" not in word and word not in _OF_WORD]
-    which = next((word for word in words if word in _OF_WORD), "recorded")
-    sessions, recorded = _OF_WORD[which], FOLDERS / "sessions" / f"{which}.jsonl.gz"
+    names = [word for word in words if "=" not in word and word not in FOUND]
+    sessions, recorded = SESSIONS, RECORDED
+    for found in FOUND.keys() & words:
+        sessions, recorded = FOUND[found], RECORDED.with_name(f"{found}.jsonl.gz")
     made = [case for url, folder, replica in servers for case in record(url, Path(folder), replica, sessions, names)]
     if names and recorded.exists():
         again = {(case["name"], case["server"]) for case in made}
