@@ -246,6 +246,7 @@ def _time_format(arguments: Arguments, call: Call, session: Session, n: int) -> 
     return Value(computed([found], shown, pa.string()), TEXT, value.constant)
 
 
+_HOUR, _MINUTE = 3600 * SECOND, 60 * SECOND
 _SHOWN: dict[str, Callable[[int], str]] = {
     "H": lambda micros: f"{micros // _HOUR:02}", "k": lambda micros: str(micros // _HOUR),
     "h": lambda micros: f"{_of_half_day(micros):02}", "I": lambda micros: f"{_of_half_day(micros):02}",
@@ -255,7 +256,6 @@ _SHOWN: dict[str, Callable[[int], str]] = {
     "T": lambda micros: f"{micros // _HOUR:02}:{micros // _MINUTE % 60:02}:{micros // SECOND % 60:02}",
     "r": lambda micros: f"{_of_half_day(micros):02}:{micros // _MINUTE % 60:02}:{micros // SECOND % 60:02} "
                         f"{'PM' if micros // _HOUR % 24 > 11 else 'AM'}"}
-_HOUR, _MINUTE = 3600 * SECOND, 60 * SECOND
 
 
 def _of_half_day(micros: int) -> int:

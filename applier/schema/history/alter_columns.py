@@ -122,8 +122,8 @@ class ColumnChanges:
                 continue
             self.renames[folded(column.name)] = renames.get(number, column.name)
             changed = changes.get(number)
-            made = self._resolved(changed, column) if changed else self._kept(column, renames.get(number))
-            columns.append((made, number))
+            stays = self._resolved(changed, column) if changed else self._kept(column, renames.get(number))
+            columns.append((stays, number))
         for action in self.actions:
             if isinstance(action, AddColumn):
                 added = self._resolved(action)
