@@ -6,7 +6,7 @@ Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Eng
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from applier.mysql.client_charsets import decoded, encoded
+from applier.mysql.client_charsets import encoded, label_of_bytes
 from applier.mysql.collations import (
     DEFAULT,
     Charset,
@@ -109,7 +109,7 @@ def _parse_base(cursor: Cursor) -> TypeWords:
             return TypeWords("longblob")
         elif word in _ORACLE:
             return TypeWords(_ORACLE[word])
-    if word == "TIMESTAMP" and "MAXDB" in cursor.context.sql_mode and cursor.context.flavour == "mariadb":
+    elif cursor.context.flavour == "mariadb" and "MAXDB" in cursor.context.sql_mode and word == "TIMESTAMP":
         return TypeWords("datetime")
     if word in ("BOOL", "BOOLEAN"):
         return TypeWords("tinyint", (1,))
@@ -224,7 +224,8 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
 
 def recoded_labels(charset: str, column_type: ColumnType) -> tuple[str, ...]:
     """The bytes of an ENUM's or a SET's labels as text of another character set."""
-    return tuple(decoded(encoded(label, column_type.charset or charset), charset) for label in column_type.members)
+    return tuple(label_of_bytes(encoded(label, column_type.charset or charset), charset)
+                 for label in column_type.members)
 
 
 def modified_type(column_type: ColumnType, old: ColumnType) -> ColumnType:
