@@ -7,6 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from applier.errors import UsageError
+from applier.mysql.collations import is_charset
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, UNSIGNED_BIGINTS
 
@@ -213,8 +214,9 @@ class ImportOptions:
     it does not say so itself, and `group_id` the id of the last group in it (GRP-3); `flavour` None is told by the
     dump; `schema` has the definitions of tables whose rows are Parquet files; `system_time_zone` is what SYSTEM was
     on the server, for statements that set no zone; files have about `file_bytes`, and `unsigned_bigint` for such
-    columns. `database` is that of statements that name none; the dump "-" is stdin. `lake` in place of `output` is
-    one whose next version is made."""
+    columns. `database` is that of statements that name none, and
+    `default_character_set` that of text of which the dump does not say it; the dump "-" is stdin. `lake` in place of
+    `output` is one whose next version is made."""
 
     dump: str
     output: str = ""
@@ -229,9 +231,13 @@ class ImportOptions:
     database: str | None = None
     lake: str | None = None
     group_id: int | None = None
+    default_character_set: str | None = None
 
     def __post_init__(self) -> None:
         check_target(self.output, self.lake)
+        if self.default_character_set is not None and not is_charset(self.default_character_set):
+            raise UsageError(f"--default-character-set {self.default_character_set} is not a character set",
+                             hint="latin1 and utf8mb4 are some")
         if self.group_id is not None and not 0 < self.group_id < 1 << 64:
             raise UsageError(f"--group-id {self.group_id} is not the id of a group: they go from 1 to 2^64-1")
         _check_time_zone(self.system_time_zone)

@@ -42,6 +42,7 @@ def import_dump(
     flavour: Literal["mysql", "mariadb"] | None = None,
     system_time_zone: str | None = None,
     database: str | None = None,
+    default_character_set: str | None = None,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     target_file_size: Size = FILE_BYTES,
     tables: Tables | None = None,
@@ -54,8 +55,8 @@ def import_dump(
     >>> print(base.position)
     binlog.000003:176495
 
-    dump: a file of mysqldump or mariadb-dump, plain, .gz or .zst, "-" for stdin, or a folder of mydumper, MySQL Shell
-        or `export`.
+    dump: a file of mysqldump or mariadb-dump, plain, .gz or .zst, "-" for stdin, or a folder of mysqldump --tab,
+        mariadb-dump --dir, mydumper, MySQL Shell or `export`.
     output: the snapshot to make, which is complete or not there.
     lake: in place of output, a lake, of which it becomes the next version.
     schema: a file of CREATE TABLEs of tables whose rows are Parquet files; the dump is then a folder of these.
@@ -65,6 +66,7 @@ def import_dump(
     flavour: the server that the dump is from, if it does not say so itself.
     system_time_zone: the server's, for dumps whose TIMESTAMPs are in it.
     database: the database of a dump of one, where its header does not say it.
+    default_character_set: that of the dump's text, if it does not say it; utf8mb4 otherwise.
     unsigned_bigint: what BIGINT UNSIGNED is in files, as for `replay`.
     target_file_size: about how large new files become.
     tables: only these.
@@ -79,7 +81,7 @@ def import_dump(
         path(dump), "" if output is None else path(output), None if position is None else arguments.position(position),
         None if gtid_set is None else str(gtid_set), flavour, table_filter(tables, ignore_tables),
         None if schema is None else path(schema), system_time_zone, size(target_file_size), unsigned_bigint,
-        database, None if lake is None else path(lake), group_id)
+        database, None if lake is None else path(lake), group_id, default_character_set)
     watch = watcher(progress)
     compiling.ensure("import", watch)
     return Replayed((job(options, watch),))

@@ -29,8 +29,9 @@ class Flavour(StrEnum):
 def import_(
     dump: Annotated[str, typer.Argument(
         metavar="DUMP", help="A file of mysqldump or mariadb-dump, or any SQL file of CREATE TABLE and INSERT … "
-                             "VALUES statements; plain, .gz or .zst; - for stdin. Or a directory made by mydumper, "
-                             "MySQL Shell or `applier export`. Local or a URI.")],
+                             "VALUES statements; plain, .gz or .zst; - for stdin. Or a directory made by "
+                             "`mysqldump --tab`, `mariadb-dump --dir`, mydumper, MySQL Shell or `applier export`. "
+                             "Local or a URI.")],
     output: Annotated[str | None, typer.Option(
         metavar="SNAPSHOT", help="The snapshot to make; must not exist yet.")] = None,
     lake: LakeOption = None,
@@ -46,6 +47,9 @@ def import_(
         ] = None,
     flavour: Annotated[Flavour | None, typer.Option(
         help="The server that the dump is from, if it does not say so itself.")] = None,
+    default_character_set: Annotated[str | None, typer.Option(
+        metavar="NAME", help="The character set of the dump's text, as latin1, if the dump does not say it, as with "
+                             "--skip-set-charset and --compatible; by default utf8mb4.")] = None,
     system_time_zone: Annotated[str | None, typer.Option(
         metavar="ZONE", help="The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs of dumps with "
                              "--skip-tz-utc are in it, and such dumps do not name it.")] = None,
@@ -80,7 +84,8 @@ def import_(
             dump, output, lake=lake, schema=schema, position=position, gtid_set=gtid_set, group_id=group_id,
             flavour=None if flavour is None else flavour.value, system_time_zone=system_time_zone,
             unsigned_bigint=unsigned_bigint.value, target_file_size=target_file_size, tables=tables,
-            ignore_tables=ignore_tables, database=database, progress=watcher)
+            ignore_tables=ignore_tables, database=database, default_character_set=default_character_set,
+            progress=watcher)
     print_imported(imported.report)
 
 
