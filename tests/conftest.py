@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, settings
 import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's tests by themselves would have another
 from tests.support.called_functions import CalledFunctions
 from tests.support.costs import Costs
+from tests.support.examples import MOST
 from tests.support.turns import COLLECTED, mark_thorough
 from tests.support.witnessing import StoppingWitness
 
 # How long an example takes is how busy the machine is.
-for profile, examples in (("day", 50), ("thorough", 100)):
-    settings.register_profile(profile, max_examples=examples, deadline=None,
+for profile, n in (("day", MOST // 2), ("thorough", MOST)):
+    settings.register_profile(profile, max_examples=n, deadline=None,
                               suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("day")
 

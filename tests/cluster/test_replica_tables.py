@@ -17,7 +17,14 @@ from tests.support.real_server import Case, differences
 
 pytestmark = pytest.mark.usefixtures("spark")
 
-both_routes = pytest.mark.parametrize("route", ["walk", "shuffle"])
+ENGINES = {"spark": ["--master", "local[2]"], "local": ["--engine", "local"]}
+
+
+def both_ways(function):
+    """Each route on each engine."""
+    by_engine = pytest.mark.parametrize("engine", ENGINES)
+    return pytest.mark.parametrize("route", ["walk", "shuffle"])(by_engine(function))
+
 
 STOPS = {
     "strict-delete-missing": (1032, "st.t", "PRIMARY (id) = 3"),
@@ -63,9 +70,9 @@ def bases(tmp_path_factory):
     return base
 
 
-def replay(case, base, output, route, *options):
+def replay(case, base, output, route, *options, engine="spark"):
     return cli.main(["replay", "--binlogs", *map(str, case.binlogs), "--base", str(base), "--output", str(output),
-                     "--master", "local[2]", "--route", route, *options])
+                     *ENGINES[engine], "--route", route, *options])
 
 
 def server_error(case):
@@ -77,22 +84,22 @@ def last_number(gtids):
     return int(re.search(r"\d+$", gtids)[0])
 
 
-@pytest.mark.by_turns("route")
-@both_routes
+@pytest.mark.by_turns("route", "engine")
+@both_ways
 @pytest.mark.parametrize("name", STOPS)
-def test_a_replay_stops_where_the_replica_did(name, route, bases, tmp_path, capsys):
+def test_a_replay_stops_where_the_replica_did(name, route, engine, bases, tmp_path, capsys):
     """FIND, IDX-R1, IDX-R2, APP-R5, APP-R6, AP-STRICT: 1032, 1062 on any unique key, 1146; the hint keeps the rest."""
     case, output = Case(name), tmp_path / "out"
     errno, table, key = STOPS[name]
     assert errno == server_error(case)
     base = bases(case)
-    assert replay(case, base, output, route) == 1
+    assert replay(case, base, output, route, engine=engine) == 1
     error = capsys.readouterr().err
     for part in (f"[MySQL error {errno}]", f"table {table}", f"key {key}" if key else ""):
         assert part in error
     assert not output.exists()
     stop = re.search(r"--stop-position (\S+:\d+)", error)[1]
-    assert replay(case, base, output, route, "--stop-position", stop) == 0
+    assert replay(case, base, output, route, "--stop-position", stop, engine=engine) == 0
     assert differences(output, case.expected()) == []
     position = manifest.load(str(output)).position
     assert str(position) == stop
@@ -100,23 +107,23 @@ def test_a_replay_stops_where_the_replica_did(name, route, bases, tmp_path, caps
 
 
 @pytest.mark.contradicted  # the replicas' rows are not the source's
-@pytest.mark.by_turns("route")
-@both_routes
+@pytest.mark.by_turns("route", "engine")
+@both_ways
 @pytest.mark.parametrize("name", EQUAL)
-def test_tables_with_other_keys_than_the_source_has(name, route, bases, tmp_path):
+def test_tables_with_other_keys_than_the_source_has(name, route, engine, bases, tmp_path):
     """FIND, IDX-R1 to R4, WL#5092 R6: rows are found by the replica's own keys."""
     case, output = Case(name), tmp_path / "out"
-    assert replay(case, bases(case), output, route) == 0
+    assert replay(case, bases(case), output, route, engine=engine) == 0
     assert differences(output, case.expected()) == []
 
 
-@pytest.mark.by_turns("route")
-@both_routes
+@pytest.mark.by_turns("route", "engine")
+@both_ways
 @pytest.mark.parametrize("name", OTHER_COLUMNS)
-def test_tables_with_more_and_fewer_columns_and_other_defaults(name, route, bases, tmp_path):
+def test_tables_with_more_and_fewer_columns_and_other_defaults(name, route, engine, bases, tmp_path):
     """AP-POS, IDX-R3, DEF-R1a, DEF-R1b, DEF-R2, JD-READ: columns go by position, and the replica's defaults count."""
     case, output = Case(name), tmp_path / "out"
-    assert replay(case, bases(case), output, route) == 0
+    assert replay(case, bases(case), output, route, engine=engine) == 0
     assert differences(output, case.expected()) == []
 
 
@@ -164,14 +171,14 @@ FOUND = {"mixed": {}, "more": {}, "nokey": {"scan": 1}, "plain": {"key": 1}, "t"
 """How the rows are found that are there; an update that is passed over since its new key is taken has found its row."""
 
 
-@pytest.mark.by_turns("route")
-@both_routes
+@pytest.mark.by_turns("route", "engine")
+@both_ways
 @pytest.mark.parametrize("name", ["idempotent-full", "idempotent-minimal", "mariadb-idempotent",
                                   "mariadb-idempotent-minimal"])
-def test_idempotent_recovery(name, route, bases, tmp_path, capsys):
+def test_idempotent_recovery(name, route, engine, bases, tmp_path, capsys):
     """APP-R7, AP-IDEM: the tables are as the replica's, and all that it passed over is counted and listed."""
     case, output = Case(name), tmp_path / "out"
-    assert replay(case, bases(case), output, route, "--exec-mode", "idempotent") == 0
+    assert replay(case, bases(case), output, route, "--exec-mode", "idempotent", engine=engine) == 0
     assert differences(output, case.expected()) == []
     listing = pq.read_table(output / "_conflicts.parquet")
     assert [(last_number(row["gtid"]), row["row"], row["table"].removeprefix("id."), row["operation"], row["conflict"],

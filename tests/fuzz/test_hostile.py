@@ -109,15 +109,14 @@ def every_verb(log, folder, run, terminal):
     assert not OBEYED.search((folder / "page.html").read_text())
 
 
-@pytest.mark.by_turns(one_in=3)
+@pytest.mark.by_turns("number")
+@pytest.mark.parametrize("number", range(len(RAW)))
 @pytest.mark.parametrize("place", sorted(hostile_logs.PLACES))
-def test_names_that_are_no_text(place, run, tmp_path):
-    for number, (raw, flavour) in enumerate(RAW):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        log = folder / "binlog.000001"
-        hostile_logs.write_log(log, hostile_logs.PLACES[place], raw, flavour)
-        every_verb(log, folder, run, terminal=number % 2 == 0)
+def test_names_that_are_no_text(place, number, run, tmp_path):
+    raw, flavour = RAW[number]
+    log = tmp_path / "binlog.000001"
+    hostile_logs.write_log(log, hostile_logs.PLACES[place], raw, flavour)
+    every_verb(log, tmp_path, run, terminal=number % 2 == 0)
 
 
 def renamed_in_table_maps(log, old, new):

@@ -6,7 +6,6 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import closing
-from functools import cache
 from pathlib import Path
 
 _ENDED = (0, 1, 2)
@@ -43,21 +42,12 @@ def _take_dump(path: Path, number: int) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-@cache
-def _command_line() -> Callable[[list[str]], int]:
-    """The command line. What is made of the declarations of its verbs is made once: that takes longer than a mutant."""
-    import typer
-
+def _run(*arguments: str) -> int:
     from applier import cli
 
-    cli.app = typer.main.get_command(cli.app)
-    return cli.main
-
-
-def _run(*arguments: str) -> int:
     said = io.StringIO()
     with open(os.devnull, "w") as nothing, contextlib.redirect_stdout(nothing), contextlib.redirect_stderr(said):
-        code = _command_line()(list(arguments))
+        code = cli.main(list(arguments))
     if code not in _ENDED:
         raise AssertionError(f"exit code {code} of {' '.join(arguments)}: {said.getvalue()[-500:]}")
     return code

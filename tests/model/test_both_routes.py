@@ -27,6 +27,7 @@ from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest
 from applier.writer.row_encoder import RowChanges
 from keysearch.keybytes import encode_keys, find_ranges
+from tests.support.examples import examples
 from tests.support.histories import DATABASE, TABLES, write_history
 from tests.support.small_logs import ITEM, commit, delete, held, insert, new_log, update
 
@@ -44,7 +45,7 @@ def outcome(files, output, route, unit_bytes=300, **options):
     return result.position, result.tables, tables
 
 
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))
 @given(st.data(), st.sampled_from([100, 400, 1 << 27]), st.booleans())
 def test_generated_histories(data, unit_bytes, broken):
     """The same files with the same rows and ranges, counts and position; where a change is refused, the same error."""

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 import applier
 from applier.jobs.diff import multisets
 from tests.support.diffs import expected_by_key, found, snapshot_of
+from tests.support.examples import examples
 from tests.support.folded_changes import rows_of
 
 TEXTS = st.text(st.sampled_from("aAbBéE ßß\0z"), max_size=4)
 VALUES = st.tuples(st.none() | TEXTS, st.sampled_from([None, 0.0, 0.1, 1e300]), st.none() | st.binary(max_size=3),
                    st.sampled_from([None, "0000-00-00", "2024-02-01", "2024-02-30"]))
 COLUMNS = "v VARCHAR(9), f DOUBLE, b VARBINARY(9), d DATE"
-FEW = settings(max_examples=40, deadline=None)
+FEW = settings(max_examples=examples(40), deadline=None)
 
 
 def compared(create, sides, file_bytes=64 << 20):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.snapshot import manifest
+from tests.support.examples import examples
 from tests.support.histories import write_history
 from tests.support.small_parts import rows_of, same, small_parts
 
@@ -29,7 +30,7 @@ def _comparable(value):
     return value.encode() if isinstance(value, str) else value
 
 
-@settings(max_examples=50, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(50), suppress_health_check=list(HealthCheck))
 @given(st.data(), small_parts, st.sampled_from(["walk", "shuffle"]))
 def test_a_replay_ends_where_a_replica_ends(data, executor, route):
     """The whole history, up to one of its groups, and on from there with that as the base."""

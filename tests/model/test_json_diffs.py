@@ -20,6 +20,7 @@ from jsondiff.encode import encode
 from jsondiff.path import Cell, Member
 from jsondiff.path import Path as JsonPath
 from jsondiff.text import to_text
+from tests.support.examples import examples
 from tests.support.replica import NULL, Diffs
 from tests.support.replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Stop, Table, apply, m, model
 
@@ -165,7 +166,7 @@ def small(monkeypatch):
     monkeypatch.setattr(image_reader, "CHUNK_BYTES", 200)
 
 
-@settings(max_examples=80,
+@settings(max_examples=examples(80),
           suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(histories(), st.integers(1, 3))
 def test_units_do_what_a_replica_does(small, history, spread):

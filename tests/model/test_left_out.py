@@ -19,6 +19,7 @@ from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.snapshot import manifest
 from applier.writer import event_encoder
+from tests.support.examples import examples
 from tests.support.histories import write_history
 from tests.support.small_parts import rows_of, same, small_parts
 
@@ -48,7 +49,7 @@ def outcome(executor, binlogs, output, **options):
     return rows_of(output), result.conflicts
 
 
-@settings(max_examples=60, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), suppress_health_check=list(HealthCheck))
 @given(st.data(), small_parts, st.sampled_from(["strict", "idempotent"]), st.sampled_from(["walk", "shuffle"]))
 def test_a_group_that_is_left_out_is_as_if_it_were_empty(data, executor, exec_mode, route):
     """Of any history, in both flavours, with GTIDs and without, all images, several files, groups that are rolled back,

@@ -17,6 +17,7 @@ from applier.apply.index.multiset import RowMultiset
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE, ImageLayout, ImageLayouts
 from applier.binlog.rows.image_pointers import addresses_of, pointers_to
 from keysearch.addresses import address_of
+from tests.support.examples import examples
 
 LAYOUTS = ImageLayouts([None])
 WHOLE = LAYOUTS.number(ImageLayout((0,)))
@@ -99,7 +100,7 @@ IMAGES = st.sampled_from([b"", b"a", b"b", b"a\0", b"12345678", b"123456789", b"
 CHANGES = st.tuples(st.none(), IMAGES) | st.tuples(IMAGES, IMAGES) | st.tuples(IMAGES, st.none())
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.lists(CHANGES, min_size=1, max_size=30), max_size=6), st.lists(IMAGES, max_size=30))
 def test_rows_are_what_a_list_of_them_would_be(batches, first):
     rows = Rows()

@@ -27,6 +27,7 @@ from applier.snapshot import manifest
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
 from tests.support.compressing import compress_transactions
+from tests.support.examples import examples
 from tests.support.replica import Column, Table
 
 CREATE = "CREATE TABLE t (a INT, s VARCHAR(20), d DOUBLE, b BLOB, KEY k (a))"
@@ -111,7 +112,7 @@ def changes(draw, missing):
     return found
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.booleans().flatmap(lambda idempotent: st.tuples(st.just(idempotent), changes(idempotent))),
        st.sampled_from([1, 3, 8192]), st.integers(0, 7))
 def test_a_replay_holds_what_a_list_of_rows_holds(history, batch_rows, middle):
@@ -169,7 +170,8 @@ def test_a_row_that_is_missing_is_named(tmp_path):
     for options in ({}, {"base": str(tmp_path / "base")}):
         if options:
             log.replay("base", stop_position=("binlog.000001", begin))
-        with pytest.raises(ReplayStopped, match="the row to change is not there") as stopped:
+        with pytest.raises(ReplayStopped, match="can't find record: the row to update or "
+                                                "delete does not exist") as stopped:
             log.replay(**options)
         error = stopped.value
         assert (error.mysql_errno, error.table, error.key) == (1032, "d.t", "the row (3, 'x', NULL, b'b')")

@@ -22,6 +22,7 @@ from applier.options import ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
+from tests.support.examples import examples
 from tests.support.replica import Change, Column, Key, Refused, Replica, Table
 from tests.support.small_parts import rows_of, same, small_parts
 
@@ -122,7 +123,7 @@ def written(log, transaction, flavour):
     return begin, log.position
 
 
-@settings(max_examples=int(os.environ.get("REPLICA_EXAMPLES", "60")),
+@settings(max_examples=int(os.environ.get("REPLICA_EXAMPLES", examples(60))),
           suppress_health_check=list(HealthCheck))
 @given(histories(), small_parts, st.sampled_from(["walk", "shuffle"]), st.data())
 def test_a_replay_is_a_replica(history, executor, route, data):
@@ -164,7 +165,7 @@ def test_a_replay_is_a_replica(history, executor, route, data):
         else:
             done.append(last)
         if not done:
-            with pytest.raises(UsageError, match="nothing in these binlogs is before the place to stop at"):
+            with pytest.raises(UsageError, match="these binlogs contain nothing before the place to stop"):
                 replayed("whole", **end)
             return
         state = done[-1]

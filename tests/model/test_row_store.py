@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from applier.apply.index.row_parts import EncodedRowPart, Search
 from applier.apply.index.row_store import RowStore
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
+from tests.support.examples import examples
 from tests.support.row_list import DEFAULT, Engine, Replica, Stopped, key, keys
 
 
@@ -78,7 +79,7 @@ def histories(draw):
 
 
 @pytest.mark.parametrize("idempotent", [False, True])
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(history=histories())
 def test_as_a_list_of_rows(idempotent, history):
     unique, clustered, rows, batches = history

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from applier.apply.index import key_index
 from applier.apply.tables import table_walk
 from applier.plan.stops.stop_error import first_of
+from tests.support.examples import examples
 from tests.support.replica_model import (
     ABSENT,
     DELETE,
@@ -109,7 +110,7 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("name", TABLES)
-@settings(max_examples=50,
+@settings(max_examples=examples(50),
           suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_units_do_what_a_replica_does(name, data, small):

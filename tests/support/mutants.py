@@ -2,10 +2,11 @@
 
     make mutants ARGS="300 --seed 1"        by the tests near the change, then by those of every day, then by all
 
-A mutant is made in a copy of the checkout. It is killed by the first of three suites that fails: `near` (the tests that
-tests/near.tsv names for its file), `day` (what `make test` runs), `all` (what `make test-all` runs); `--until near`
-stops earlier. A test that fails without the mutant, too, kills none. Survivors are printed as differences, each with
-its number, by which `--only` runs it again.
+Each mutant is made in a copy of the checkout (`--jobs`: so many copies, each with one process of pytest, which stops at
+the first failure: two of them judge more mutants than one suite in two processes). It is killed by the first of three
+suites that fails: `near` (the tests that tests/near.tsv names for its file), `day` (what `make test` runs), `all` (what
+`make test-all` runs); `--until near` stops earlier. A test that fails without the mutant, too, kills none. Survivors
+are printed as differences, each with its number, by which `--only` runs it again.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
+import importlib.util
 import os
+import queue
 import random
 import shutil
 import subprocess
@@ -22,6 +25,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from keysearch import kernel_cache
@@ -35,7 +39,7 @@ SUITES: dict[str, Callable[[str], list[str]]] = {
     "all": lambda source: [],
 }
 """What pytest is told for a changed file, by suite."""
-LONGEST = {"near": 900, "day": 1800, "all": 3600}
+LONGEST = {"near": 900, "day": 3600, "all": 7200}
 """Seconds after which a suite counts as failed: a loop does not end."""
 NO_TESTS = 5
 """pytest's exit code where none is chosen."""
@@ -145,44 +149,80 @@ def choose(count: int, seed: int) -> list[tuple[str, int]]:
     return [(name, chooser.randrange(found)) for name, found in chooser.choices(places, weights, k=count)]
 
 
-def copies(folder: Path) -> Path:
-    """A copy of the checkout, in which mutants are made one after another, beside a copy of this user's caches."""
-    made = folder / "checkout"
-    shutil.copytree(ROOT, made, symlinks=True, ignore=shutil.ignore_patterns(".venv", ".git", "__pycache__", "build",
-                                                                             ".*_cache", ".hypothesis"))
-    (made / ".venv").symlink_to(ROOT / ".venv")
-    shutil.copytree(Path(kernel_cache.directory()).parent, folder / "mysql-binlog-applier")
-    return made
+class Checkout:
+    """A copy of the checkout beside a copy of this user's kernels, in which one mutant after another is judged."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root, self._caches = folder / "checkout", folder
+        left_out = (".venv", ".git", "build", ".*_cache", ".hypothesis")
+        shutil.copytree(ROOT, self.root, symlinks=True, ignore=shutil.ignore_patterns(*left_out))
+        (self.root / ".venv").symlink_to(ROOT / ".venv")
+        self._kernels = folder / "mysql-binlog-applier"
+        shutil.copytree(Path(kernel_cache.directory()).parent, self._kernels)
+        self._forget_mutants()
+
+    def judge(self, source: str, before: str, after: str, until: str) -> Iterator[tuple[str, str, float]]:
+        """Yield (suite, outcome, seconds), up to the first suite that fails."""
+        for suite, arguments in SUITES.items():
+            begun, outcome = time.monotonic(), "survives"
+            self._write(source, after)
+            if self._fails(arguments(source), LONGEST[suite]):
+                self._write(source, before)
+                last = ["--last-failed", "--last-failed-no-failures", "none", *arguments(source)]
+                outcome = "is not judged by" if self._fails(last, LONGEST[suite]) else "is killed by"
+            yield suite, outcome, time.monotonic() - begun
+            if outcome != "survives" or suite == until:
+                break
+        self._write(source, before)
+        self._forget_mutants()
+
+    def _forget_mutants(self) -> None:
+        """Remove the kernels that were compiled from other sources."""
+        for folder in self._kernels.glob("kernels-*/*-*/"):
+            if not is_current(folder.name):
+                shutil.rmtree(folder)
+
+    def _write(self, source: str, text: str) -> None:
+        """Write a source file, and remove its byte code, which is only known by the second of the file's time."""
+        file = self.root / source
+        file.write_text(text)
+        Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
+
+    def _fails(self, arguments: list[str], seconds: float) -> bool:
+        """Whether pytest fails in the checkout, or does not end."""
+        environment = os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "",
+                                    "XDG_CACHE_HOME": str(self._caches)}
+        words = [sys.executable, "-m", "pytest", "-q", "-x", f"--basetemp={self._caches}/tmp", *arguments]
+        with open(self._caches / "said", "w+") as said:
+            run = subprocess.Popen(words, cwd=self.root, env=environment, stdout=said, stderr=said,
+                                   start_new_session=True)
+            try:
+                return run.wait(seconds) not in (0, NO_TESTS)
+            except subprocess.TimeoutExpired:
+                os.killpg(run.pid, 9)
+                run.wait()
+                return True
 
 
-def fails(checkout: Path, arguments: list[str], seconds: float) -> bool:
-    """Whether pytest fails in the checkout, or does not end."""
-    environment = os.environ | {"PYTHONPATH": str(checkout), "PYTHONDONTWRITEBYTECODE": "1",
-                                "XDG_CACHE_HOME": str(checkout.parent)}
-    words = [sys.executable, "-m", "pytest", "-q", "-x", *arguments]
-    with open(checkout.parent / "said", "w+") as said:
-        run = subprocess.Popen(words, cwd=checkout, env=environment, stdout=said, stderr=said, start_new_session=True)
-        try:
-            return run.wait(seconds) not in (0, NO_TESTS)
-        except subprocess.TimeoutExpired:
-            os.killpg(run.pid, 9)
-            run.wait()
-            return True
+def is_current(folder: str) -> bool:
+    """Whether a directory of kernels is of the sources as they are, and not of a mutant."""
+    module = folder.rpartition("-")[0]
+    return (ROOT / f"{module.replace('.', '/')}.py").exists() and kernel_cache.folder(module) == folder
 
 
-def killed_by(file: Path, before: str, after: str, checkout: Path, until: str) -> Iterator[tuple[str, str, float]]:
-    """(suite, what becomes of the mutant, seconds), up to the first suite that fails."""
-    for suite, arguments in SUITES.items():
-        begun, outcome = time.monotonic(), "survives"
-        (checkout / file).write_text(after)
-        if fails(checkout, ["-n", "2", "--dist", "worksteal", *arguments(str(file))], LONGEST[suite]):
-            (checkout / file).write_text(before)
-            last = ["--last-failed", "--last-failed-no-failures", "none", *arguments(str(file))]
-            again = fails(checkout, last, LONGEST[suite])
-            outcome = "is not judged by" if again else "is killed by"
-        yield suite, outcome, time.monotonic() - begun
-        if outcome != "survives" or suite == until:
-            return
+def report(number: int, source: str, change: int, until: str, checkouts: queue.SimpleQueue[Checkout]) -> str:
+    """Judge a mutant in a checkout that is free, print the outcome of each suite, and return the last for the count."""
+    text = (ROOT / source).read_text()
+    mutant = changed_source(text, change)
+    checkout, outcome = checkouts.get(), ""
+    for suite, outcome, seconds in checkout.judge(source, text, mutant, until):
+        print(f"{number}: {source} {outcome} {suite} after {seconds:.0f} s", flush=True)
+    checkouts.put(checkout)
+    if outcome != "survives":
+        return f"{outcome} {suite}"
+    print("\n".join(difflib.unified_diff(text.splitlines(), mutant.splitlines(), "before", "after", n=2, lineterm="")),
+          flush=True)
+    return outcome
 
 
 def main() -> None:
@@ -190,25 +230,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("count", type=int, nargs="?", default=300)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--until", choices=SUITES, default="all")
     parser.add_argument("--only", type=int, nargs="*", help="numbers of mutants")
     asked = parser.parse_args()
-    outcomes: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        checkout = copies(Path(folder))
-        for number, (source, change) in enumerate(choose(asked.count, asked.seed)):
-            if asked.only is not None and number not in asked.only:
-                continue
-            text = (ROOT / source).read_text()
-            mutant = changed_source(text, change)
-            suite, outcome = "", ""
-            for suite, outcome, seconds in killed_by(Path(source), text, mutant, checkout, asked.until):
-                print(f"{number}: {source} {outcome} {suite} after {seconds:.0f} s", flush=True)
-            (checkout / source).write_text(text)
-            outcomes[outcome if outcome == "survives" else f"{outcome} {suite}"] += 1
-            if outcome == "survives":
-                print("\n".join(difflib.unified_diff(text.splitlines(), mutant.splitlines(), "before", "after", n=2,
-                                                     lineterm="")), flush=True)
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(asked.jobs) as pool:
+        checkouts = queue.SimpleQueue[Checkout]()
+        for job in range(asked.jobs):
+            checkouts.put(Checkout(Path(folder, str(job))))
+        chosen = [(number, *place) for number, place in enumerate(choose(asked.count, asked.seed))
+                  if asked.only is None or number in asked.only]
+        outcomes = Counter(pool.map(lambda mutant: report(*mutant, asked.until, checkouts), chosen))
     print(", ".join(f"{name}: {count}" for name, count in outcomes.items()))
 
 

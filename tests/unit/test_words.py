@@ -48,14 +48,14 @@ FILES = sorted([path for top in TOPS for path in (ROOT / top).rglob("*") if path
 
 @cache
 def texts():
-    return {path: path.read_text() for path in FILES}
+    return {path: path.read_text().lower() for path in FILES}
 
 
 @pytest.mark.parametrize("word", BANNED)
 def test_a_word_that_was_replaced_stays_away(word):
     """In code, comments, messages and docs."""
-    pattern = re.compile(rf"(?<![a-z])(?:{word})(?![a-z])", re.IGNORECASE)
+    quick, pattern = re.compile(word), re.compile(rf"(?<![a-z])(?:{word})(?![a-z])")
     found = [f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-             for path, text in texts().items() if pattern.search(text)
+             for path, text in texts().items() if quick.search(text)
              for number, line in enumerate(text.splitlines(), 1) if pattern.search(line)]
     assert not found, f"say {BANNED[word]!r}:\n" + "\n".join(found)

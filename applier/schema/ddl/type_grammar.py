@@ -48,6 +48,7 @@ class TypeWords:
     compressed: bool = False
     srid: int | None = None
     serial: bool = False
+    is_json: bool = False
 
     def accept_attribute(self, cursor: Cursor) -> bool:
         """Read one of the words that may follow a type, in any order."""
@@ -140,7 +141,7 @@ def _parse_base(cursor: Cursor) -> TypeWords:
     elif base == "char" and cursor.accept("VARYING"):
         base = "varchar"
     elif base == "json" and cursor.context.flavour == "mariadb":
-        return TypeWords("longtext", charset="utf8mb4", collation="utf8mb4_bin")
+        return TypeWords("longtext", charset="utf8mb4", collation="utf8mb4_bin", is_json=True)
     elif base in ("geomcollection", "geometrycollection"):
         base = "geometrycollection" if cursor.context.flavour == "mariadb" else "geomcollection"
     if base not in TYPES:

@@ -12,6 +12,7 @@ from applier.errors import SchemaError
 from applier.mysql.charset_tables import single_byte_table
 from applier.mysql.charsets import CHARSETS, to_utf8
 from tests.recorded.binlog.record_charsets import MULTI_BYTE, TRUTH, all_codes, digest
+from tests.support.examples import examples
 
 RECORDED = json.loads(gzip.decompress(TRUTH.read_bytes()))
 VALUES = [bytes.fromhex(value) for value in RECORDED["values"]]
@@ -78,7 +79,7 @@ def test_unknown_character_set():
         to_utf8(pa.array([b""], pa.binary()), "klingon")
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.none() | st.binary(max_size=40), max_size=12), st.sampled_from(sorted(CHARSETS)))
 def test_any_bytes_give_valid_text(values, charset):
     text = to_utf8(pa.array(values, pa.binary()), charset)
@@ -86,7 +87,7 @@ def test_any_bytes_give_valid_text(values, charset):
     assert text.is_null().to_pylist() == [value is None for value in values]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.text(max_size=30), max_size=8), st.sampled_from([
     ("utf8mb4", "utf-8"), ("utf16", "utf-16-be"), ("utf16le", "utf-16-le"), ("utf32", "utf-32-be")]))
 def test_unicode_text_survives(texts, encoding):
@@ -94,7 +95,7 @@ def test_unicode_text_survives(texts, encoding):
     assert to_utf8(pa.array([text.encode(codec) for text in texts], pa.binary()), charset).to_pylist() == texts
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sampled_from(["koi8r", "latin1", "swe7", "keybcs2", "tis620"]), st.data())
 def test_eight_bit_text_survives(charset, data):
     code_of = {chr(point): code for code, point in enumerate(single_byte_table(charset).tolist()) if point >= 0}

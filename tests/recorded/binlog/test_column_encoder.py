@@ -15,6 +15,7 @@ from applier.mysql.wire_types import WireType
 from applier.writer.column_encoder import encode_column, packed_integers
 from applier.writer.row_encoder import join
 from applier.writer.wire_columns import WireColumn, packed_integer
+from tests.support.examples import examples
 from tests.support.folders import CASES
 from tests.support.raw_events import TABLE_MAP, read_events
 
@@ -186,7 +187,7 @@ def test_slices_of_arrays_are_encoded_from_where_they_start() -> None:
     assert join(encode_column(values, wire), 3).to_pylist() == [b"\x7f\xfd\xe6", b"", b"\x80\x03\x4b"]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.integers(-(10**38) + 1, 10**38 - 1), min_size=1), st.integers(0, 30))
 def test_decimals_of_any_scale_read_back(numbers: list[int], scale: int) -> None:
     metadata = 38 << 8 | scale
@@ -200,7 +201,7 @@ def test_decimals_of_any_scale_read_back(numbers: list[int], scale: int) -> None
     assert [int(text.replace(".", "")) for text in texts] == numbers
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.one_of(st.none(), st.integers(-3020399999999, 3020399999999)), min_size=1), st.integers(0, 6))
 def test_times_of_any_precision_read_back(values: list[int | None], digits: int) -> None:
     """TIME goes from -838:59:59 to 838:59:59; below zero, whole part and fraction are one complement."""

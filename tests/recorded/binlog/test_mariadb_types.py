@@ -15,6 +15,7 @@ from applier.columns import mariadb_types
 from applier.columns.mariadb_types import inflate
 from applier.errors import ArchiveError
 from applier.mysql.addresses import network_text
+from tests.support.examples import examples
 
 INET6 = json.loads(pathlib.Path(__file__).with_name("inet6_of_mariadb.json").read_text())
 
@@ -25,7 +26,7 @@ def test_inet6_as_the_server_shows_it():
     assert network_text(raw, "inet6").to_pylist() == list(INET6.values())
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.lists(st.none() | st.binary(max_size=16), max_size=6))
 def test_addresses_read_back(values):
     """A row image drops zero bytes at a value's end."""
@@ -56,7 +57,7 @@ def test_compressed_values_that_a_server_wrote():
     assert inflate(raw).to_pylist() == [b"ab" * 100, b"ab" * 200, b"abc", b"", None]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.binary(max_size=2000).map(lambda value: value * 3), st.booleans(), st.integers(2, 4))
 def test_compressed_values_inflate(value, header, length_bytes):
     deflate = zlib.compressobj(wbits=zlib.MAX_WBITS if header else -zlib.MAX_WBITS)
@@ -67,11 +68,11 @@ def test_compressed_values_inflate(value, header, length_bytes):
 
 @pytest.mark.parametrize("stored, message", [
     ("19c84b4c4a1c161000", "unknown method 1"),
-    ("89c94b4c4a1c161000", "not of 201 bytes"),
-    ("89054b4c4a1c161000", "not of 5 bytes"),
-    ("89c84b4c4a1c16", "not of 200 bytes"),
+    ("89c94b4c4a1c161000", "not have the 201 bytes"),
+    ("89054b4c4a1c161000", "not have the 5 bytes"),
+    ("89c84b4c4a1c16", "not have the 200 bytes"),
     ("89c8ffffff", "damaged"),
-    ("8c", "not of 0 bytes"),
+    ("8c", "not have the 0 bytes"),
 ])
 def test_damaged_compressed_values(stored, message):
     with pytest.raises(ArchiveError, match=message) as error:
@@ -82,7 +83,7 @@ def test_damaged_compressed_values(stored, message):
 def test_a_bomb_is_cut_at_the_length_it_says():
     deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     stream = deflate.compress(bytes(10_000_000)) + deflate.flush()
-    with pytest.raises(ArchiveError, match="not of 1 bytes"):
+    with pytest.raises(ArchiveError, match="not have the 1 bytes"):
         inflate(pa.array([b"\x89\x01" + stream], pa.binary()))
 
 
@@ -92,7 +93,7 @@ def _bomb(size):
 
 
 def test_values_that_claim_more_than_a_server_takes():
-    with pytest.raises(ArchiveError, match="more than a server takes"):
+    with pytest.raises(ArchiveError, match="more than a server accepts"):
         inflate(pa.array([b"\x8f" + b"\xff" * 7 + b"\x03\x00"], pa.binary()))
 
 

@@ -64,7 +64,7 @@ def test_utf8_that_nothing_says(tmp_path, capsys):
 def test_bytes_need_no_character_set(tmp_path):
     """Those of BLOBs, and of a literal that says so."""
     dump = tmp_path / "dump.sql"
-    dump.write_bytes(b"CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY, b BLOB, c VARCHAR(9) CHARACTER SET latin1);"
+    dump.write_bytes(b"CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY, b BLOB, c VARCHAR(9)) CHARACTER SET latin1;"
                      b"INSERT INTO d.t VALUES (1, 'x\xe9\xff', 0xe9), (2, _binary '\xff', NULL)")
     assert cli.main(["import", str(dump), "--output", str(tmp_path / "out")]) == 0
 

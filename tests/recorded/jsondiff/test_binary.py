@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from jsondiff.binary import JsonError, to_text
 from tests.support.binary_json import Opaque, encode
+from tests.support.examples import examples
 
 RECORDED = [
     (bytes.fromhex(document), text)
@@ -81,7 +82,7 @@ def same(value, read) -> bool:
     return type(value) is type(read) and repr(value) == repr(read)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(json_values, st.booleans())
 def test_any_value_reads_back_from_its_text(value, large):
     assert same(value, json.loads(one(encode(value, large))))

@@ -17,6 +17,7 @@ from keysearch.collation import collation_of, equality_column, equality_keys, is
 from keysearch.collation_tables import collation_index, weight_table
 from keysearch.keybytes import encode_keys
 from tests.recorded.keysearch import record_collations as recorded
+from tests.support.examples import examples
 
 TRUTH = json.loads(gzip.decompress(recorded.TRUTH.read_bytes()))
 KINDS = ["utf8mb4_0900_ai_ci", "utf8mb4_uca1400_ai_ci", "utf8mb4_general_ci", "utf8mb4_unicode_ci",
@@ -186,7 +187,7 @@ def test_a_base_is_in_the_order_of_its_keys():
     assert found == OF_OLD
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=6), max_size=8),
        st.integers(0, 3), st.sampled_from(KINDS), st.sampled_from([pa.string(), pa.large_string()]))
 def test_a_column_is_its_strings(texts, cut, collation, type_):
@@ -209,7 +210,7 @@ def test_more_weights_than_bytes():
     assert [len(key) for key in keys_of(texts, "utf8mb4_0900_ai_ci")] == [22, 6600, 22] * 20
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.binary(max_size=9), min_size=1, max_size=4), st.sampled_from(KINDS))
 def test_bytes_that_are_no_text(values, collation):
     """Nothing is read beyond a string's end, whatever it holds, and nothing is lost."""

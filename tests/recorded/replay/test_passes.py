@@ -39,7 +39,7 @@ def few_rows_are_many():
         yield
 
 
-@pytest.mark.by_turns("mode", one_in=2)
+@pytest.mark.by_turns("mode", one_in=3)
 @pytest.mark.parametrize("mode", ["strict", "idempotent"])
 @pytest.mark.parametrize(("number", "name"), list(enumerate(NAMES)), ids=NAMES)
 def test_recorded_logs_in_passes(number, name, mode, tmp_path):

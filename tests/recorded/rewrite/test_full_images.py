@@ -94,6 +94,7 @@ def test_all_images_become_full(name, tmp_path):
     assert differences(tmp_path / "snapshot", case.expected()) == []
 
 
+@pytest.mark.by_turns("image")
 @pytest.mark.parametrize("image", [None, "full"])
 @pytest.mark.parametrize("name", ["json-partial-full", "json-partial-minimal", "json-partial-noblob",
                                   "json-partial-odd", "compressed-mysql", "mysql-types-json"])

@@ -15,6 +15,8 @@ REFUSED = ("idempotent", "incident", "json-diverged", "json-error", "json-target
            "mariadb-versioning-ddl", "gtid-tags")
 NAMES = sorted(path.parent.name for path in CASES.glob("*/case.json") if not path.parent.name.startswith(REFUSED))
 REPLAYED = [name for name in NAMES if list(Case(name).binlogs)]
+WIDE = ("minimal-defaults", "mariadb-minimal-defaults", "wide-tables-mysql", "wide-tables-mariadb")
+"""Cases of thousands of columns, each of which costs as much as ten others."""
 
 
 def binlogs(folder):
@@ -26,7 +28,8 @@ def written(case, output, image="minimal", compress=True, partial_json=False):
 
 
 @pytest.mark.by_turns(one_in=5)
-@pytest.mark.parametrize("name", REPLAYED)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.thorough if name in WIDE else ())
+                                  for name in REPLAYED])
 def test_rewritten_archives_leave_the_same_rows(name, tmp_path):
     """RW-SAME, RW-IMAGE, RW-PROOF: all else in the archive stays as it is."""
     case = Case(name)

@@ -16,6 +16,7 @@ CASES = [json.loads(line) for name in ("recorded.jsonl.gz", "found.jsonl.gz")
          for line in gzip.open(RECORDED / "sessions" / name, "rt")]
 
 
+@pytest.mark.by_turns("route")
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['name']}-{case['server'].partition('-')[0]}")
 def test_a_snapshot_is_what_the_server_held(case, route, tmp_path):

@@ -29,6 +29,7 @@ from jsondiff.diff import Diff, Operation
 from jsondiff.path import parse
 from tests.recorded.show import tool_events
 from tests.recorded.show.tool_output import binlogs
+from tests.support.examples import examples
 from tests.support.row_model import (
     ABSENT,
     BY_NAME,
@@ -170,7 +171,7 @@ def with_group_ids() -> MappedFile:
     return as_file(bytes(head), pack("<IBIIIHQ", 1, EventType.STOP, 7, 27, 200, 0, 77))
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.sampled_from(sorted(NAMES)), st.binary(max_size=80), st.sampled_from(("text", "json")))
 def test_a_broken_body_is_an_archive_error_at_most(kind, body, form):
     try:
@@ -199,7 +200,7 @@ def frequent_events(draw) -> tuple[int, bytes]:
     return kind, body[:draw(st.sampled_from((len(body), len(body), len(body), len(body) // 2, 20)))]
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(frequent_events())
 def test_a_kernel_writes_the_line_that_python_writes(kind_and_body):
     kind, body = kind_and_body

@@ -47,7 +47,7 @@ def test_a_folder_of_several_snapshots(tmp_path, capsys):
     for argv in (["status", tmp_path / "at"],
                  ["replay", "--base", tmp_path / "at", "--binlogs", ARCHIVE, "--output", tmp_path / "out"]):
         said = told(argv, capsys)
-        assert "a folder of several snapshots" in said and f"give one of those that are in it: {names}" in said
+        assert "this folder contains several snapshots" in said and f"give one of them: {names}" in said
 
 
 @pytest.mark.parametrize("stop", [["--stop-datetime", "2001-01-01 00:00:00"], ["--stop-position", "binlog.000001:4"]])
@@ -56,7 +56,7 @@ def test_a_folder_of_several_snapshots(tmp_path, capsys):
 def test_a_stop_before_the_first_event_group(verb, stop, tmp_path, capsys):
     """GRP-2: it leaves nothing."""
     said = told([*verb, "--binlogs", ARCHIVE, "--output", tmp_path / "out", *stop], capsys)
-    assert "nothing in these binlogs is before the place to stop at" in said and "binlog.000001:158" in said
+    assert "these binlogs contain nothing before the place to stop" in said and "binlog.000001:158" in said
     assert not (tmp_path / "out").exists()
 
 
@@ -88,7 +88,7 @@ def test_an_interrupt_of_what_goes_to_stdout(output, tmp_path):
     """What was printed before it is there. The verb is one that waits."""
     program = ("import os, signal, time; import applier.cli as cli; "
                "signal.signal(signal.SIGINT, signal.default_int_handler); "
-               "cli.app = lambda **_: (os.kill(os.getpid(), signal.SIGINT), time.sleep(60)); cli.console()")
+               "cli.main = lambda _: (os.kill(os.getpid(), signal.SIGINT), time.sleep(60)); cli.console()")
     done = subprocess.run([sys.executable, "-c", program, "changes", "--binlogs", "x", *output], cwd=tmp_path,
                           env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=50)
     assert (done.returncode, done.stderr) == (130, "applier: interrupted\n")

@@ -16,6 +16,7 @@ from applier.mysql.byte_columns import beside, fixed_bytes, validity, value_byte
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.wire_types import WireType
 from applier.schema.definition import Column
+from tests.support.examples import examples
 
 
 def finish(raw, wire_type, metadata=0, **kind):
@@ -64,7 +65,7 @@ def packed(value: decimal.Decimal, precision: int, scale: int) -> bytes:
     return bytes(data)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.data())
 def test_wide_decimals_are_text_with_all_their_digits(data):
     precision = data.draw(st.integers(39, 65))
@@ -95,7 +96,7 @@ def test_enum_by_label():
     assert finish(raw, WireType.ENUM, 1, base="enum", members=tuple("abcd")) == ["a", "c", "", None, "d", ""]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(1, 64), st.lists(st.none() | st.integers(0, 2**64 - 1), max_size=6))
 def test_sets_by_label(count, numbers):
     members = tuple(f"é{n}" for n in range(count))
@@ -116,7 +117,7 @@ def test_text_by_the_columns_character_set():
     assert finish(raw, WireType.BLOB, 2, base="text", charset="latin1") == ["café €", None, ""]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.integers(0, 20), st.data())
 def test_binary_is_padded_with_zeros(width, data):
     values = data.draw(st.lists(st.none() | st.binary(max_size=width), max_size=8))
@@ -155,7 +156,7 @@ def test_double_with_decimals_shows_them_only():
     assert finish(raw, WireType.DOUBLE, 8, base="double") == raw.to_pylist()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 6))
 def test_double_with_decimals_reads_as_its_text(value, scale):
     rounded = finish(pa.array([value]), WireType.DOUBLE, 8, base="double", precision=255, scale=scale)[0]
@@ -178,7 +179,7 @@ _KINDS = [("binary", WireType.STRING), ("char", WireType.STRING), ("longtext", W
           ("geometry", WireType.BLOB)]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.sampled_from(_KINDS), st.lists(st.none() | st.binary(max_size=30), max_size=5))
 def test_any_bytes_give_values_or_one_kind_of_error(kind, values):
     base, wire_type = kind
@@ -188,7 +189,7 @@ def test_any_bytes_give_values_or_one_kind_of_error(kind, values):
         assert error.mysql_errno == 1610 and error.message.startswith("column c: ")
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.none() | st.binary(max_size=12), max_size=20), st.integers(0, 12), st.integers(0, 12))
 def test_bytes_of_slices(values, skip, keep):
     whole = pa.array(values, pa.binary())

@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.engine.spill_buffer import SpillBuffer
+from tests.support.examples import examples
 
 pairs = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 50)), st.binary(max_size=40), max_size=20)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(pairs, st.integers(0, 200))
 def test_payloads_come_back_in_the_order_of_their_keys(given_pairs, memory_bytes):
     with SpillBuffer(memory_bytes) as buffer:

@@ -37,6 +37,15 @@ def test_a_copy_that_keeps_size_and_times_is_another_file(tmp_path):
     assert bytes(mapping.map_file(str(path)).array[4:]) == b"x" * 100
 
 
+def test_thousands_of_files_are_mapped(tmp_path):
+    """What was checked of each is remembered, of the last ones."""
+    path = tmp_path / "binlog.000001"
+    for number in range(4100):
+        path.write_bytes(b"\xfebin%d" % number)
+        mapping.map_file(str(path)).close()
+    assert bytes(mapping.map_file(str(path)).array[4:]) == b"4099"
+
+
 def test_it_cannot_be_written(tmp_path):
     (tmp_path / "f").write_bytes(b"abc")
     with pytest.raises(ValueError):

@@ -15,6 +15,7 @@ from jsondiff.encode import encode
 from jsondiff.text import from_text, to_text
 from tests.fuzz import fuzz_diffs
 from tests.support import random_diffs
+from tests.support.examples import examples
 from tests.unit.jsondiff.test_apply import applied, column, one
 
 REPLACE, INSERT, REMOVE = Operation
@@ -117,7 +118,7 @@ def test_bytes_that_are_no_text():
     assert one('{"a": 1}', diffs[2]) == 3649
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_documents_that_begin_as_others_end(data):
     """Rows of one document over time: each is what the whole chain makes of the first text, failures too."""

@@ -12,6 +12,7 @@ from jsondiff.encode import encode
 from jsondiff.text import from_text
 from jsondiff.values import Unsigned
 from tests.support.documents import alike, documents
+from tests.support.examples import examples
 
 
 def check(old, new) -> None:
@@ -24,7 +25,7 @@ def check(old, new) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(alike, alike)
 def test_diffs_lead_from_one_document_to_the_other(old, new):
     """Types included: 1, 1.0 and true are three values."""
@@ -32,14 +33,14 @@ def test_diffs_lead_from_one_document_to_the_other(old, new):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(documents, documents)
 def test_diffs_lead_from_any_document_to_any_other(old, new):
     check(old, new)
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(alike, alike)
 def test_the_smaller_form_is_logged(old, new):
     """JD-ENC."""

@@ -11,6 +11,7 @@ from jsondiff.values import DocumentError, Opaque, Unsigned, member_order
 from tests.fuzz import fuzz_documents
 from tests.support.binary_json import Opaque as AnyOpaque
 from tests.support.binary_json import encode as any_encode
+from tests.support.examples import examples
 from tests.support.json_documents import DOCUMENTS
 
 
@@ -30,7 +31,7 @@ def in_stored_order(value):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(DOCUMENTS)
 def test_decode_is_the_inverse_of_encode(value):
     document = encode(value)

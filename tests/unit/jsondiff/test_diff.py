@@ -13,6 +13,7 @@ from jsondiff.path import parse
 from jsondiff.text import from_text, to_text
 from tests.support.documents import diffs as any_diff
 from tests.support.documents import documents
+from tests.support.examples import examples
 
 REPLACE, INSERT, REMOVE = Operation.REPLACE, Operation.INSERT, Operation.REMOVE
 
@@ -100,7 +101,7 @@ def test_neither_document_nor_values_change(document, diffs):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(documents, st.lists(any_diff, max_size=4))
 def test_any_diff_onto_any_document_gives_a_document_or_an_error(document, diffs):
     """JD-DIV."""

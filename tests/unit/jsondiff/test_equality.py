@@ -7,6 +7,7 @@ from jsondiff.decode import decode
 from jsondiff.encode import encode
 from jsondiff.equality import equal
 from jsondiff.values import Opaque, Unsigned
+from tests.support.examples import examples
 from tests.support.json_documents import DOCUMENTS, recorded
 
 EQUAL = [(decode(bytes.fromhex(document)), set(same)) for document, same in recorded("server_equal")]
@@ -22,7 +23,7 @@ def test_equal_is_what_the_server_takes_for_equal():
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(DOCUMENTS, DOCUMENTS)
 def test_a_document_equals_itself_and_order_does_not_matter(one, other):
     assert equal(one, decode(encode(one)))

@@ -14,6 +14,7 @@ from jsondiff.decode import decode
 from jsondiff.normalize import normalize
 from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError
+from tests.support.examples import examples
 from tests.support.json_documents import DOCUMENTS, RECORDED, opaque_values, recorded
 
 GOOD_TEXTS = [line[0] for line in recorded("server_texts") if isinstance(line[1], str)]
@@ -108,7 +109,7 @@ def test_odd_texts():
     assert {text for text in left if not LONG_INTEGER.search(text)} == set()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(DOCUMENTS)
 def test_normalized_texts_stay(value):
     column = normalize(pa.array([to_text(value)]))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from jsondiff.doubles import shortest_decimal
 from jsondiff.numbers import MAX_NUMBER_TEXT, put_double, put_signed, put_unsigned
 from keysearch.addresses import address_of
+from tests.support.examples import examples
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +24,7 @@ def double_text(value: float) -> str:
     return bytes(out[: put_double(address_of(out), bits) - address_of(out)]).decode()
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_doubles_have_the_shortest_digits(value):
     text = double_text(value)
@@ -54,7 +55,7 @@ def test_layout_of_doubles(value, text):
     assert double_text(value) == text
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_integers(value):
     out = np.zeros(MAX_NUMBER_TEXT, np.uint8)

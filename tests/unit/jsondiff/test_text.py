@@ -14,6 +14,7 @@ from jsondiff.encode import encode
 from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError, Unsigned
 from tests.fuzz import fuzz_documents
+from tests.support.examples import examples
 from tests.support.json_documents import DOCUMENTS, RECORDED, recorded
 
 TEXTS = recorded("server_texts")
@@ -50,7 +51,7 @@ def test_documents_print_as_the_server_prints_them():
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(DOCUMENTS)
 def test_both_printers_agree_and_text_reads_back(value):
     text = to_text(value)
@@ -59,13 +60,13 @@ def test_both_printers_agree_and_text_reads_back(value):
     assert repr(from_text(text.encode())) == repr(from_text(text)) == repr(parser.parse(text.encode()))
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.text(st.sampled_from('[]{}",:0123456789.-+eEtrufalsn\\ud8cÿ \n\x01')))
 def test_any_text_is_read_or_refused_alike_by_both_parsers(text):
     assert read(text, lambda text: parser.parse(text.encode())) == read(text)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_doubles_read_back(value):
     assert repr(from_text(to_text(value))) == repr(value)

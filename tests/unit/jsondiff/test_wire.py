@@ -13,13 +13,14 @@ from jsondiff.equality import equal
 from jsondiff.path import parse
 from jsondiff.values import DocumentError
 from tests.support.documents import diffs
+from tests.support.examples import examples
 
 REPLACE_A = b"\x00\x03$.a\x03\x05\x07\x00"
 """REPLACE $.a by 7."""
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(diffs, max_size=5))
 def test_encode_and_decode_are_inverses(column):
     data = wire.encode(column)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from applier.kernels.crc32 import HAS_CARRYLESS_MULTIPLY, crc32, crc32_carryless, crc32_tables
 from keysearch.addresses import address_of
 from keysearch.memory import kernel
+from tests.support.examples import examples
 
 BYTES = np.random.default_rng(32).integers(0, 256, 4096, np.uint8)
 
@@ -39,7 +40,7 @@ def test_every_short_length_and_alignment(compute):
 
 @pytest.mark.parametrize("compute", [by_tables, by_choice])
 @given(start=st.integers(0, 64), length=st.integers(0, 4000), seed=st.integers(0, 2**32 - 1))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_seed(compute, start, length, seed):
     """The seed is the CRC of what came before, so parts can be added one by one."""
     part = bytes(BYTES[start : start + length])

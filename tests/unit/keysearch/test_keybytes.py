@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keysearch.keybytes import encode_keys, int_key, int_key_capable
+from tests.support.examples import examples
 
 _INTS = {
     pa.int8(): (-(2**7), 2**7 - 1), pa.int16(): (-(2**15), 2**15 - 1), pa.int32(): (-(2**31), 2**31 - 1),
@@ -70,7 +71,7 @@ def _ordered(row):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(_tables(), st.integers(0, 3))
 def test_byte_order_is_value_order(table, cut):
     types, nullable, rows = table
@@ -85,7 +86,7 @@ def test_byte_order_is_value_order(table, cut):
             assert (_ordered(row) == _ordered(other_row)) == (key == other_key)
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.sampled_from([*_INTS, pa.decimal128(18, 4), pa.decimal128(1, 0)]).flatmap(
     lambda t: st.tuples(st.just(t), st.lists(_values(t), max_size=8))), st.integers(0, 3))
 def test_int_key_order_is_value_order(typed, cut):

@@ -18,6 +18,7 @@ from applier.schema.history import relevance
 from applier.schema.history.relevance import Relevance
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.writer.event_encoder import query
+from tests.support.examples import examples
 from tests.support.planning import Log
 
 FILTER = TableFilter(ignored=parse_table_list(["other"]))
@@ -81,7 +82,7 @@ def outlined(path, told_by=None):
     return pickle.loads(pickle.dumps(found))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.lists(STEPS, max_size=12), st.booleans(), st.sampled_from([{}, {"old": "d"}, {"d": "other"}]),
        st.sampled_from([0, 2]))
 def test_a_plan_says_the_same(tmp_path_factory, steps, skip, rewrites, many):

@@ -11,6 +11,7 @@ from applier.mysql.labels import labels_in
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import Column, Default, Key, KeyPart, TableDefinition
+from tests.support.examples import examples
 
 _names = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() == name and "\0" not in name)
 _member = st.text(max_size=6).map(lambda text: text.rstrip(" "))
@@ -95,7 +96,7 @@ def definitions(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(definitions())
 def test_reads_back_equal(definition):
     """to_sql is a statement that the parser makes the same definition of; to_json and pickle lose nothing."""

@@ -81,6 +81,16 @@ def test_what_the_server_made_of_it(sql, expected):
     assert [None if value is None else str(value) for value in values(sql)] == expected
 
 
+@pytest.mark.parametrize(("sql", "expected"), [
+    ("JSON_SET('[1, 2, 3]', '$[last-1]', 9)", "[1, 9, 3]"), ("JSON_REMOVE('[1, 2, 3]', '$[last]')", "[1, 2]"),
+    ("JSON_REPLACE('{\"a\": [1, [2, 3]]}', '$.a[last][last-1]', 9)", '{"a": [1, [9, 3]]}'),
+    ("JSON_REMOVE('[1, 2]', '$[last-2]')", "[1, 2]"), ("JSON_SET('[1, 2]', '$[last-2]', 0)", "[0, 1, 2]"),
+])
+def test_cells_from_the_end(sql, expected):
+    """DEF-R1b: what MySQL 9.7 made of them."""
+    assert values(sql) == [expected] * len(ROWS)
+
+
 @pytest.mark.parametrize("sql", [
     "SOUNDEX(s, s)", "YEAR(t)", "YEAR(s)", "UNIX_TIMESTAMP(d)", "UPPER('ǆ')", "nosuch + 1", "EXP(b)",
     "FORMAT(a, 2, 'de_DE')", "a +", "DATEDIFF(a, b)", "JSON_EXTRACT(s, '$[*]')", "UUID()", "RAND()", "NOW()"])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from applier.errors import SchemaError
 from applier.mysql.types import quote_name, quote_text
 from applier.sql.tokens import render, split_statements, tokenize
+from tests.support.examples import examples
 
 
 def pairs(sql, **options):
@@ -75,7 +76,7 @@ def test_rendered_words_stay_apart():
         assert pairs(render(tokenize(sql)[:-1])) == pairs(sql)
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(st.text(alphabet="ab1'\"`\\ /*!-#;.(x0M", max_size=30))
 def test_any_text_is_read_or_refused(text):
     """Whatever the text, the scanner ends, and what it renders it reads in the same way again."""

@@ -89,7 +89,8 @@ class DumpSession:
         equals = next((place for place, token in enumerate(tokens) if token.kind == "sign" and token.text == "="), None)
         if not equals:
             return
-        name, value = _variable(tokens[:equals]), self._value(tokens[equals + 1:])
+        name = _variable(tokens[:equals])
+        value = self._value(name, tokens[equals + 1:])
         if value is not None and (name in _START or name.startswith("@")):
             self.variables[name] = value
 
@@ -98,14 +99,14 @@ class DumpSession:
             name = tokens[0].text.lower()
             self.variables["character_set_client"] = _START["character_set_client"] if name == "default" else name
 
-    def _value(self, tokens: list[Token]) -> str | None:
-        """The value on the right of an assignment; None if it is of an unknown form."""
+    def _value(self, name: str, tokens: list[Token]) -> str | None:
+        """The value on the right of an assignment to a variable; None if it is of an unknown form."""
         if not tokens:
             return None
         if tokens[0].kind == "sign" and tokens[0].text == "@":
             return self.variables.get(_variable(tokens))
         if tokens[0].keyword == "DEFAULT":
-            return None
+            return _START.get(name)
         return tokens[0].text
 
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from applier.apply.output import row_steps
 from applier.apply.output.row_steps import NO_CAUSES, NO_ROW, TRACED, Causes, StepReader, give_back, take_steps
+from tests.support.examples import examples
 
 WINDOW = 4096
 CHUNK = 3 * WINDOW
@@ -54,7 +55,7 @@ def read_all(unit, steps):
     return read, sizes
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=60), st.data())
 def test_all_steps_are_read_in_order(small_windows, of_rows, data):
     now, found, made = [NO_ROW] * 5, [], 0

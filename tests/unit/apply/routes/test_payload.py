@@ -16,6 +16,7 @@ from applier.apply.tables.logged_table import LoggedTable
 from applier.binlog.rows.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
 from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.columns.table_key import table_key
+from tests.support.examples import examples
 from tests.support.replica_model import ABSENT, DELETE, INSERT, UPDATE, Event, Table
 from tests.support.replica_model import m as row_model
 
@@ -77,7 +78,7 @@ def payloads(table, events, picked=lambda n: np.arange(n)):
 
 
 @pytest.mark.parametrize("table", [INT, TWO], ids=["int", "bytes"])
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(data=st.data())
 def test_what_goes_in_comes_out(table, data):
     """EV-MAT: kinds, places, images to the byte with their columns, however the receiver numbers layouts; in order.

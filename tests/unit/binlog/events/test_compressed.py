@@ -25,6 +25,7 @@ from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.schema.table_filter import TableFilter
 from tests.support.compressing import compress_events, compress_transactions, payload, plain_events, seal, zipped
+from tests.support.examples import examples
 from tests.support.folders import CASES, ROOT
 from tests.support.real_server import Case, differences
 
@@ -261,7 +262,7 @@ def test_an_incident_within_a_payload_blocks(tmp_path):
 
 @pytest.mark.thorough
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.data())
 def test_bytes_that_were_changed(data):
     """Anything may be in a compressed event whose checksum fits: an error with its place, or other rows."""

@@ -23,6 +23,7 @@ from applier.binlog.events.statement_events import FileBlock, FileEnd, Intvar, L
 from applier.binlog.events.xa import XaPrepare
 from applier.errors import ArchiveError
 from applier.io.mapping import map_file
+from tests.support.examples import examples
 from tests.support.folders import CASES
 
 WITHOUT_FIELDS = {EventType.UNKNOWN, EventType.STOP, EventType.SLAVE, EventType.IGNORABLE}
@@ -118,7 +119,7 @@ def test_load_data_of_servers_before_5_0_3():
     assert create == Load(5, 6, 1, *CUT, "/tmp/f", 9, b"block")
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(st.sampled_from(sorted(NAMES)), st.binary(max_size=90))
 def test_a_broken_body_is_an_archive_error_at_most(kind, body):
     try:

@@ -12,6 +12,7 @@ from applier.errors import ArchiveError
 from applier.io.mapping import map_file
 from applier.mysql.wire_types import WireType
 from tests.support import row_model as m
+from tests.support.examples import examples
 from tests.support.folders import CASES
 
 
@@ -56,7 +57,7 @@ def test_collations_that_break_off():
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(st.lists(st.sampled_from(m.KINDS), min_size=1, max_size=40), st.text(max_size=20), st.text(max_size=20))
 def test_types_and_metadata_of_all_kinds(kinds, database, table):
     """ENUM and SET come out of CHAR's metadata; names are of any characters."""
@@ -97,7 +98,7 @@ def test_equality_is_of_what_decoding_needs():
     assert parse_table_map(m.table_map_body(kinds)) == parse_table_map(m.table_map_body(kinds, optional=b"\1\1\x80"))
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(st.sampled_from(m.KINDS), min_size=1, max_size=12), st.data())
 def test_every_proper_prefix_is_an_error(kinds, data):
     """No field is optional but what comes after the bitmap of nullable columns."""
@@ -107,7 +108,7 @@ def test_every_proper_prefix_is_an_error(kinds, data):
     assert error.value.mysql_errno == 1610
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.binary(max_size=60) | st.binary(max_size=40).map(lambda tail: b"\1\0\1d\0\1t\0" + tail))
 def test_any_bytes_give_a_table_or_an_archive_error(body):
     try:

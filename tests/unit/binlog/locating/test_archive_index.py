@@ -14,6 +14,7 @@ from applier.binlog.locating import index as indexes
 from applier.binlog.locating import search
 from applier.binlog.locating.targets import ByGtid, ByXid
 from applier.errors import ArchiveError
+from tests.support.examples import examples
 from tests.support.mutated_json import mutants
 from tests.support.plain_reading import find, gtid, read_plainly, truly
 from tests.support.small_logs import commit, insert, new_log
@@ -60,7 +61,7 @@ def tampered(archive: Path, change) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_whatever_it_says_what_is_found_is_so(archive, data):
     """A value deleted or replaced by any other, and the checksum made right: only what it leaves out may be missed."""

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from applier.errors import ArchiveError
 from tests.support import row_model as m
 from tests.support.change_collector import INT, Change, full, read
+from tests.support.examples import examples
 from tests.support.row_model import ABSENT, DELETE, INSERT, UPDATE
 
 
@@ -58,7 +59,7 @@ def bits(n):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(logs(), st.sampled_from((1, 2, 3, 5, 4096)))
 def test_every_image_comes_out_as_it_was_written(log, rows):
     """IMG-W, IMG-U, IMG-D, IMG-MIX: each event's bitmaps say what its images hold; NULL and absent are two things.
@@ -81,7 +82,7 @@ def test_columns_that_nobody_wants_change_nothing(log, data):
     assert found == expected
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.sampled_from(m.KINDS), min_size=1, max_size=8), st.sampled_from((INSERT, UPDATE, DELETE)), st.data())
 def test_a_row_that_is_cut_off_is_an_error_and_never_a_row(kinds, operation, data):
     """Images are self-delimiting, so no proper prefix of one is one: 1610, naming file, table and position."""
@@ -103,7 +104,7 @@ def test_a_row_that_is_cut_off_is_an_error_and_never_a_row(kinds, operation, dat
     assert error.value.message.startswith("row 2 ")
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.lists(st.sampled_from(m.KINDS), min_size=1, max_size=6), st.data())
 def test_damage_in_a_rows_event_gives_rows_or_an_archive_error(kinds, data):
     """Whatever bytes: an answer whose arrays are valid, or ArchiveError 1610 with the event's position."""

@@ -11,6 +11,7 @@ from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.binlog.rows.layout import plan_columns
 from applier.errors import ArchiveError
 from tests.support import row_model as m
+from tests.support.examples import examples
 from tests.support.row_model import ABSENT, BY_NAME
 
 INT, TEXT, JSON = BY_NAME["int"], BY_NAME["varchar(255)"], BY_NAME["json"]
@@ -84,7 +85,7 @@ def logs(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(logs(), st.sampled_from((1, 2, 4096)))
 def test_every_row_has_its_own_partial_columns(log, rows):
     """JD-TYPE, IMG-MIX: a bit for each JSON column of the table, in the image or not; images begin after the bits."""
@@ -114,7 +115,7 @@ def test_options_that_no_server_writes(between):
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(logs(), st.data())
 def test_damage_gives_rows_or_an_archive_error(log, data):
     """Whatever bytes: rows, or 1610; never a read past the event."""

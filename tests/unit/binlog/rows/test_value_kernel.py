@@ -15,6 +15,7 @@ from applier.mysql.wire_types import WireType as W
 from applier.mysql.zero_dates import DAY, ZERO_DAY, has_any, to_python, which
 from applier.mysql.zero_dates import number as invalid_date
 from tests.support import row_model as m
+from tests.support.examples import examples
 
 MICRO = datetime.timedelta(microseconds=1)
 ZERO = ZERO_DAY * DAY
@@ -72,7 +73,7 @@ def test_integer_keys_compare_in_the_order_of_their_values(wire_type, width):
 
 # ---- DECIMAL
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.integers(1, 38), st.data())
 def test_decimals_of_every_size(precision, data):
     scale = data.draw(st.integers(0, precision))
@@ -115,7 +116,7 @@ def test_dates_that_no_server_writes(parts):
     refused(W.DATE, 0, date_bytes(*parts))
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.dates(datetime.date(1, 1, 1)))
 def test_days_since_1970(day):
     assert decode(W.DATE, 0, date_bytes(day.year, day.month, day.day)) == [day]

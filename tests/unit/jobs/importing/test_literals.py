@@ -12,6 +12,7 @@ from applier.jobs.importing.sql.literals import column_values
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError
 from applier.mysql.zero_dates import to_python
 from applier.schema.ddl.ddl import parse_statement
+from tests.support.examples import examples
 from tests.unit.jobs.importing.test_tuple_kernel import literals_of
 
 
@@ -112,7 +113,7 @@ def quoted(data):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(data=st.data())
 def test_round_trips(data):
     """Values written as mysqldump writes them are read as they were."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from applier.jobs.importing.sql import tuple_kernel as kernels
 from applier.jobs.importing.sql.inserts import new_spans
 from keysearch.addresses import address_of
+from tests.support.examples import examples
 
 HEAD = b"INSERT INTO t VALUES "
 
@@ -101,7 +102,7 @@ def statements(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(text=statements())
 def test_wherever_the_bytes_end(text):
     """Read in two parts, cut at any byte, the rows are the same."""
@@ -115,7 +116,7 @@ def test_wherever_the_bytes_end(text):
         assert rows + parsed(text, 2, at=place)[1] == whole
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(text=st.binary(max_size=60), columns=st.integers(1, 3))
 def test_any_bytes(text, columns):
     """Whatever comes, it ends, and within the bytes."""

@@ -19,6 +19,7 @@ from applier.jobs.show.printing import EventPrinter
 from tests.recorded.show.tool_output import rows_of_json, rows_of_text
 from tests.support import row_model as m
 from tests.support.compressing import compress_events, compress_transactions
+from tests.support.examples import examples
 from tests.support.folders import CASES
 from tests.support.row_model import DELETE, INSERT, UPDATE
 
@@ -156,7 +157,7 @@ def rows(draw):
     return log_of(*events)
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(rows(), st.sampled_from((3000, 4096, 1 << 20)))
 def test_any_rows_read_the_same(mapped, room):
     assert_the_same(mapped, room)

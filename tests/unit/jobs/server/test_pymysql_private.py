@@ -27,7 +27,7 @@ def test_a_connection_takes_a_socket():
     assert "sock" in inspect.signature(connections.Connection.connect).parameters
 
 
-@pytest.mark.parametrize("name", ["connect", "write_packet", "_read_packet", "_sock"])
+@pytest.mark.parametrize("name", ["connect", "write_packet", "_create_ssl_ctx", "_read_packet", "_sock"])
 def test_what_logging_in_uses(name):
     assert hasattr(connections.Connection, name)
 
