@@ -124,7 +124,7 @@ __all__ = [
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
     raise ImportError(
         f"the jsondiff found at {jsondiff.__file__} is another package, and hides the one that comes with applier; "
-        "hint: pip uninstall jsondiff, install mysql-binlog-applier anew, or keep the other one in another environment",
+        "hint: pip uninstall jsondiff, reinstall mysql-binlog-applier, or keep the other one in another environment",
         name="jsondiff", path=jsondiff.__file__)
 
 

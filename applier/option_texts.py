@@ -102,7 +102,7 @@ def parse_seconds(text: str) -> float:
     """Parse a time between two things, "10s", "0.5s", "1m" or "2h". Raises UsageError for another text."""
     found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(s|m|h)", text)
     if found is None:
-        raise UsageError(f"{text!r} is not a time between rounds", hint="write it as 10s, 0.5s, 1m or 2h")
+        raise UsageError(f"{text!r} is not a valid interval", hint="write it as 10s, 0.5s, 1m or 2h")
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
@@ -125,7 +125,7 @@ def parse_places(texts: list[str]) -> tuple[Place, ...]:
         else:
             found = parse_place(text)
             if found.gtid_set is None:
-                raise UsageError(f"{text!r} is {found.kind}, which is not taken here",
+                raise UsageError(f"{text!r} is {found.kind}, which is not accepted here",
                                  hint="write FILE:POS or a GTID set; `applier locate --datetime` finds the place")
             places.append(str(found.gtid_set))
     return tuple(places)

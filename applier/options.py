@@ -49,7 +49,8 @@ def _check_servers(only: tuple[int, ...], ignored: tuple[int, ...]) -> None:
 def check_target(output: str, lake: str | None) -> None:
     """Raise UsageError unless there is one place to write to."""
     if bool(output) == bool(lake):
-        raise UsageError("one place is to be written to", hint="give --output for a snapshot, or --lake for the next "
+        raise UsageError("give exactly one place to write to",
+                         hint="give --output for a snapshot, or --lake for the next "
                          "version of a lake")
 
 
@@ -133,7 +134,7 @@ class ReplayOptions:
             raise UsageError("more than one place to stop", hint="give one of --stop-position, --stop-gtid, "
                              "--stop-datetime and --snapshot-at, which takes several places")
         if self.reapply and (self.start_position is None or (self.base is None and self.lake is None)):
-            raise UsageError("--reapply applies transactions again that the base has",
+            raise UsageError("--reapply applies again transactions that the base already contains",
                              hint="give --start-position, and --base or --lake, or leave out --reapply")
         _one_of("--exec-mode", self.exec_mode, ("strict", "idempotent"))
         _one_of("--route", self.route, ("auto", "walk", "shuffle"))
@@ -270,7 +271,7 @@ class ExportOptions:
 
     def __post_init__(self) -> None:
         if not self.definitions and not self.rows:
-            raise UsageError("without definitions and without rows nothing is left", hint="leave out --data-only or "
+            raise UsageError("an export without definitions and without rows is empty", hint="leave out --data-only or "
                              "--no-data")
         _one_of("--format", self.format, ("sql", "tsv"))
         _check_engine(self.engine, self.master, self.conf)
@@ -388,7 +389,7 @@ class ChangeFilesOptions:
     def __post_init__(self) -> None:
         _one_of("--format", self.format, CHANGE_FORMATS)
         if self.spreadsheet_safe and self.format != "csv":
-            raise UsageError("--spreadsheet-safe is for CSV", hint="add --format csv, or leave it out")
+            raise UsageError("--spreadsheet-safe applies only to CSV", hint="add --format csv, or leave it out")
 
 
 @dataclass(frozen=True)
@@ -436,7 +437,7 @@ class UndoOptions:
         _one_of("--on-conflict", self.on_conflict, ON_CONFLICT)
         bounds = self.start_position, self.stop_position, self.start_datetime, self.stop_datetime
         if self.gtids is None and not any(bound is not None for bound in bounds):
-            raise UsageError("the transactions to undo are not chosen",
+            raise UsageError("no transactions to undo are selected",
                              hint="give --gtids, or where they begin and end: --start-position, --stop-position, "
                                   "--start-datetime, --stop-datetime")
 

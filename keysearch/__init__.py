@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 __all__ = [
     "AccessPath", "ColumnInfo", "KeyBytes", "KeyInfo", "addresses", "caches", "checked", "choose",
     "choose_access_path", "collation", "encode_keys", "equality_keys", "find_ranges", "is_exact", "is_ordered",
-    "kernel_cache", "keybytes", "keybytes_kernel", "keyrules", "memory", "numba_doors", "processor",
+    "kernel_cache", "keybytes", "keybytes_kernel", "keyrules", "memory", "numba_private", "processor",
     "records",
 ]
 

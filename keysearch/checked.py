@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from keysearch import kernel_cache, numba_doors
+from keysearch import kernel_cache, numba_private
 from keysearch.addresses import (
     BAD,
     BAD_SIZE,
@@ -51,7 +51,7 @@ class WildAccess(Exception):
         return WildAccess, (*self._place, self._said)
 
 
-class _CheckedKernel(numba_doors.CompiledKernel):
+class _CheckedKernel(numba_private.CompiledKernel):
     """A kernel during whose call nobody registers memory."""
 
     def __call__(self, *arguments: Any) -> Any:
@@ -63,9 +63,9 @@ class _CheckedKernel(numba_doors.CompiledKernel):
                 TABLE.forget_taken()
 
 
-def kernel(function: Any) -> numba_doors.Kernel:
+def kernel(function: Any) -> numba_private.Kernel:
     """Decorate a function that Python calls, as `memory.kernel` does in the other build."""
-    made: numba_doors.Kernel = kernel_cache.keep(inline(function))
+    made: numba_private.Kernel = kernel_cache.keep(inline(function))
     made.__class__ = _CheckedKernel
     return made
 
@@ -94,8 +94,8 @@ def _compare_index(context: Any, builder: Any, index: Any, length: Any, axis: An
 
 
 def _raise(context: Any, builder: Any, action: str) -> None:
-    file, line, function = numba_doors.place_in_source()
-    numba_doors.generate_raise(context, builder, WildAccess, (action, short_path(file), line, function))
+    file, line, function = numba_private.place_in_source()
+    numba_private.generate_raise(context, builder, WildAccess, (action, short_path(file), line, function))
 
 
 def _head_pointer(module: ir.Module) -> ir.GlobalVariable:
@@ -181,7 +181,7 @@ def _take(address: Any, size: Any) -> Any:
 if ON:
     kernel_cache.install()
     llvmlite.binding.add_symbol(_HEAD, TABLE.head.ctypes.data)
-    numba_doors.compare_indices_by(_compare_index)
+    numba_private.compare_indices_by(_compare_index)
     _compiled = [numba.cfunc("int64(int64, int64)", cache=True)(function) for function in (_is_registered, _take)]
     for _symbol, _made in zip((_IS_REGISTERED, _TAKE), _compiled):
         llvmlite.binding.add_symbol(_symbol, _made.address)

@@ -21,7 +21,7 @@ from typing import Any
 import llvmlite
 import numba
 
-from keysearch import caches, numba_doors, processor
+from keysearch import caches, numba_private, processor
 from keysearch.addresses import is_checked
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -34,18 +34,18 @@ def install() -> None:
     """Have Numba compile for the processor that is chosen, and keep the kernels of these packages here, and those of
     any others where it keeps them by itself."""
     processor.choose()
-    numba_doors.ask_first(KernelLocator)
+    numba_private.ask_first(KernelLocator)
 
 
 def keep(kernel: Any) -> Any:
     """Have the compiled code of a function looked for and kept; returns the function."""
-    return numba_doors.keep(kernel, _shipped_of)
+    return numba_private.keep(kernel, _shipped_of)
 
 
 def directory() -> str:
     """The user's directory of all kernels for this Python, Numba, llvmlite, processor and build; it may not be there
     yet. It is a private one where others could write to the cache."""
-    base = numba_doors.wanted_directory() or caches.user_folder("mysql-binlog-applier")
+    base = numba_private.wanted_directory() or caches.user_folder("mysql-binlog-applier")
     return caches.usable(os.path.join(base, _made_for()), is_needed=not (SHIPPED / _made_for()).is_dir())
 
 
@@ -74,7 +74,7 @@ def _made_for() -> str:
     return "-".join(parts + ["checked"] * is_checked())
 
 
-class KernelLocator(numba_doors.SourceLocator):
+class KernelLocator(numba_private.SourceLocator):
     """Tells Numba the directory for the kernels of a module below `ROOT`."""
 
     @staticmethod

@@ -1,6 +1,6 @@
 """How Numba compiles kernels, and the functions that only kernels call, with what its compiler does not promise.
 
-A version of Numba that changed it is found by test_numba_doors, which names what is gone.
+A version of Numba that changed it is found by test_numba_private, which names what is gone.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ of them, or lacks carry-less multiplication (CRC32 is made of it), gets kernels 
 from collections.abc import Set
 from typing import NamedTuple
 
-from keysearch import numba_doors
+from keysearch import numba_private
 
 
 class Processor(NamedTuple):
@@ -42,11 +42,11 @@ def level_of(features: Set[str]) -> Processor | None:
 def choose() -> None:
     """Have Numba compile for this processor's level. Where it has none, where Numba was told a processor (its
     NUMBA_CPU_NAME) or has compiled already for this one, that stays."""
-    level = level_of(numba_doors.host_features())
-    if level and not numba_doors.is_told_processor() and not numba_doors.has_begun():
-        numba_doors.compile_for(*level)
+    level = level_of(numba_private.host_features())
+    if level and not numba_private.is_told_processor() and not numba_private.has_begun():
+        numba_private.compile_for(*level)
 
 
 def chosen() -> Processor:
     """The processor that kernels are compiled for."""
-    return Processor(*numba_doors.compiled_for())
+    return Processor(*numba_private.compiled_for())

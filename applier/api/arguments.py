@@ -115,7 +115,7 @@ def point(given: Place | Time | str, *kinds: str) -> places_in_logs.Place:
     for a place of another kind, and for what is none."""
     found = _point(given)
     if kinds and found.kind not in kinds:
-        raise UsageError(f"{found.text} is {found.kind}, which is not taken here", hint=f"give {' or '.join(kinds)}")
+        raise UsageError(f"{found.text} is {found.kind}, which is not accepted here", hint=f"give {' or '.join(kinds)}")
     return found
 
 
@@ -206,7 +206,7 @@ def _bound(found: places_in_logs.Place) -> Bound:
 def chosen_gtids(given: str | GtidSet | None) -> str | None:
     """Transactions, as text. Raises UsageError for a set that does not name them."""
     if isinstance(given, GtidSet) and given.domains:
-        raise UsageError(f"the GTID set {given} is a place in a MariaDB log, and names no transactions",
+        raise UsageError(f"the GTID set {given} is a position in a MariaDB log, and does not name transactions",
                          hint="stop there, or give GTIDs one by one, as text: 0-1-5,0-1-7")
     return None if given is None else str(given)
 

@@ -154,7 +154,8 @@ class Writer:
         for version in self._history.live():
             if version.definition.full_name == name:
                 return version.definition
-        raise UsageError(f"nothing defines the table {name}", hint="write its CREATE TABLE with query, or give schema")
+        raise UsageError(f"the table {name} has no definition",
+                         hint="write its CREATE TABLE with query, or give schema")
 
     def _rows(self, table: TableDefinition, before: dict[str, pa.Array] | None, after: dict[str, pa.Array] | None,
               diffs: tuple[str, ...] = ()) -> None:

@@ -110,7 +110,7 @@ def diff(
     from applier.jobs.diff import job
 
     if (after is None) == (binlogs is None) or (after is not None and stop is not None):
-        raise UsageError("two snapshots are compared, or one and where binlogs lead it",
+        raise UsageError("a diff compares a snapshot with another one, or with its state after more binlogs",
                          hint="give either another snapshot, or --binlogs")
     stop_at(stop)
     filter, watch = table_filter(tables, ignore_tables), watcher(progress)

@@ -53,9 +53,9 @@ def publish(
     if delta is not None and iceberg is None and warehouse is None:
         return publish_delta(uri, path(delta), chosen, change_data=change_data)
     if iceberg is None or delta is not None or change_data:
-        raise UsageError("a snapshot is published in a catalog of Iceberg, or as tables of Delta",
-                         hint="give --iceberg, with --warehouse where it is needed, or --delta, with --change-data if "
-                              "that is wanted")
+        raise UsageError("a snapshot is published either to an Iceberg catalog or as Delta tables",
+                         hint="give --iceberg (with --warehouse if the catalog needs it) or --delta (with "
+                              "--change-data if you want it)")
     return publish_iceberg(uri, iceberg, None if warehouse is None else path(warehouse), chosen)
 
 
@@ -91,7 +91,7 @@ def published(
     """
     chosen, place = table_filter(tables, ignore_tables), None if as_of is None else point(as_of)
     if (iceberg is None) == (delta is None):
-        raise UsageError("where tables were published is not said", hint="give --iceberg or --delta, one of them")
+        raise UsageError("neither --iceberg nor --delta says where the tables were published", hint="give one of them")
     if delta is not None:
         return delta_as_of(path(delta), place, chosen)
     assert iceberg is not None

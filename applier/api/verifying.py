@@ -115,13 +115,13 @@ def verify(
     from applier.jobs.verify.comparing import compare_with_answers
 
     if (against is None) == (server is None) or (server is None and (binlogs is not None or defaults_file is not None)):
-        raise UsageError("a snapshot is compared with a server, or with its answers",
-                         hint="give --server, with --binlogs and --defaults-file where they are needed, or --against")
+        raise UsageError("a snapshot is compared either with a server or with its answers",
+                         hint="give either --server or --against; --binlogs and --defaults-file belong to --server")
     if for_repair and server is None:
-        raise UsageError("a repair needs the values that the server has, and sums do not have them",
+        raise UsageError("a repair needs the server's values, and sums do not contain them",
                          hint="give --server")
     if against is not None and not paths(against):
-        raise UsageError("against names no file", hint="give what a client printed of its answers")
+        raise UsageError("against names no file", hint="give the file with the answers that a client printed")
     loaded, watch, filter = manifest.load(_uri(snapshot)), watcher(progress), table_filter(tables, ignore_tables)
     compiling.ensure("verify against a server", watch)
     if against is not None:
@@ -161,8 +161,8 @@ def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, snapshot: ma
         if is_at(led.position, position):
             return led
         reason = f"they lead to {led.position.gtid_set or led.position}"
-    raise UsageError(f"the binlogs do not lead to {position}, where the server stands: {reason}",
-                     file=binlogs[-1], hint="are they of this server, or of its source? the newest must be among them")
+    raise UsageError(f"the binlogs do not reach {position}, the server's position: {reason}",
+                     file=binlogs[-1], hint="give the binlogs of this server or of its source, including the newest")
 
 
 def _as_it_was_made(snapshot: manifest.Snapshot) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class ApplyTask:
 
 @dataclasses.dataclass(frozen=True)
 class TaskShare:
-    """What is one task's own: units by id of their version, and the ids of the versions whose changes it reads."""
+    """The units that a task applies, by id of their table version, and the versions whose changes it reads."""
 
     units: dict[int, tuple[UnitSpec, ...]]
     reads: frozenset[int]

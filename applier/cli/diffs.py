@@ -102,7 +102,7 @@ def _stop(position: str | None, gtid: str | None, time: str | None) -> tuple[str
     from applier.option_texts import parse_stop_position
 
     if sum(given is not None for given in (position, gtid, time)) > 1:
-        raise UsageError("two places to stop are given", hint="give one of the --stop-… options")
+        raise UsageError("more than one place to stop", hint="give one of the --stop-… options")
     if position is not None:
         return parse_stop_position(position)
     return gtid if time is None else parse_time(time)

@@ -69,7 +69,9 @@ def history(
     from applier.schema.table_filter import one_table
 
     if (key is None) == (output is None):
-        raise UsageError("what to show is not said", hint="give --key for one row, or --output for all of them")
+        raise UsageError("neither one row nor an output is given",
+                         hint="give --key to show one row, or --output to write all of "
+                                                          "them")
     options = ChangesOptions(
         keyed(binlogs, keyring, key_file, key_file_secret), base, schema, None,
         None if stop_position is None else parse_stop_position(stop_position),

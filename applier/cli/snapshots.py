@@ -42,7 +42,7 @@ def status(
         _print_published(iceberg, delta, as_of, tables, ignore_tables, json=json)
         return
     if iceberg is not None or delta is not None or tables or ignore_tables:
-        raise UsageError("a snapshot was named, and something else, too",
+        raise UsageError("both a snapshot and published tables are given",
                          hint="name a snapshot or a lake, or give --iceberg or --delta, with --tables")
     loaded = manifest.load(version_of(snapshot, as_of))
     if json:

@@ -110,8 +110,8 @@ def _statements(console: Console, summary: Summary) -> None:
         return
     grid = new_grid("DDL")
     for one in summary.statements[:_STATEMENTS]:
-        grid.add(_with_place(short(one.sql), f"{when(one.time)}, {one.file}:{one.position}", one.server_id,
-                                  one.thread_id, one.user or "", one.database))
+        place = ", ".join(filter(None, (when(one.time), f"{one.file}:{one.start}", one.gtid)))
+        grid.add(_with_place(short(one.sql), place, one.server_id, one.thread_id, one.user or "", one.database))
     grid.print(console)
     _more(console, summary.n_statements - _STATEMENTS, "statements")
 

@@ -90,7 +90,7 @@ def verify(
 
         print_lines([verify_sql(snapshot, hash=hash.value, tables=tables, ignore_tables=ignore_tables)])
     elif tables or ignore_tables or hash is not Hash.crc32:
-        raise UsageError("--tables, --ignore-tables and --hash are about a server", file=snapshot,
+        raise UsageError("--tables, --ignore-tables and --hash apply only to a comparison with a server", file=snapshot,
                          hint="give --sql, --against or --server, too; all files of a snapshot are verified")
     else:
         _files(snapshot, json)
@@ -110,7 +110,7 @@ def _files(snapshot: str, json: bool) -> None:
         print_verified(verified)
     if verified.damaged:
         raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are damaged, missing or unknown",
-                            file=snapshot, hint="take them from a backup, or replay or import the snapshot anew")
+                            file=snapshot, hint="restore them from a backup, or replay or import the snapshot again")
 
 
 def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool,

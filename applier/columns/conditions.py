@@ -27,11 +27,11 @@ def are_true(definition: TableDefinition, rows: pa.Table, where: str) -> np.ndar
     try:
         values = evaluate(where, column, rows.num_rows, session).of_rows(rows.num_rows)
     except NotComputable as error:
-        raise UsageError(f"the rows of --where cannot be told: {error.message}", table=definition.full_name,
+        raise UsageError(f"cannot evaluate --where: {error.message}", table=definition.full_name,
                          hint="name columns of this table, and choose it with --tables if there are others") from None
     whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     kind = whole.type
     if not (pa.types.is_decimal(kind) or pa.types.is_primitive(kind) or pa.types.is_null(kind)):
-        raise UsageError("--where is neither true nor false", hint="compare columns with values, as in n = 5")
+        raise UsageError("--where is not a condition", hint="compare columns with values, as in n = 5")
     are: np.ndarray = np.asarray(pc.not_equal(whole.cast(pa.float64()), 0.0).fill_null(False))
     return are

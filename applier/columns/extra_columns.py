@@ -78,8 +78,8 @@ class ExtraColumns:
 
     def _ambiguous(self, name: str) -> SchemaError:
         column = self._definition.column(name)
-        return SchemaError(f"column {name} is generated from ({column.expression}), and an image has another value of "
-                           "it without the columns that it depends on: a replica may keep it or not",
+        return SchemaError(f"column {name} is generated from ({column.expression}), and an image changes it without "
+                           "the columns that it depends on: a replica's value of it cannot be determined",
                            table=self._definition.full_name, hint="replay logs written with binlog_row_image=FULL, or "
                            "leave the table out with --ignore-tables")
 

@@ -113,7 +113,8 @@ def _type(kind: int, metadata: int, unsigned: bool, collation: Charset | None, t
         return replace(text, base="varchar" if is_text else "varbinary", length=length, compressed=compressed)
     if kind == WireType.STRING:
         return replace(text, base="char" if is_text else "binary", length=length)
-    raise SchemaError(f"the log says too little about a column of type {WireType(kind).name}", table=table,
+    raise SchemaError(f"the log's metadata are not enough to decode a column of type {WireType(kind).name}",
+                      table=table,
                       hint="give the CREATE TABLE with --schema")
 
 
@@ -121,7 +122,7 @@ def _charset(collation: int, table: str) -> Charset:
     try:
         return by_id(collation)
     except KeyError:
-        raise SchemaError(f"the collation number {collation} is not known", table=table,
+        raise SchemaError(f"unknown collation number {collation}", table=table,
                           hint="give the CREATE TABLE with --schema") from None
 
 

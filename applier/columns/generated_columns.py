@@ -250,15 +250,16 @@ class AfterImages:
     def _chained(self, number: int) -> SchemaError:
         column = self._definition.columns[number]
         return SchemaError(f"column {column.name} is generated from ({column.expression}), which names generated "
-                           "columns, and images lack it: what a replica's key then contains cannot be known",
+                           "columns, and the images do not contain it: the value in a replica's key cannot be "
+                           "determined",
                            table=self._definition.full_name, hint=_HINT)
 
     def _not_told(self, number: int, rows: np.ndarray) -> SchemaError:
         column = self._definition.columns[number]
         names = ", ".join(self._definition.columns[source].name for source in self._sources(number)
                           if (rows & ~self._is_known(source)).any())
-        return SchemaError(f"column {column.name} is generated from ({column.expression}), and an image has some of "
-                           f"these columns, but not {names}, so the row's value cannot be known",
+        return SchemaError(f"column {column.name} is generated from ({column.expression}), and an image contains some "
+                           f"of these columns, but not {names}, so the row's value cannot be determined",
                            table=self._definition.full_name,
                            hint=_FULL)
 

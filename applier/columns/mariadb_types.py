@@ -39,13 +39,14 @@ def _inflate(value: bytes, row: int) -> bytes:
     body = 1 + (header & 7)
     length = int.from_bytes(value[1:body])
     if length > _LONGEST:
-        raise ArchiveError(f"a compressed value in row {row} says that it is of {length} bytes, more than a server "
-                           "takes", errno=CORRUPT_EVENT)
+        raise ArchiveError(f"a compressed value in row {row} claims {length} bytes, more than a server accepts",
+                           errno=CORRUPT_EVENT)
     stream = zlib.decompressobj(-zlib.MAX_WBITS if header & 8 else zlib.MAX_WBITS)
     try:
         plain = stream.decompress(value[body:], length + 1)  # never more than it says, whatever the stream holds
     except zlib.error as error:
         raise ArchiveError(f"a compressed value is damaged in row {row}: {error}", errno=CORRUPT_EVENT) from None
     if len(plain) != length or not stream.eof:
-        raise ArchiveError(f"a compressed value in row {row} is not of {length} bytes, as it says", errno=CORRUPT_EVENT)
+        raise ArchiveError(f"a compressed value in row {row} does not have the {length} bytes that it claims",
+                           errno=CORRUPT_EVENT)
     return plain

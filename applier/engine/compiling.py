@@ -1,7 +1,7 @@
 """Compiles kernels before tasks need them: several at a time, once for a machine, with progress.
 
 Where a wheel brought them, there is nothing to do. Else Numba would compile each when it is first called; of processes
-that need the same one, one compiles and the others wait (keysearch.numba_doors). That is what happens to kernels that
+that need the same one, one compiles and the others wait (keysearch.numba_private). That is what happens to kernels that
 few replays need. All others are compiled here first, in a process for each core. A file in the directory of a module's
 kernels says that all of them are there.
 """
@@ -90,8 +90,8 @@ def lock_cache() -> IO[str]:
         caches.make(str(cache))
         return open(cache / "compile.lock", "w")
     except OSError as error:
-        raise UsageError(f"compiled kernels cannot be kept: {reason(error)}", file=str(cache),
-                         hint="name another cache folder in XDG_CACHE_HOME") from None
+        raise UsageError(f"cannot keep compiled kernels: {reason(error)}", file=str(cache),
+                         hint="set XDG_CACHE_HOME to another directory") from None
 
 
 def missing_for(job: str) -> dict[str, Path]:
@@ -148,7 +148,7 @@ def compile_all(modules: tuple[str, ...], progress: Progress) -> None:
 def compile_missing(modules: tuple[str, ...]) -> None:
     """Compile those of these modules' kernels that are not compiled, and that no other process compiles."""
     from applier.kernels.signatures import signatures
-    from keysearch.numba_doors import compile_unless_busy
+    from keysearch.numba_private import compile_unless_busy
 
     for signature in signatures(modules):
         _try(compile_unless_busy, signature.kernel, signature.types)

@@ -165,7 +165,7 @@ def _write(file: IO[bytes], open_stream: _OpenStream) -> None:
         while part := stream.read(READ_BYTES):
             written += len(part)
             if written > MOST_BYTES:
-                raise ArchiveError(f"unpacked it has more than {MOST_BYTES >> 30} GB: that is no binlog",
+                raise ArchiveError(f"the decompressed file has more than {MOST_BYTES >> 30} GB, which no binlog has",
                                    file=stream.uri)
             if written > room:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

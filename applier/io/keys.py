@@ -49,8 +49,8 @@ class KeyFiles:
         for path in self.keyrings:
             _keyring(path)
         if self.secret is not None and not self.key_files:
-            raise UsageError("there is a secret of a key file, and no key file", file=self.secret,
-                             hint="name the key file, too")
+            raise UsageError("a secret of a key file is given without the key file", file=self.secret,
+                             hint="also give the key file")
         self.binlog_keys()
 
     def master_key(self, name: str) -> bytes | None:
@@ -105,9 +105,9 @@ def _keyring(path: str) -> dict[str, bytes]:
         return dict(_of_plugin(data) if data.startswith(_PLUGIN_START) else _of_component(json.loads(data)))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, struct.error):
         pass  # what it says may hold keys
-    raise UsageError("this is no keyring of component_keyring_file or keyring_file", file=path,
-                     hint="the keys of other keyrings (Vault, KMIP, OCI, AWS) stay where they are: copy the logs from "
-                          "the server with mysqlbinlog --read-from-remote-server --raw, which decrypts them")
+    raise UsageError("this is not a keyring of component_keyring_file or keyring_file", file=path,
+                     hint="the keys of other keyrings (Vault, KMIP, OCI, AWS) cannot be read: copy the logs from the "
+                          "server with mysqlbinlog --read-from-remote-server --raw, which decrypts them")
 
 
 def _of_component(document: Any) -> Iterator[tuple[str, bytes]]:
@@ -123,7 +123,7 @@ def _of_plugin(data: bytes) -> Iterator[tuple[str, bytes]]:
         fields, place = [], at + 40
         for size in sizes:
             if size > len(data) - place:
-                raise ValueError("a record that is cut off")
+                raise ValueError("a truncated record")
             fields.append(data[place : place + size])
             place += size
         yield fields[0].decode(), bytes(byte ^ _PLUGIN_MASK[i % len(_PLUGIN_MASK)] for i, byte in enumerate(fields[3]))
@@ -144,9 +144,9 @@ def _binlog_key(path: str, secret: str | None) -> bytes:
             raise UsageError("the key file is not encrypted with this secret, or has no key 1", file=path,
                              hint="give the server's file_key_management_filekey")
     if key is None:
-        raise UsageError("the key file has no key 1, by which MariaDB encrypts binlogs", file=path,
+        raise UsageError("the key file has no key 1, which MariaDB encrypts binlogs with", file=path,
                          hint="give the file that the server's file_key_management_filename names; the keys of other "
-                              "plugins stay where they are: copy the logs from the server with mariadb-binlog "
+                              "plugins cannot be read: copy the logs from the server with mariadb-binlog "
                               "--read-from-remote-server --raw, which decrypts them")
     return key
 
@@ -184,5 +184,5 @@ def _read(path: str) -> bytes:
         with open(path, "rb") as file:
             return file.read(_LARGEST)
     except OSError as error:
-        raise UsageError(f"the file with keys cannot be read: {reason(error)}", file=path,
+        raise UsageError(f"cannot read the file of keys: {reason(error)}", file=path,
                          hint="every machine that reads the logs needs it, at the same path") from error

@@ -80,7 +80,7 @@ class MappedFile:
         """Raises ArchiveError where bytes were read that the file does not have any more: zeros came in their place."""
         if lost_pages.has_lost(self.address):
             raise ArchiveError(f"the file shrank while it was read: it had {self.size} bytes", file=self.uri,
-                               hint="give files that nobody changes meanwhile")
+                               hint="give files that do not change during the run")
 
     def close(self) -> None:
         """Stop sharing the mapping; its memory is unmapped with the last reference to `array`."""
@@ -171,8 +171,9 @@ def _map_copy(key: _Key) -> MappedFile:
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise
-        raise ArchiveError(f"{temporary_directory()} has no room for a copy of its plain bytes", file=uri,
-                           hint="free space there, or name another directory by TMPDIR, for Spark by SPARK_LOCAL_DIRS"
+        raise ArchiveError(f"{temporary_directory()} has no room for a decompressed or decrypted copy of the file",
+                           file=uri,
+                           hint="free space there, or set TMPDIR (for Spark SPARK_LOCAL_DIRS) to another directory"
                            ) from error
     try:
         return _map_descriptor(uri, copy.descriptor, on_end=copy.drop)

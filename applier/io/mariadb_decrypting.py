@@ -46,8 +46,8 @@ def decrypted_mariadb(start: bytes, stream: Stream, keys: KeyFiles, uri: str) ->
         given = "none of the key files has its key" if keys.key_files else "there is no key file"
         raise EncryptedBinlog(f"the binlog is encrypted, and {given}", file=uri, position=at,
                               hint="--key-file FILE, the server's file_key_management_filename when it wrote the log "
-                                   "(several may be given); keys of other plugins stay where they are: copy the log "
-                                   "with mariadb-binlog --read-from-remote-server --raw")
+                                   "(several may be given); keys of other plugins cannot be read: copy the log with "
+                                   "mariadb-binlog --read-from-remote-server --raw")
     return Joined(start[:end], _Decrypted(first, stream, cipher, end))
 
 

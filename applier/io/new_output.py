@@ -20,7 +20,7 @@ def check_new(path: str) -> None:
             return
         mode = stat.S_IFREG
     if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
-        raise UsageError("the output exists already", file=path, hint="choose a name that does not exist")
+        raise UsageError("the output already exists", file=path, hint="choose a name that does not exist")
 
 
 @contextmanager

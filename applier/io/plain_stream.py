@@ -90,8 +90,8 @@ class _Unpacked:
             return self._stream.read(size)
         except (OSError, EOFError, lzma.LZMAError) as error:
             what = reason(error) if isinstance(error, OSError) else str(error)
-            raise ArchiveError(f"the file cannot be unpacked with {self._packing}: {what}", file=self._uri,
-                               hint="it is not whole, or damaged: copy it again, or pack the server's file again"
+            raise ArchiveError(f"cannot decompress the file with {self._packing}: {what}", file=self._uri,
+                               hint="it is truncated or damaged: copy it again, or compress the server's file again"
                                ) from error
 
 

@@ -62,9 +62,9 @@ def _check(location: str) -> None:
     if not whole:
         raise UsageError("paths are UTF-8 without a NUL", file=printable(location), hint="rename the file")
     if is_uri(location) and _has_password(location):
-        raise UsageError("a password or a secret key is in a uri, where lists of processes and manifests show it",
-                         hint="leave it out there; the environment has it (AWS_ACCESS_KEY_ID and "
-                              "AWS_SECRET_ACCESS_KEY), or the store's own file of credentials")
+        raise UsageError("the URI contains a password or a secret key, which process lists and manifests would show",
+                         hint="remove it, and give it in the environment (AWS_ACCESS_KEY_ID and "
+                              "AWS_SECRET_ACCESS_KEY), or in the store's own credentials file")
 
 
 def _has_password(uri: str) -> bool:

@@ -4,7 +4,7 @@ A server that has not logged in the user after `ANSWER_SECONDS` is given up, and
 statement in that time. Statements that read whole tables have `TABLE_SECONDS` (`allow_long_answers`). The kernel's
 keepalive ends a connection to a machine that is gone within two minutes, however long an answer may take.
 
-What is used of PyMySQL beside its documentation is named in tests/unit/jobs/server/test_pymysql_doors.py.
+What is used of PyMySQL beside its documentation is named in tests/unit/jobs/server/test_pymysql_private.py.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
     try:
         import pymysql  # type: ignore[import-untyped]  # it has no types
     except ImportError:
-        raise NotInstalled("PyMySQL is not installed, and it is what asks a server",
+        raise NotInstalled("PyMySQL, which talks to servers, is not installed",
                            hint=f"pip install 'mysql-binlog-applier[server]', {instead}") from None
     if pymysql.VERSION[:3] < _OLDEST_PYMYSQL:
-        raise NotInstalled(f"PyMySQL {pymysql.VERSION_STRING} is too old: it hands out passwords without a check",
+        raise NotInstalled(f"PyMySQL {pymysql.VERSION_STRING} is too old: it sends passwords without a check",
                            hint="pip install --upgrade 'mysql-binlog-applier[server]'")
     from applier.jobs.server.passwords import PasswordRules, plugins
     from applier.jobs.server_protocol import CheckedConnection
@@ -76,7 +76,8 @@ def connect(address: ServerAddress, instead: str, hints: Mapping[object, str], *
         cause = getattr(error, "original_exception", None)
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise UsageError(f"{address} has a certificate that the option file does not trust: {cause.verify_message}",
-                             hint="is it the server that was meant? ssl-ca names who signs its certificate") from None
+                             hint="check that it is the right server; ssl-ca names the authority that signs its "
+                                  "certificate") from None
         raise refusal(address, "cannot be reached", error, hints) from None
     return connection, errors
 

@@ -107,7 +107,7 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
         """Close the connection, of which nothing more can be read, and return the error."""
         self._force_close()
         return ServerAnswerError(f"{self.host}:{self.port}: {what}",
-                                 hint="is it a server of MySQL or MariaDB, and nothing else that answers there?")
+                                 hint="check that a MySQL or MariaDB server answers there")
 
 
 def _number(packet: bytes) -> int:

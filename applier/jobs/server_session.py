@@ -53,8 +53,8 @@ class ServerSession:
         except ApplierError:
             raise
         except (ValueError, TypeError, LookupError) as error:
-            raise ServerAnswerError(f"{self._address}: the answer to {statement[:60]!r} is not what was asked for",
-                                    hint="is it a server of MySQL or MariaDB, and nothing else that answers there?"
+            raise ServerAnswerError(f"{self._address}: the answer to {statement[:60]!r} is malformed",
+                                    hint="check that a MySQL or MariaDB server answers there"
                                     ) from error
 
 

@@ -3,7 +3,7 @@
 import importlib
 from pathlib import Path
 
-from keysearch.numba_doors import Kernel, is_kept
+from keysearch.numba_private import Kernel, is_kept
 
 PACKAGES = ("keysearch", "jsondiff", "applier")
 

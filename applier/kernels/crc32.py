@@ -15,7 +15,7 @@ from numba.extending import intrinsic
 
 from keysearch import processor
 from keysearch.memory import inline, load_u8, load_u32
-from keysearch.numba_doors import global_constant
+from keysearch.numba_private import global_constant
 
 HAS_CARRYLESS_MULTIPLY = processor.chosen().has("pclmul", "ssse3")
 """Of the processor that kernels are compiled for, which may be less than this one."""

@@ -14,7 +14,7 @@ import numpy as np
 from numba import from_dtype, types
 from numba.np.numpy_support import as_dtype
 
-from keysearch.numba_doors import is_compiled
+from keysearch.numba_private import is_compiled
 
 TABLE = Path(__file__).with_suffix(".txt")
 _LINE = re.compile(r"([\w.]+)\.(\w+)\((.*)\)")

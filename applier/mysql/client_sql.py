@@ -23,6 +23,8 @@ _QUOTED = re.compile(r"""--\s[^\n]*|'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(
 _LINE_END = re.compile(r"(?<=[^\x00-\x7f])\\[nr]")
 _MISREAD_TEXT = re.compile(r"[^\x00-\x7f]\\")
 _MISREAD_NAME = re.compile(r"[^\x00-\x7f]`")
+_DROPPED = "\\\n"
+"""In a name: MySQL's client drops a backslash at the end of a line."""
 _BARE = re.compile(r"(?:[0-9]*[\u0080-\uffff]|[A-Za-z_])[0-9A-Za-z_$\u0080-\uffff]*")
 """Names that need no quotes; one that has a character beyond ASCII is no keyword."""
 _END = re.compile(r"\s*(?:;|\Z)")
@@ -34,7 +36,7 @@ def for_clients(sql: str) -> str:
     Names that could be misread lose their backquotes, and line ends in text their backslashes. Raises SchemaError for a
     name or a text that cannot be written so.
     """
-    return sql if sql.isascii() else _QUOTED.sub(_rewritten, sql)
+    return sql if sql.isascii() and _DROPPED not in sql else _QUOTED.sub(_rewritten, sql)
 
 
 def _rewritten(match: re.Match[str]) -> str:
@@ -44,6 +46,8 @@ def _rewritten(match: re.Match[str]) -> str:
     if quoted[0] != "`":
         text = _LINE_END.sub(lambda end: "\n" if end[0] == "\\n" else "\r", quoted)
         return _refused("text", quoted) if _MISREAD_TEXT.search(text) else text
+    if _DROPPED in quoted:
+        return _refused("name", quoted)
     if not _MISREAD_NAME.search(quoted):
         return quoted
     name = quoted[1:-1]

@@ -16,7 +16,8 @@ class Session:
     it is not known. `time_zone` is the session's ("+02:00", "Europe/Rome"), or SYSTEM, which the log does not resolve.
     `sql_mode` has the names of modes that change values, `literals` is the character set of literals without an
     introducer and `collation` the one in which they are compared, None where it is not known, `lc_time_names` the
-    number of the language of days and months, 0 for English."""
+    number of the language of days and months, 0 for English. `last_timestamp` is MariaDB's last TIMESTAMP in
+    microseconds, None where it is not known, and `server_version` is the server's, "" where it is not known."""
 
     flavour: str = "mysql"
     sql_mode: str = ""
@@ -25,6 +26,8 @@ class Session:
     literals: str = "utf8mb4"
     collation: str | None = None
     lc_time_names: int = 0
+    last_timestamp: int | None = None
+    server_version: str = ""
 
     def in_zone(self, instant: int) -> int | None:
         """A time in microseconds UTC as the session's clock shows it, None where the log does not tell its zone."""

@@ -92,9 +92,9 @@ def cascades_of(history: SchemaHistory, used: list[UsedTable], *, idempotent: bo
         changing |= {edge.child.id for edge in more}
     for edge in live:
         if told[edge] is None:
-            raise SchemaError(f"whether the server follows the foreign key {edge.key.name} of "
-                              f"{edge.child.definition.full_name} is not known: no known key of the table that it "
-                              "refers to begins with the columns that it refers to",
+            raise SchemaError(f"it is unknown whether the server follows the foreign key {edge.key.name} of "
+                              f"{edge.child.definition.full_name}: no known key of the referenced table begins with "
+                              "the referenced columns",
                               table=edge.parent.definition.full_name, hint="leave both tables out with --ignore-tables")
     unfollowed = defaultdict(set)
     for edge, is_followed in told.items():

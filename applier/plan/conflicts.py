@@ -89,7 +89,7 @@ def _gtid_events(uri: str, positions: np.ndarray, outlines: Sequence[Outline]) -
             wanted = np.flatnonzero(split_of == split)
             found = np.empty(len(wanted), np.int64)
             if not find_gtids(file.address, int(starts[split]), file.size, positions[wanted], found):
-                raise ArchiveError("the events here do not follow one another", file=uri, position=int(starts[split]),
-                                   errno=CORRUPT_EVENT, hint="the file changed while it was replayed")
+                raise ArchiveError("the events here are not contiguous", file=uri, position=int(starts[split]),
+                                   errno=CORRUPT_EVENT, hint="the file changed during the replay")
             gtids[wanted] = found
     return gtids

@@ -88,7 +88,7 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
     number = archive.index_of(position.file)
     file = archive.files[number]
     if position.offset > file.log_bytes:
-        raise ArchiveError(f"the base snapshot stands at {position}, and the file ends at {file.log_bytes}",
+        raise ArchiveError(f"the base snapshot is at {position}, but the file ends at {file.log_bytes}",
                            file=position.file, errno=LOG_GAP,
                            hint="the base is newer than these logs, or of another server")
     return archive.files[number:], position.offset
@@ -107,17 +107,18 @@ def check_base(base: Snapshot, first: Outline) -> None:
     executed, before = GtidSet.parse(base.position.gtid_set), first.previous_gtids.followed_by(first.gtids_before)
     if missing := before.subtract(executed):
         place = f"position {base.position.offset} of {first.name}" if first.gtids_before else first.name
-        raise ArchiveError(f"transactions {missing} came before {place}, and the base snapshot does not have them",
+        raise ArchiveError(f"transactions {missing} precede {place}, and the base snapshot does not contain them",
                            file=first.name, errno=LOG_GAP,
-                           hint="are these logs of the base's own server? A dump that names no GTIDs takes those of "
-                                "its position by applier import --gtid-set SET")
+                           hint="check that these logs are of the base's own server; for a base from a dump without "
+                                "GTIDs, give those of its position with applier import --gtid-set SET")
     # A MariaDB server may forget domains; MySQL's sets only grow.
     known = GtidSet.from_intervals(executed.intervals, {domain: entry for domain, entry in executed.domains.items()
                                                         if domain in before.domains})
     if (relayed := relayed_in(first.uri)) is not None:  # of other servers the relay logs tell nothing
         known = known.of_sources(relayed.sources)
     if extra := known.subtract(before):
-        raise ArchiveError(f"the base snapshot has transactions {extra}; up to where it stands {first.name} does not",
+        raise ArchiveError(f"the base snapshot contains transactions {extra}, which {first.name} does not contain up "
+                           "to the base's position",
                            file=first.name, errno=LOG_GAP,
                            hint="the base is newer than these logs, or of another server")
 
@@ -217,7 +218,7 @@ def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
         raise SnapshotError(f"the base snapshot is of {names.get(flavour, flavour)}, and {first.name} is a log of "
                             f"{names[history.flavour]}", file=base.uri,
                             hint="are these the logs of the base's own server? If it was imported, and its dump does "
-                                 f"not say whose it is: import it anew with --flavour {history.flavour}")
+                                 f"not say whose it is: import it again with --flavour {history.flavour}")
     decided = flavour == UNKNOWN and history.flavour == "mariadb"
     for sequence in base.sequences:
         history.load_sequence(sequence)
@@ -278,7 +279,8 @@ def _check_void(outline: Outline, event: Statement | UnreplayableEvent, history:
                 history.skipped.setdefault(definition.full_name, Counter())["rolled back"] += 1
                 return
             raise UnsupportedStatement("a statement of a transaction that was rolled back names a table whose engine "
-                                       f"keeps its rows: {sql[:200]}", file=outline.uri, position=event.position,
+                                       f"cannot roll back: {sql[:200]}",
+                                       file=outline.uri, position=event.position,
                                        gtid=event.gtid, table=definition.full_name,
                                        hint="stop before it with --stop-position, or leave the table out with "
                                             "--ignore-tables")

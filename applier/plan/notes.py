@@ -20,7 +20,7 @@ def check_names(names: set[TableName], tables: TableFilter) -> None:
     """Raise UsageError where --tables name nothing, of all `names` that tables had."""
     if tables.tables and not any(tables.wanted(*name) for name in names):
         entries = ", ".join(tables.without_match(()))
-        raise UsageError(f"no table of the log, --schema or --base is one of --tables {entries}",
+        raise UsageError(f"no table of the log, --schema or --base matches --tables {entries}",
                          hint="`applier summary --binlogs …` lists the tables that a log changes")
 
 

@@ -57,9 +57,9 @@ def resolve_prepared_transactions(span: LogSpan, before: Iterable[PreparedTransa
 
 
 def _unknown(outline: Outline, decision: XaDecision) -> ReplayStopped:
-    return ReplayStopped(f"XA COMMIT {decision.xid} is of a transaction that was prepared before these logs begin",
+    return ReplayStopped(f"XA COMMIT {decision.xid} commits a transaction that was prepared before these logs begin",
                          file=outline.uri, position=decision.position, gtid=decision.gtid, errno=UNKNOWN_XID,
-                         hint="give the binlog that has its XA PREPARE, too, or a --base that knows of it")
+                         hint="also give the binlog with its XA PREPARE, or a --base that contains it")
 
 
 def with_prepared_transactions(span: LogSpan, groups: tuple[PreparedTransaction, ...], archive: Archive,
@@ -89,7 +89,8 @@ def _at_its_place(group: PreparedTransaction, archive: Archive, outline: Outlini
     found = outline([task]) if group.end <= file.log_bytes else []
     if [(part.start, part.end, part.xid) for whole in found for part in whole.prepared] != \
             [(group.start, group.end, group.xid)]:
-        raise ArchiveError(f"XA transaction {group.xid}, which was prepared before the base snapshot, is not here",
+        raise ArchiveError(f"XA transaction {group.xid}, which was prepared before the base snapshot, is not in these "
+                           "logs",
                            file=file.uri, position=group.start, gtid=group.gtid, errno=LOG_GAP,
                            hint="are these logs of the base's own server, or of one that has prepared it, too?")
     return found[0]

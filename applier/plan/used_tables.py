@@ -81,7 +81,7 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
             if known and not versions:
                 continue
             if not known or known[0].start > first:
-                error = SchemaError("the log changes rows of a table that nothing defines", file=outline.uri,
+                error = SchemaError("the log changes rows of a table that has no definition", file=outline.uri,
                                     position=first[1], table=table_map.name, errno=NO_SUCH_TABLE)
                 log_says = ", take what the log says of it with --define-from-log" if has_definition(table_map) else ""
                 raise with_transaction(error, outline, "to go on, give its CREATE TABLE as of the first binlog with "

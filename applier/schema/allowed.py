@@ -8,12 +8,14 @@ is text. Source: MySQL manual, "Schema Object Names" and "Identifier Length Limi
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from applier.errors import SchemaError
 from applier.io.printable import printable
 from applier.mysql.types import BASES
 from applier.schema.partitions import PARTITION_OPTIONS
+from applier.schema.table_options import KEY_OPTIONS, NAME, NUMBER, TABLE_OPTIONS, TEXT, Options
 from applier.sql.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -118,6 +120,11 @@ def _table(table: TableDefinition) -> None:
         _key(key, table.flavour)
     for foreign_key in table.foreign_keys:
         _foreign_key(foreign_key)
+    for check in table.checks:
+        check_text(check.name, "the name of a constraint")  # names that servers make may be longer
+        check_sql(check.expression, "a constraint", table.flavour)
+        _one_of(check.enforced, (False, True), "a constraint")
+    _options(table.options, TABLE_OPTIONS, "an option of a table")
     if table.partitioning is not None:
         _partitioning(table.partitioning, table.flavour)
     if table.versioning is not None:
@@ -131,6 +138,8 @@ def _column(column: Column, flavour: str) -> None:
     _one_of(column.generated, (None, "stored", "virtual"), "a kind of generated column")
     if column.expression is not None:
         check_sql(column.expression, "an expression", flavour)
+    if column.check is not None:
+        check_sql(column.check, "a constraint", flavour)
     if column.on_update is not None:
         _match(_NOW, column.on_update, "ON UPDATE")
     if (default := column.default) is None:
@@ -174,6 +183,18 @@ def _key(key: Key, flavour: str) -> None:
         if part.length is not None:
             _number(part.length, "a prefix")
         _one_of(part.descending, (False, True), "an order")
+    _options(key.options, KEY_OPTIONS, "an option of a key")
+
+
+def _options(options: Options, kinds: Mapping[str, str], what: str) -> None:
+    for name, value in options:
+        _one_of(name, kinds, what)
+        if kinds[name] == TEXT:
+            check_text(value, what)
+        elif kinds[name] == NAME:
+            check_name(value, what)
+        else:
+            _match(_DIGITS if kinds[name] == NUMBER else _WORD, value, what)
 
 
 def _foreign_key(key: ForeignKey) -> None:
@@ -230,9 +251,9 @@ def _one_of(value: Any, allowed: Any, what: str) -> None:
 
 
 def _refused(what: str, value: Any) -> SchemaError:
-    return SchemaError(f"{what} is not what a server has: {_shown(value)}",
-                       hint="the log, the dump or the manifest was changed by another program than a server, or is "
-                            "damaged; --ignore-tables leaves the table out")
+    return SchemaError(f"{what} has an invalid value: {_shown(value)}",
+                       hint="the log, the dump or the manifest is damaged, or was not written by a server; "
+                            "--ignore-tables leaves the table out")
 
 
 def _shown(value: Any) -> str:

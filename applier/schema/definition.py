@@ -13,8 +13,10 @@ from applier.mysql.names import folded
 from applier.mysql.types import ColumnType, arrow_type, quote_name, quote_text
 from applier.schema import definition_checks
 from applier.schema.allowed import check_definition
+from applier.schema.checks import Check
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.partitions import Partitioning
+from applier.schema.table_options import KEY_OPTIONS, TABLE_OPTIONS, Options, options_sql
 from applier.schema.versioning import Versioning
 
 _Made = TypeVar("_Made")
@@ -53,7 +55,8 @@ class Default:
 @dataclass(frozen=True, slots=True)
 class Column:
     """One column. `generated` is None, "stored" or "virtual"; `expression` is then the SQL in the parentheses. `id` is
-    its number (applier.schema.column_ids), which is no part of what it is; 0 while it has none."""
+    its number (applier.schema.column_ids), which is no part of what it is; 0 while it has none. `check` is the SQL in
+    its CHECK constraint's parentheses, in MariaDB, where a column may have one of its own."""
 
     name: str
     type: ColumnType
@@ -65,10 +68,11 @@ class Column:
     expression: str | None = None
     invisible: bool = False
     comment: str = ""
+    check: str | None = None
     id: Count = field(default=0, compare=False)
 
-    def sql(self, flavour: str = "mysql") -> str:
-        """The column as in CREATE TABLE, for a server of this flavour."""
+    def sql(self, flavour: str = "mysql", versioned: str = "") -> str:
+        """The column as in CREATE TABLE, for a server of this flavour; `versioned` are words of system versioning."""
         words = [quote_name(self.name), self.type.sql(flavour)]
         if self.generated:
             words.append(f"GENERATED ALWAYS AS ({self.expression}) {self.generated.upper()}")
@@ -88,6 +92,10 @@ class Column:
             words.append("INVISIBLE")
         if self.comment:
             words.append(f"COMMENT {quote_text(self.comment)}")
+        if versioned:
+            words.append(versioned)
+        if self.check is not None:
+            words.append(f"CHECK ({self.check})")
         return " ".join(words)
 
 
@@ -116,12 +124,14 @@ class Key:
     kind: str
     parts: tuple[KeyPart, ...]
     visible: bool = True
+    options: Options = ()
 
     def sql(self, flavour: str = "mysql") -> str:
         words = {"primary": "PRIMARY KEY", "key": "KEY"}.get(self.kind, f"{self.kind.upper()} KEY")
         name = "" if self.kind == "primary" else f" {quote_name(self.name)}"
         hidden = "" if self.visible else " IGNORED" if flavour == "mariadb" else " INVISIBLE"
-        return f"{words}{name} ({', '.join(part.sql() for part in self.parts)}){hidden}"
+        options = "".join(f" {option}" for option in options_sql(self.options, KEY_OPTIONS))
+        return f"{words}{name} ({', '.join(part.sql() for part in self.parts)}){options}{hidden}"
 
 
 @dataclass(frozen=True)
@@ -144,6 +154,8 @@ class TableDefinition:
     partitioning: Partitioning | None = None
     versioning: Versioning | None = None
     first_number: int = 1
+    checks: tuple[Check, ...] = ()
+    options: Options = ()
 
     def __post_init__(self) -> None:
         check_definition(self)
@@ -218,6 +230,7 @@ class TableDefinition:
                  if self.versioning is None or not self.versioning.hides(column.name)]
         lines += [key.sql(self.flavour) for key in self.keys]
         lines += [key.sql() for key in self.foreign_keys]
+        lines += [check.sql() for check in self.checks]
         if self.versioning is not None and not self.versioning.hidden:
             names = quote_name(self.versioning.row_start), quote_name(self.versioning.row_end)
             lines.append(f"PERIOD FOR SYSTEM_TIME ({', '.join(names)})")
@@ -225,6 +238,7 @@ class TableDefinition:
         options += [f"AUTO_INCREMENT={self.first_number}"] if self.first_number > 1 else []
         options.append(f"DEFAULT CHARSET={self.charset}")
         options += [f"COLLATE={self.collation}"] if self.collation else []
+        options += options_sql(self.options, TABLE_OPTIONS)
         body = ",\n  ".join(lines)
         options += ["WITH SYSTEM VERSIONING"] if self.versioning else []
         options += [self.partitioning.sql()] if self.partitioning else []
@@ -240,7 +254,7 @@ class TableDefinition:
         if self.versioning is None:
             return column.sql(self.flavour)
         if not self.versioning.has(column.name):
-            return column.sql(self.flavour) + self.versioning.of_column(column.name)
+            return column.sql(self.flavour, self.versioning.of_column(column.name).strip())
         words = f"{quote_name(column.name)} {column.type.sql(self.flavour)}{self.versioning.of_column(column.name)}"
         return words + " INVISIBLE" * column.invisible
 

@@ -51,6 +51,11 @@ def _complaints(definition: TableDefinition) -> Iterator[str]:
             yield "lacks the two columns with the times of its rows"
         if all(versioning.hides(column.name) for column in definition.columns):
             yield "has no columns besides the times of its rows"
+    if len({folded(check.name) for check in definition.checks}) != len(definition.checks):
+        yield "has two constraints of one name"
+    for options in (definition.options, *(key.options for key in definition.keys)):
+        if len(dict(options)) != len(options):
+            yield "has an option twice"
     if definition.partitioning is not None:
         yield from (f"is divided {what}" for what in _of_partitioning(definition.partitioning, names))
 

@@ -43,5 +43,5 @@ def check_rows_are_its_own(definition: TableDefinition) -> None:
     """Raise SchemaError for a table whose rows are elsewhere."""
     if definition.engine is not None and definition.engine.upper() in _ELSEWHERE:
         raise SchemaError(f"a table of the engine {definition.engine} has no rows of its own: its rows are in other "
-                          "tables, files or servers, which the log says nothing about",
+                          "tables, files or servers, which the log does not contain",
                           table=definition.full_name, hint="leave the table out with --ignore-tables")

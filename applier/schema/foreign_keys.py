@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from applier.mysql.names import folded
 from applier.mysql.types import quote_name
+from applier.mysql.versions import is_since
 
 if TYPE_CHECKING:
     from applier.schema.ddl.cursor import Cursor
@@ -102,8 +103,7 @@ def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...],
 
 def honours_inline_references(flavour: str, server_version: str) -> bool:
     """True if REFERENCES beside a column makes a foreign key: in MySQL from 9.0, in MariaDB from 10.5 on."""
-    found = re.match(r"(\d+)\.(\d+)", server_version.removeprefix("5.5.5-"))
-    return found is not None and (int(found[1]), int(found[2])) >= ((10, 5) if flavour == "mariadb" else (9, 0))
+    return is_since(server_version, (10, 5) if flavour == "mariadb" else (9, 0))
 
 
 def _parse_columns(cursor: Cursor) -> tuple[str, ...]:

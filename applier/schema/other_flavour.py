@@ -18,9 +18,9 @@ def as_mariadb(definition: TableDefinition) -> TableDefinition:
     """The table of a dump that turns out to be MariaDB's. Raises SchemaError if its rows were read in another way."""
     if any(column.type.base == "json" for column in definition.columns):
         raise SchemaError(
-            "the base is of a dump that does not say whose it is; its JSON was read as MySQL's, and the log "
-                          "is of MariaDB", table=definition.full_name,
-                          hint="import the dump anew with --flavour mariadb")
+            "the base is from a dump that does not name its kind of server; its JSON was read as MySQL's, but the "
+            "log is of MariaDB", table=definition.full_name,
+                          hint="import the dump again with --flavour mariadb")
     columns = tuple(replace(column, type=_type(column.type)) for column in definition.columns)
     return replace(definition, columns=columns, flavour="mariadb", collation=_collation_or_none(definition.collation))
 

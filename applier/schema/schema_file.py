@@ -1,12 +1,20 @@
-"""The tables of a snapshot as a file of SQL that makes them."""
+"""Databases and the tables of a snapshot as SQL that makes them."""
 
 from collections.abc import Iterable
 
 from applier.errors import SchemaError
 from applier.mysql.client_sql import HEAD, for_clients
+from applier.mysql.collations import Charset
+from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition
 
 _WITHOUT_CHECKS = "SET foreign_key_checks = 0;\n\n"  # tables may refer to each other, and to those that come later
+
+
+def create_database(name: str, charset: Charset | None = None) -> str:
+    """A CREATE DATABASE IF NOT EXISTS, with the database's default character set and collation where they are known."""
+    default = f" DEFAULT CHARACTER SET {charset.charset} COLLATE {charset.collation}" if charset is not None else ""
+    return f"CREATE DATABASE IF NOT EXISTS {quote_name(name)}{default}"
 
 
 def schema_file(definitions: Iterable[TableDefinition]) -> str:

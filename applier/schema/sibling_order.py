@@ -122,7 +122,7 @@ def _behind(reference: Reference, child: TableDefinition) -> tuple[KeyPart, ...]
     elif any(part.column is None or child.column(part.column).generated for part in behind):
         why = f"computed values: {_shown(behind)}"
     if why:
-        raise SchemaError(f"in which order the foreign key {reference.key.name} changes rows depends on {why}",
+        raise SchemaError(f"the order in which the foreign key {reference.key.name} changes rows depends on {why}",
                           table=child.full_name,
                           hint="leave out the tables that foreign keys connect to it with --ignore-tables")
     return behind

@@ -7,11 +7,11 @@ MariaDB's "System-Versioned Tables"; judged by MariaDB 10.11.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 
 from applier.mysql.names import folded
 from applier.mysql.types import ColumnType
+from applier.mysql.versions import is_since
 
 TIME = ColumnType("timestamp", fsp=6)
 ENDS_OF_TIME = (2**31 * 1_000_000 - 1, 2**32 * 1_000_000 - 1)
@@ -20,8 +20,7 @@ ENDS_OF_TIME = (2**31 * 1_000_000 - 1, 2**32 * 1_000_000 - 1)
 
 def end_of_time(server_version: str) -> int:
     """The end of current rows, by the server's version ("" if it is not known)."""
-    found = re.match(r"(\d+)\.(\d+)", server_version.removeprefix("5.5.5-"))
-    return ENDS_OF_TIME[found is not None and (int(found[1]), int(found[2])) >= (11, 5)]
+    return ENDS_OF_TIME[is_since(server_version, (11, 5))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
         found = [number for number, state in enumerate(states) if state in known and _at(state) <= _of(place.position)]
         lacking = f"is in a log of the name {_stem(place.position[0])!r}"
         if [_at(state) for state in known] != sorted(map(_at, known)):
-            raise SnapshotError(f"the files of the log were numbered anew, so {place.text} may be more than one place",
+            raise SnapshotError(f"the log's files were renumbered, so {place.text} may name more than one place",
                                 file=where, hint="give a GTID set or a time")
     else:
         found, known, lacking = [], [state for state in states if state.timestamp is not None], "has a time"
@@ -50,9 +50,9 @@ def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
     if found:
         return found[-1]
     if not known:
-        raise SnapshotError(f"no version {lacking}, so what it was as of {place.text} is not known", file=where,
+        raise SnapshotError(f"no version {lacking}, so its state as of {place.text} is unknown", file=where,
                             hint="give a place of another kind: a GTID set, FILE:POS, or a time")
-    raise SnapshotError(f"{place.text} comes before the oldest version there is, which stands at {told(known[0])}",
+    raise SnapshotError(f"{place.text} precedes the oldest version, which is at {told(known[0])}",
                         file=where, hint="give a later place, or replay the archive up to this one")
 
 
@@ -79,7 +79,7 @@ def version_as_of(uri: str, place: Place) -> str:
     filesystem, root = location.resolve(uri)
     try:
         if lakes.id_of(filesystem, root) is None:
-            raise UsageError("--as-of chooses a version of a lake, and this is none", file=uri,
+            raise UsageError("--as-of chooses a version of a lake, and this is not a lake", file=uri,
                              hint="name the folder that `applier replay --lake` made; a snapshot has one position")
         numbers = lakes.complete(filesystem, root)
     except OSError as error:
@@ -135,10 +135,11 @@ def _position_of(filesystem: fs.FileSystem, path: str) -> BinlogPosition:
         return build(BinlogPosition, document.get("position") if isinstance(document, dict) else None)
     except OSError as error:
         raise SnapshotError(f"a version of the lake cannot be read: {reason(error)}", file=path,
-                            hint="if it has just expired, do it again") from error
+                            hint="if the version has just expired, try again") from error
     except (Mismatch, UsageError) as error:
         what = error if isinstance(error, Mismatch) else error.message
-        raise SnapshotError(f"{MANIFEST} is damaged: {what}", file=path, hint="applier fsck says more") from error
+        raise SnapshotError(f"{MANIFEST} is damaged: {what}", file=path, hint="`applier fsck` "
+                                                                              "reports details") from error
 
 
 def _stem(file: str) -> str:

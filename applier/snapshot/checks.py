@@ -90,13 +90,13 @@ def reading(path: str) -> Iterator[None]:
 def check_size(size: int, stated: int, path: str) -> None:
     """Raise SnapshotError where a file has another size than the manifest says."""
     if size != stated:
-        raise SnapshotError(f"a file of the snapshot has {size} bytes, its manifest says {stated}", file=path)
+        raise SnapshotError(f"a file of the snapshot has {size} bytes, but its manifest says {stated}", file=path)
 
 
 def check_rows(metadata: pq.FileMetaData, file: FileEntry, path: str) -> None:
     """Raise SnapshotError if a file has another number of rows than the manifest says."""
     if metadata.num_rows != file.rows:
-        raise SnapshotError(f"a file of the snapshot has {metadata.num_rows} rows, its manifest says {file.rows}",
+        raise SnapshotError(f"a file of the snapshot has {metadata.num_rows} rows, but its manifest says {file.rows}",
                             file=path)
 
 

@@ -91,5 +91,6 @@ def can_check(digest: str | None) -> bool:
 def compare_digest(found: str, digest: str | None, path: str) -> None:
     """Raise SnapshotError if the digest found differs from the manifest's, if the manifest's can be compared."""
     if can_check(digest) and found != digest:
-        raise SnapshotError(f"a file of the snapshot was changed: its digest is {found}, its manifest says {digest}",
+        raise SnapshotError(f"a file of the snapshot was changed: its digest is {found}, but its manifest says "
+                            f"{digest}",
                             file=path, hint=REPLACE)

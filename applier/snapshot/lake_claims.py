@@ -9,8 +9,7 @@ and neither has published.
 A claim of a run that was killed must not stop others for ever, and a run gives up a version that it did not finish
 within one minute of its claim. Where the store takes conditions, which a claim finds out by being made twice, a claim
 counts for two minutes, by the store's clock: a request for the manifest that hangs is refused later. Elsewhere it
-counts for ten, and what this cannot tell apart is a run of which that request hangs for nine minutes between being
-sent and being taken.
+counts for ten, and cannot tell apart a writer whose request is delayed by more than nine minutes.
 """
 
 from __future__ import annotations

@@ -77,8 +77,9 @@ def _documents(filesystem: fs.FileSystem, folder: str, kind: type[_Document]) ->
         except FileNotFoundError:  # withdrawn since it was listed
             continue
         except OSError as error:
-            raise SnapshotError(f"what is needed of the lake cannot be read: {reason(error)}",
+            raise SnapshotError(f"cannot read which versions of the lake are needed: {reason(error)}",
                                 file=info.path) from error
         except Mismatch as mismatch:
-            raise SnapshotError(f"what is needed of the lake is not known: the document {mismatch}", file=info.path,
+            raise SnapshotError(f"unknown which versions of the lake are needed: the document {mismatch}",
+                                file=info.path,
                                 hint="write it as docs/LAKE.md says, or remove it") from mismatch

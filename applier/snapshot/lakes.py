@@ -89,8 +89,8 @@ def id_of(filesystem: fs.FileSystem, root: str) -> str | None:
         raise SnapshotError(f"{MARK} is damaged: {mismatch}", file=path,
                             hint="the manifests of the lake's versions name its id; write it again") from mismatch
     if mark.format_version != FORMAT_VERSION:
-        raise SnapshotError(f"the lake has format version {mark.format_version}, this program reads {FORMAT_VERSION}",
-                            file=path, hint="use the program's version that wrote it, or a newer one")
+        raise SnapshotError(f"the lake has format version {mark.format_version}, this version reads {FORMAT_VERSION}",
+                            file=path, hint="use the version that wrote it, or a newer one")
     return mark.id
 
 
@@ -165,13 +165,13 @@ def make(uri: str) -> str:
     if there:
         if (known := id_of(filesystem, root)) is not None:  # another run makes it at the same time
             return known
-        raise SnapshotError(f"not a lake: it has no {MARK}, and other things are there", file=uri,
+        raise SnapshotError(f"not a lake: it has no {MARK}, but it is not empty", file=uri,
                             hint="name a folder that is new or empty, or a lake")
     text = orjson.dumps(_Mark(FORMAT_VERSION, uuid.uuid4().hex), option=orjson.OPT_APPEND_NEWLINE)
     _mark(uri, filesystem, root, text)
     made = id_of(filesystem, root)  # of two runs that make it at once, one's
     if made is None:
-        raise SnapshotError(f"{MARK} is not there although it was written", file=uri)
+        raise SnapshotError(f"{MARK} disappeared after it was written", file=uri)
     return made
 
 

@@ -239,15 +239,16 @@ def load(uri: str) -> Snapshot:
         if (latest := lakes.latest_uri(uri)) is not None:
             return load(latest)
         if filesystem.get_file_info(path).type == FileType.NotFound:
-            raise SnapshotError("not a complete snapshot: nothing is there", file=uri,
-                                hint="give the directory that was a replay's or an import's --output") from error
+            raise SnapshotError("not a complete snapshot: no such file or directory", file=uri,
+                                hint="give the --output directory of a replay or an import") from error
         if filesystem.get_file_info(f"{path}/{SNAPSHOTS}").type == FileType.File:
             within = sorted(info.base_name for info in filesystem.get_file_info(FileSelector(path))
                             if info.type == FileType.Directory)
-            raise SnapshotError("a folder of several snapshots", file=uri, hint="give one of those that are in it: "
-                                f"{', '.join(within[:_SHOWN])}{', …' * (len(within) > _SHOWN)}") from error
+            shown = ", ".join(within[:_SHOWN]) + ", …" * (len(within) > _SHOWN)
+            raise SnapshotError("this folder contains several snapshots", file=uri,
+                                hint=f"give one of them: {shown}") from error
         raise SnapshotError(f"not a complete snapshot: it has no {MANIFEST}", file=uri,
-                            hint="a replay writes that file last, so one that was stopped left this") from error
+                            hint="a replay writes that file last, so this one was interrupted") from error
     except OSError as error:
         raise SnapshotError(f"cannot read the snapshot: {reason(error)}", file=uri) from error
     try:
@@ -255,7 +256,7 @@ def load(uri: str) -> Snapshot:
     except (Mismatch, SchemaError, UsageError) as error:  # SchemaError, UsageError: a name or a word that no server has
         what = error if isinstance(error, Mismatch) else error.message
         raise SnapshotError(f"{MANIFEST} is damaged: {what}", file=uri, table=getattr(error, "table", None),
-                            hint="replay or import it anew, or take its files from a backup") from error
+                            hint="replay or import it again, or restore its files from a backup") from error
 
 
 @dataclass(frozen=True)
@@ -306,11 +307,11 @@ def _from_json(document: Any, uri: str) -> Snapshot:
     if isinstance(document, dict):
         version = document.get("format_version", FORMAT_VERSION)
         if type(version) is int and version not in _READ:
-            raise SnapshotError(f"the snapshot has format version {version}, this program reads 1 to {FORMAT_VERSION}",
-                                hint="use the program's version that wrote it, or a newer one")
+            raise SnapshotError(f"the snapshot has format version {version}, this version reads 1 to {FORMAT_VERSION}",
+                                hint="use the version that wrote it, or a newer one")
         digest = document.pop("digest", None)  # a manifest of an older program has none
         if digest is not None and digest != _own_digest(document):
-            raise Mismatch("was changed after it was written: its digest is another one")
+            raise Mismatch("was changed after it was written: its digest does not match")
     read = build(_Document, document)
     snapshot = Snapshot(read.position, (), read.source, read.created_by, read.databases, read.sequences, read.prepared,
                         read.left_out, read.others, lower_case_table_names=read.lower_case_table_names,

@@ -35,7 +35,7 @@ _LEAST_BYTES = 20
 _READ_AT_ONCE, _MOST_DECODED = 256, 2
 """Entries that are decoded at a time, and how much memory all of them may take, in times of the shard's bytes. Nothing
 else that a footer says is asked for: Arrow ends the process over some of what may be in it."""
-_REPLACE = "replay or import it anew, or take its files from a backup"
+_REPLACE = "replay or import it again, or restore its files from a backup"
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
     import pyarrow as pa
 
     if own_digest(data) != shard.digest:
-        raise Mismatch("was changed after it was written: its digest is another one")
+        raise Mismatch("was changed after it was written: its digest does not match")
     try:
         file = open_parquet(pa.BufferReader(data), is_checked=True)
         if file.metadata.num_rows != shard.files or shard.files > shard.bytes // _LEAST_BYTES:

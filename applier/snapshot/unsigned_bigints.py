@@ -92,6 +92,7 @@ def choice_onto(base: Mapping[str, Any], wanted: str | None) -> str:
     something else is wanted."""
     known: str = base.get(OPTION, AS_DECIMAL)
     if wanted not in (None, known):
-        raise UsageError(f"the base has BIGINT UNSIGNED as {known}, not as {wanted}, and a snapshot has it in one way",
-                         hint=f"leave --unsigned-bigint out, or replay or import the base anew with {wanted}")
+        raise UsageError(f"the base has BIGINT UNSIGNED as {known}, not as {wanted}, and a snapshot uses one type for "
+                         "it",
+                         hint=f"leave --unsigned-bigint out, or replay or import the base again with {wanted}")
     return known

@@ -6,7 +6,7 @@ set -euo pipefail
 if [ "${1:-}" != executor ]; then
     exec applier "$@"
 fi
-spark_home=$(python -c 'from applier.engine.spark import spark_doors; print(spark_doors.home())')
+spark_home=$(python -c 'from applier.engine.spark import spark_private; print(spark_private.home())')
 mapfile -t options < <(env | sed -n 's/^SPARK_JAVA_OPT_\([0-9]*\)=/\1 /p' | sort -n | cut -d ' ' -f 2-)
 exec java "${options[@]}" "-Xms$SPARK_EXECUTOR_MEMORY" "-Xmx$SPARK_EXECUTOR_MEMORY" \
     -cp "${SPARK_CONF_DIR:+$SPARK_CONF_DIR:}$spark_home/jars/*" \

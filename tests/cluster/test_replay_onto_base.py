@@ -189,7 +189,7 @@ def test_a_base_that_lacks_what_came_before_its_file(in_files):
     commit(log, insert([(1000, 1, "x")]))
     log.close()
     based(folder, gtid_set=f"{SOURCE}:1-5", file="binlog.000002", offset=4)
-    with pytest.raises(ArchiveError, match=f"{SOURCE}:6-21 came before binlog.000002"):
+    with pytest.raises(ArchiveError, match=f"{SOURCE}:6-21 precede binlog.000002"):
         run(folder / "binlog.000002", "../out", base=str(folder / "base"))
 
 

@@ -216,7 +216,7 @@ def test_a_stream_stops_where_the_table_gets_other_columns(source, tmp_path):
         query.processAllAvailable()
         assert sink.batches == [0]
         (archive / "binlog.000001").write_bytes(whole)
-        with pytest.raises(PySparkException, match="the table has other columns than when the stream began"):
+        with pytest.raises(PySparkException, match="the table's columns have changed since the stream began"):
             query.processAllAvailable()
     finally:
         query.stop()

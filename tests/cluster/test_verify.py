@@ -78,8 +78,8 @@ def _in_the_footer(path: Path) -> None:
 
 DAMAGES = {
     "missing": (Path.unlink, "missing"),
-    "cut": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "bytes, its manifest says"),
-    "longer": (lambda path: path.write_bytes(path.read_bytes() + b"x"), "bytes, its manifest says"),
+    "cut": (lambda path: path.write_bytes(path.read_bytes()[:-1]), "bytes, but its manifest says"),
+    "longer": (lambda path: path.write_bytes(path.read_bytes() + b"x"), "bytes, but its manifest says"),
     "a bit of a page": (_flip(40), "was changed"),
     "the footer": (_in_the_footer, "was changed"),
     "the last byte": (_flip(-1), "was changed|cannot be read"),
@@ -129,7 +129,7 @@ def _save(base, snapshot) -> None:
 
 
 @pytest.mark.parametrize("change, says, exit_code", [
-    (lambda file: dataclasses.replace(file, rows=51), "50 rows, its manifest says 51", 2),
+    (lambda file: dataclasses.replace(file, rows=51), "50 rows, but its manifest says 51", 2),
     (lambda file: dataclasses.replace(file, min_key=-1), "from 0 to 49, its manifest says from -1 to 49", 0),
     (lambda file: dataclasses.replace(file, max_key=48), "from 0 to 49, its manifest says from 0 to 48", 0),
     (lambda file: dataclasses.replace(file, digest="xxh64:" + "0" * 16), "was changed", 0),

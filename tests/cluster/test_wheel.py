@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from applier.kernels import catalogue
-from keysearch import numba_doors
+from keysearch import numba_private
 from keysearch.processor import LEVELS, level_of
 from tests.recorded.archives.demo_digest import ARCHIVE, expected, held
 from tests.support import spark_servers
 from tests.support.folders import DUMPS, ROOT
 
-LEVEL = level_of(numba_doors.host_features())
+LEVEL = level_of(numba_private.host_features())
 STOP = ["--stop-datetime", "2026-03-14T10:30:00+00:00"]
 FOLDERS = ("applier", "jsondiff", "keysearch", "build-backend")
 FILES = ("setup.cfg", "pyproject.toml", "constraints.txt", "README.md")

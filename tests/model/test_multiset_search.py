@@ -170,7 +170,8 @@ def test_a_row_that_is_missing_is_named(tmp_path):
     for options in ({}, {"base": str(tmp_path / "base")}):
         if options:
             log.replay("base", stop_position=("binlog.000001", begin))
-        with pytest.raises(ReplayStopped, match="the row to change is not there") as stopped:
+        with pytest.raises(ReplayStopped, match="can't find record: the row to update or "
+                                                "delete does not exist") as stopped:
             log.replay(**options)
         error = stopped.value
         assert (error.mysql_errno, error.table, error.key) == (1032, "d.t", "the row (3, 'x', NULL, b'b')")

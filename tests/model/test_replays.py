@@ -165,7 +165,7 @@ def test_a_replay_is_a_replica(history, executor, route, data):
         else:
             done.append(last)
         if not done:
-            with pytest.raises(UsageError, match="nothing in these binlogs is before the place to stop at"):
+            with pytest.raises(UsageError, match="these binlogs contain nothing before the place to stop"):
                 replayed("whole", **end)
             return
         state = done[-1]

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from keysearch.numba_doors import CompiledKernel
+from keysearch.numba_private import CompiledKernel
 from tests.support.folders import ROOT
 
 PACKAGES = ("applier", "jsondiff", "keysearch")

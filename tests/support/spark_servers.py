@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from applier.engine.spark import java, spark_doors
+from applier.engine.spark import java, spark_private
 from tests.support.folders import ROOT
 
-HOME = spark_doors.home()
+HOME = spark_private.home()
 N_WORKERS = 2
 ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1", "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 """Of servers and drivers that live for seconds: what is hot there is not Java."""
@@ -55,10 +55,10 @@ def awaited(server: subprocess.Popen, log: Path, line: str, times: int = 1) -> r
 @functools.cache
 def _java_command() -> tuple[str, ...]:
     """What Spark's own scripts run, up to the class: a JVM of its own prints it, which would be one more a server."""
-    done = subprocess.run(spark_doors.launcher_command(java.find_java(), HOME, {}), stdout=subprocess.PIPE, text=True,
-                          env=os.environ | spark_doors.launcher_environment(HOME), check=True)
-    words = spark_doors.printed_command(done.stdout)
-    return tuple(words[:words.index(spark_doors.LAUNCHER[1])])
+    done = subprocess.run(spark_private.launcher_command(java.find_java(), HOME, {}), stdout=subprocess.PIPE, text=True,
+                          env=os.environ | spark_private.launcher_environment(HOME), check=True)
+    words = spark_private.printed_command(done.stdout)
+    return tuple(words[:words.index(spark_private.LAUNCHER[1])])
 
 
 @contextlib.contextmanager
@@ -67,7 +67,7 @@ def _spark_server(log: Path, *words: str, **environment: str) -> Iterator[subpro
     Spark's classes from the archive that drivers have made, if there is one yet."""
     archive = java.class_archive(java.find_java(), HOME)
     options = f"{ENVIRONMENT['JAVA_TOOL_OPTIONS']} -XX:SharedArchiveFile={archive} -Xshare:auto"
-    with started(log, *_java_command(), *words, **spark_doors.launcher_environment(HOME),
+    with started(log, *_java_command(), *words, **spark_private.launcher_environment(HOME),
                  **{"JAVA_TOOL_OPTIONS": options, "PYTHONHASHSEED": "0"} | environment) as server:
         yield server
 
@@ -98,7 +98,7 @@ def cluster(directory: Path, *of_workers: dict[str, str], cores: int = 1) -> Ite
 def connect_server(directory: Path) -> Iterator[str]:
     """The URL of a Spark Connect server with two workers of its own."""
     log = directory / "log"
-    with _spark_server(log, spark_doors.LAUNCHER[1], "--master", "local[2]",
+    with _spark_server(log, spark_private.LAUNCHER[1], "--master", "local[2]",
                        "--class", "org.apache.spark.sql.connect.service.SparkConnectServer",
                        "--conf", "spark.connect.grpc.binding.port=0", "--conf", "spark.ui.enabled=false",
                        "--conf", f"spark.executorEnv.PYTHONPATH={ROOT}", "spark-internal",

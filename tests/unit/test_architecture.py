@@ -90,7 +90,7 @@ def test_tests_go_through_public_doors():
     """A test that knows what is private in a module, or in a kernel's memory, stops whoever changes it. What tests the
     doors of other libraries names those, and recorders are no tests."""
     paths = [path for path in (ROOT / "tests").rglob("*.py") if not path.match("record_*.py")
-             and not path.match("test_*_doors.py")]
+             and not path.match("test_*_private.py")]
     private = {f"{path.relative_to(ROOT)}: {name}" for path in paths for name in private_names(path)
                if name.startswith("_") and not name.endswith("__")}
     assert not private, "make public what a test needs"

@@ -141,7 +141,7 @@ class ByteIndex(KeyIndex):
 
     def _grow(self, status: int) -> None:
         if 2 * self.live < self._get("keys"):
-            self._forget_the_dead()
+            self._compact_tombstones()
         elif status == Status.BUFFER_FULL:
             least = self._get("buffer_used") + len(self._keys[1].data)
             self._set_buffer(np.concatenate([self._buffer, np.empty(max(len(self._buffer), least), np.uint8)]))
@@ -150,7 +150,7 @@ class ByteIndex(KeyIndex):
             self._slots = np.concatenate([self._slots, np.empty((more - 1) * len(self._slots), self._slots.dtype)])
             self._rehash(more * len(self._table))
 
-    def _forget_the_dead(self) -> None:
+    def _compact_tombstones(self) -> None:
         """Give back what deleted keys take, so that memory grows with the rows and not with the changes."""
         slots, buffer = self._live_slots(), np.empty_like(self._buffer)
         offsets = np.zeros(len(slots) + 1, np.int64)

@@ -103,18 +103,18 @@ def changes_by(encoding: ModuleType) -> Any:
 
     @always_inline
     def update(index, key, new_key, j, after, image, state):
-        stays, comes = encoding.is_inside(index, key), encoding.is_inside(index, new_key)
-        if stays != comes and state.noted:
+        old_in_range, new_in_range = encoding.is_inside(index, key), encoding.is_inside(index, new_key)
+        if old_in_range != new_in_range and state.noted:
             return Status.SPLIT_MOVE
         if encoding.lacks_room(index, new_key, state):
             return Status.BUFFER_FULL
-        if not stays:
-            return come_from_elsewhere(index, new_key, j, after, image, state) if comes else Status.DONE
+        if not old_in_range:
+            return insert_moved_row(index, new_key, j, after, image, state) if new_in_range else Status.DONE
         place = encoding.pointer_place(index, encoding.find(index, key))
         pointer = live_pointer(place, j, state)
         if pointer < 0:
             return on_conflict(state, j, ROW_GONE, Status.MISSING)
-        if not comes:
+        if not new_in_range:
             remove(index, place, pointer, j, state)
         elif encoding.is_same(key, new_key):
             ask_witness(index, place, pointer, j, state)
@@ -148,7 +148,7 @@ def changes_by(encoding: ModuleType) -> Any:
         return Status.DONE
 
     @inline
-    def come_from_elsewhere(index, key, j, after, image, state):
+    def insert_moved_row(index, key, j, after, image, state):
         """A row of another unit gets a key of this one."""
         if not is_whole(image, state):
             return Status.SPLIT_PARTIAL_IMAGE

@@ -17,7 +17,7 @@ class Status(IntEnum):
     SPLIT_PARTIAL_IMAGE = 7
     """A partial image moves a row out of the unit or into it; the planner must not let that happen."""
     SPLIT_MOVE = 8
-    """A change in idempotent mode moves a row so; whether it does depends on the rows of both units."""
+    """An idempotent change would move a row between units; whether it does depends on the rows of both."""
     AWAITS = 9
     """A key's value has to be computed of the row that was found (awaited_values)."""
     STACK_FULL = 10

@@ -20,7 +20,7 @@ from applier.apply.index.status import Status
 from applier.apply.index.watched_rows import WatchedRows
 from applier.binlog.rows.changes import Changes, ImageLayouts
 from keysearch.addresses import address_of
-from keysearch.numba_doors import Kernel
+from keysearch.numba_private import Kernel
 
 Batch = TypeVar("Batch", bound=Changes)
 ROW_GONE = k.ROW_GONE
@@ -140,7 +140,7 @@ class UnitIndex(ABC, Generic[Batch]):
         return steps
 
     def give_back(self, pointers: np.ndarray) -> None:
-        """These pointers (int64[n]), to what rows were before steps, are good no longer."""
+        """Release these pointers (int64[n]) to rows as they were before changes."""
         k.free_traced(self.state_address, pointers)
 
     @property

@@ -51,7 +51,7 @@ class ChangeKeys(ABC, Generic[ImageKeys]):
 
     def __init__(self, key: TableKey, definition: TableDefinition, table_map: TableMap):
         self._definition, self._table_map = definition, table_map
-        self._told_by, self._defaults = key, ReplicaDefaults(definition)
+        self._key_for_messages, self._defaults = key, ReplicaDefaults(definition)
 
     def of_batch(self, batch: ChangeBatch) -> KeyedChanges[ImageKeys]:
         """A batch with its keys."""
@@ -59,7 +59,7 @@ class ChangeKeys(ABC, Generic[ImageKeys]):
 
     def texts(self, batch: ChangeBatch) -> KeyTexts:
         """The keys of a batch for people."""
-        return KeyTexts(self._told_by, partial(self.columns, batch))
+        return KeyTexts(self._key_for_messages, partial(self.columns, batch))
 
     @abstractmethod
     def _image_keys(self, batch: ChangeBatch) -> ImageKeys:
@@ -75,8 +75,9 @@ class ChangeKeys(ABC, Generic[ImageKeys]):
 
     def stored_columns(self, batch: ChangeBatch) -> KeyColumns:
         """Return the key's columns of both images as a snapshot has them, where images are decoded as it has them."""
-        before = [self._column(batch, c, False)[0] for c in self._told_by.columns]
-        return before, [self._after(batch, c, old) for c, old in zip(self._told_by.columns, before, strict=True)]
+        before = [self._column(batch, c, False)[0] for c in self._key_for_messages.columns]
+        columns = self._key_for_messages.columns
+        return before, [self._after(batch, c, old) for c, old in zip(columns, before, strict=True)]
 
     def _after(self, batch: ChangeBatch, column: int, before: pa.Array) -> pa.Array:
         """The column's values after the changes: an update keeps what its after-image lacks."""
@@ -116,7 +117,7 @@ class ChangeKeys(ABC, Generic[ImageKeys]):
         where the before-image has its columns."""
         lacking = ReplayStopped(f"a before-image lacks column {self._definition.columns[column].name} of the key that "
                                 "rows are found by", table=self._definition.full_name, errno=KEY_NOT_FOUND,
-                                key=str(self._told_by),
+                                key=str(self._key_for_messages),
                                 hint="the source's table has another key; give its definition with --schema")
         raise at_change(lacking, batch, batch.before_rows, absent)
 

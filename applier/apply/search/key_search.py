@@ -29,7 +29,7 @@ class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
 
     def __init__(self, definition: TableDefinition, key: TableKey, index: IntIndex | ByteIndex,
                  watched: WatchedRows | None):
-        self._told_by, self.index, self._table = key, index, definition.full_name
+        self._key_for_messages, self.index, self._table = key, index, definition.full_name
         self.index.column_pointers.made_of = computed_of_images(definition)
         self.index.watched = watched
         self._matched_but_suppressed = self._first_given = 0
@@ -61,7 +61,7 @@ class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
             return LeavesUnit()
         rows = batch.after_rows if conflict.duplicate else batch.before_rows
         text = changes.texts.text(int(rows[conflict.change]), conflict.duplicate)
-        return refused(conflict, f"{self._told_by} = {text}")
+        return refused(conflict, f"{self._key_for_messages} = {text}")
 
     def suppressed_conflicts(self, table: str, changes: KeyedChanges[ImageKeys]) -> list[pa.Table]:
         noted = self.index.noted
@@ -69,7 +69,7 @@ class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
 
     @property
     def found(self) -> Counter[str]:
-        return Counter({self._told_by.choice.kind:
+        return Counter({self._key_for_messages.choice.kind:
                         self.index.updated + self.index.deleted + self._matched_but_suppressed})
 
     def seed(self, rows: pa.Table) -> None:

@@ -55,7 +55,7 @@ class TracedRows:
         unnumbered = self._definition.columns[self._memory.n_logged:]
         if any(column.auto_increment for column in unnumbered):
             raise UnsupportedEvent("rows are numbered by a column that the log does not have",
-                                   table=self._definition.full_name, hint="replay these logs for the rows")
+                                   table=self._definition.full_name, hint="replay these logs to get the rows")
         gatherer = self._memory.gatherer(self._index, columns)
         for rows in gatherer.batches(pointers):
             if gatherer.failure is not None:

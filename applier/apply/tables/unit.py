@@ -86,7 +86,7 @@ class UnitApplier(ABC, Generic[Taken]):
 
     @property
     def is_stopped(self) -> bool:
-        """Whether there was a change that could not be applied, in this version or those before; none is after it."""
+        """True if a change of this or an earlier version was refused; no later one is applied."""
         if self._stop is None and not self._has_rows:
             return any(link._stop is not None for link in self._links(lambda link: link._has_rows))
         return self._stop is not None
@@ -107,8 +107,8 @@ class UnitApplier(ABC, Generic[Taken]):
         table = self.spec.definition.full_name
         if isinstance(refused, LeavesUnit):
             return PlanAgain(tables=frozenset([table]))
-        what, errno = ("a row with this key is there already", DUPLICATE_KEY) if refused.duplicate else \
-            ("the row to change is not there", KEY_NOT_FOUND)
+        what, errno = ("duplicate entry: a row with this key already exists", DUPLICATE_KEY) if refused.duplicate else \
+            ("can't find record: the row to update or delete does not exist", KEY_NOT_FOUND)
         place, row = int(batch.places[refused.change]), int(batch.rows[refused.change])
         return Refused(errors=(ReplayStopped(what, file=batch.file.uri, position=place, row=row, errno=errno,
                                              table=table, key=refused.key),))

@@ -110,7 +110,7 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
                 else:
                     found.setdefault(file.uri, file)
     except OSError as error:
-        raise ArchiveError(f"the archive cannot be read: {reason(error)}", file=path) from error
+        raise ArchiveError(f"cannot read the archive: {reason(error)}", file=path) from error
     if not found and missing:
         raise missing[0]
     if not found:
@@ -145,7 +145,7 @@ def files_at(path: str) -> list[str]:
     try:
         found = _expand(path)
     except OSError as error:
-        raise ArchiveError(f"the archive cannot be read: {reason(error)}", file=path) from error
+        raise ArchiveError(f"cannot read the archive: {reason(error)}", file=path) from error
     for file in found:
         if isinstance(file, MissingFile):
             raise file
@@ -249,11 +249,12 @@ def _in_order(files: list[ArchiveFile]) -> list[ArchiveFile]:
         return files
     unnumbered = [file.name for file, match in zip(files, matches, strict=True) if match is None]
     if unnumbered:
-        raise UsageError(f"files are ordered by their numbers, and {unnumbered[0]} has none")
+        raise UsageError(f"binlog files are ordered by number, but {unnumbered[0]} has no number")
     bases = sorted({match["base"] for match in matches if match})
     if len(bases) > 1:
         raise UsageError(
-            f"these are files of several logs: {', '.join(bases)}", hint=f"give one, such as '{bases[0]}.*'"
+            "these files belong to more than "
+            f"one binlog sequence: {', '.join(bases)}", hint=f"give one, such as '{bases[0]}.*'"
         )
     numbered = [(int(match["number"]), file) for match, file in zip(matches, files, strict=True) if match]
     numbered.sort(key=lambda entry: entry[0])
@@ -289,7 +290,7 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
             )
         if before.next_file is not None and before.next_file != after.name:
             raise MissingFile(
-                f"{before.name} goes on in {before.next_file}, and the next file of the archive is {after.name}",
+                f"{before.name} continues in {before.next_file}, but the next file of the archive is {after.name}",
                 file=before.next_file,
                 errno=LOG_GAP,
             )
@@ -298,8 +299,8 @@ def check_continuity(outlines: Sequence[Outline]) -> None:
                 f"{after.name} does not continue {before.name}, which was rotated: a server started with it",
                 file=after.name,
                 errno=LOG_GAP,
-                hint="are these files of one server? If it crashed as it rotated, replay up to here, and go on from "
-                f"that --base with --start-position {after.name}:4",
+                hint="are these files of one server? If it crashed during the rotation, replay up to here, and "
+                     f"continue from that --base with --start-position {after.name}:4",
             )
         if _has_no_end(before) and not after.format.created:
             raise ArchiveError(
@@ -334,8 +335,8 @@ def _check_gtids(before: Outline, after: Outline) -> None:
     logged = before.previous_gtids.followed_by(before.gtids)
     if missing := after.previous_gtids.subtract(logged):
         raise ArchiveError(
-            f"transactions {missing} are in no file: {after.name} says that they came before it, and up to the "
-            f"end of {before.name} they did not",
+            f"transactions {missing} are missing: {after.name} says that they precede it, but the log up to the end "
+            f"of {before.name} does not contain them",
             file=after.name,
             errno=LOG_GAP,
         )
@@ -344,7 +345,7 @@ def _check_gtids(before: Outline, after: Outline) -> None:
     known = logged if before.format.flavour == "mysql" else before.gtids
     if extra := known.subtract(after.previous_gtids):
         raise ArchiveError(
-            f"{after.name} does not continue {before.name}: it does not know of transactions {extra}",
+            f"{after.name} does not continue {before.name}: its previous GTIDs do not contain transactions {extra}",
             file=after.name,
             errno=LOG_GAP,
             hint="are these files of one server?",

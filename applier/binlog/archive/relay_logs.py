@@ -54,7 +54,7 @@ def source_logs(locations: Sequence[str]) -> list[RelayedLocation]:
     reading.name_first(None)
     logs = [log for log in reading.logs if log.name and log.format_description]
     if not any(log.parts for log in logs):
-        raise ArchiveError("the relay logs have no event of a source", file=locations[0])
+        raise ArchiveError("the relay logs contain no event of a source", file=locations[0])
     place, query = divided(folder_of(locations[0]))
     name = divided(locations[0])[0].rpartition("/")[2].split(".")[0]
     folder = join(place, name) + query
@@ -156,12 +156,12 @@ class _Reading:
         data = mapped.array[at : at + size].tobytes()
         try:
             if size < HEADER_LENGTH or (is_torn and flags & RELAY_LOG_FLAG and end_log_pos != at + size):
-                raise ArchiveError(f"an event of {size} bytes is impossible", errno=CORRUPT_EVENT,
+                raise ArchiveError(f"an event claims an impossible size of {size} bytes", errno=CORRUPT_EVENT,
                                    hint="copy the file again from the replica")
             if is_torn:
                 return None
             if at == len(MAGIC) and not (kind == EventType.FORMAT_DESCRIPTION and flags & RELAY_LOG_FLAG):
-                raise ArchiveError("this is no relay log: it does not begin with a replica's format description",
+                raise ArchiveError("this is not a relay log: it does not begin with a replica's format description",
                                    hint="give relay logs, or binlogs, but not both")
             if kind == EventType.FORMAT_DESCRIPTION:
                 self._checksum_bytes = parse_format_description(data).checksum_length
@@ -181,7 +181,7 @@ class _Reading:
         if self._format is None:
             raise ArchiveError("the relay log has no format description of the source before its events",
                                file=mapped.uri, position=start, errno=CORRUPT_EVENT,
-                               hint="give the relay logs before it, too, or copy it again from the replica")
+                               hint="also give the earlier relay logs, or copy it again from the replica")
         self._has_groups |= _has_groups(mapped, start, end)
         self.logs[-1].parts.append(RelayedPart(mapped.uri, start, end, self._checksum_bytes, self._connected_at))
         self._from_beginning, self._connected_at = False, None
@@ -189,9 +189,10 @@ class _Reading:
     def _describe(self, mapped: MappedFile, event: Event) -> None:
         log, data = self.logs[-1], mapped.array[event.position : event.position + event.size].tobytes()
         if log.began not in (None, event.timestamp):
-            raise ArchiveError(f"the relay logs have two logs of the name {log.name}: they are of several sources, or "
-                               "the source's logs were begun anew", file=mapped.uri, position=event.position,
-                               errno=LOG_GAP, hint="give the relay logs from there on, or those before it")
+            raise ArchiveError(f"the relay logs contain two source logs named {log.name}: they come from several "
+                               "sources, or the source's logs were reset",
+                               file=mapped.uri, position=event.position,
+                               errno=LOG_GAP, hint="give only the relay logs from here on, or only those before")
         self._format = parse_format_description(data)
         log.began, log.is_of_mariadb = event.timestamp, self._format.flavour == "mariadb"
         log.format_description = log.format_description or data
@@ -208,9 +209,10 @@ class _Reading:
                 self.logs[-1].nothing_before = rotate.position
         elif rotate.next_file != self.logs[-1].name:
             if any(log.name == rotate.next_file for log in self.logs):
-                raise ArchiveError(f"the relay logs go back to {rotate.next_file}: they are of several sources, or the "
-                                   "source's logs were begun anew", file=mapped.uri, position=event.position,
-                                   errno=LOG_GAP, hint="give the relay logs from there on, or those before it")
+                raise ArchiveError(f"the relay logs return to {rotate.next_file}: they come from several sources, or "
+                                   "the source's logs were reset",
+                                   file=mapped.uri, position=event.position,
+                                   errno=LOG_GAP, hint="give only the relay logs from here on, or only those before")
             if not self._ended and self.logs[-1].format_description:
                 self.logs[-1].is_left, self.logs[-1].unfinished = True, self._unfinished
             self.logs.append(_SourceLog(rotate.next_file))
@@ -223,10 +225,10 @@ class _Reading:
         if first.name or not (name or first.parts):
             return
         if name is None:
-            raise ArchiveError("the relay logs do not say of which file of the source their events are",
+            raise ArchiveError("the relay logs do not name the source's binlog file",
                                file=first.parts[0].location, errno=LOG_GAP,
-                               hint="give the relay logs before them, too, from the one on that the replica began when "
-                                    "it connected to the source")
+                               hint="also give the earlier relay logs, from the one that the replica began when it "
+                                    "connected to the source")
         match = _NUMBERED.match(name) if ends else None
         first.name = name if match is None else \
             f"{match['base']}.{int(match['number']) - 1:0{len(match['number'])}d}"
@@ -234,8 +236,8 @@ class _Reading:
 
 def _ends_early(location: str, what_tells: str) -> ArchiveError:
     return ArchiveError(f"the relay log ends early: {what_tells}", file=location, errno=CORRUPT_EVENT,
-                        hint="copy it again from the replica, or give those after it from the first one on that begins "
-                             "with a connection, and a base")
+                        hint="copy it again from the replica; or give a base, and the relay logs from the next one "
+                             "that begins with a connection")
 
 
 def _has_groups(mapped: MappedFile, start: int, end: int) -> bool:

@@ -199,7 +199,7 @@ class Inflater:
 
     def _check_form(self, found: _Found) -> None:
         if found.form == k.UNKNOWN:
-            raise UnsupportedEvent("a TRANSACTION_PAYLOAD event is compressed by an unknown algorithm",
+            raise UnsupportedEvent("a TRANSACTION_PAYLOAD event uses an unknown compression algorithm",
                                    hint="a newer version of this program may know it")
         if found.form == k.MALFORMED:
             raise self._malformed(found)
@@ -207,7 +207,7 @@ class Inflater:
     def _malformed(self, found: _Found, reason: Exception | None = None) -> ArchiveError:
         name = event_name(self._bytes[found.position + 4])
         why = f": {reason}" if reason else ""
-        return ArchiveError(f"a {name} event does not have the content that it claims{why}",
+        return ArchiveError(f"the content of a {name} event does not match its header{why}",
                             errno=CORRUPT_EVENT, hint="the file is damaged; copy it again from the server")
 
 
@@ -228,7 +228,7 @@ def events_within(file: MappedFile, event: Event, description: FormatDescription
         while at < len(data):
             size = int.from_bytes(data[at + 9:at + 13], "little")
             if size < description.header_length or at + size > len(data):
-                raise ArchiveError("a compressed event does not hold events", file=file.uri,
+                raise ArchiveError("a compressed event does not contain events", file=file.uri,
                                    position=event.position, errno=CORRUPT_EVENT)
             yield read_event_at(data[at:at + size], event.position, description)
             at += size

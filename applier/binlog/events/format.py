@@ -163,12 +163,12 @@ def parse_format_description(event: bytes) -> FormatDescription:
     if len(event) < HEADER_LENGTH + _BODY.size or event[4] != EventType.FORMAT_DESCRIPTION:
         found = event_name(event[4]) if len(event) > 4 else "nothing"
         raise ArchiveError(
-            f"a binlog opens with a format description, here is {found}",
-            hint="only binlogs of version 4 (MySQL 5.0 and newer, every MariaDB) are read",
+            f"a binlog begins with a format description event; this file begins with {found}",
+            hint="only binlog version 4 is supported (MySQL 5.0 and newer, every MariaDB)",
         )
     binlog_version, version, created, header_length = _BODY.unpack_from(event, HEADER_LENGTH)
     if binlog_version != 4:
-        raise ArchiveError(f"binlog version {binlog_version} is not read, only version 4 is")
+        raise ArchiveError(f"binlog version {binlog_version} is not supported; only version 4 is")
     server_version = version.split(b"\0", 1)[0].decode("ascii", "replace")
     flavour = "mariadb" if "mariadb" in server_version.lower() else "mysql"
     lengths, checksum = event[HEADER_LENGTH + _BODY.size :], False
@@ -177,10 +177,10 @@ def parse_format_description(event: bytes) -> FormatDescription:
             raise ArchiveError("the format description is cut short")
         algorithm, lengths = lengths[-1 - CHECKSUM_LENGTH], lengths[: -1 - CHECKSUM_LENGTH]
         if algorithm not in (_ALGORITHM_OFF, _ALGORITHM_CRC32):
-            raise ArchiveError(f"checksum algorithm {algorithm} is not known")
+            raise ArchiveError(f"unknown checksum algorithm {algorithm}")
         checksum = algorithm == _ALGORITHM_CRC32
     if header_length not in (HEADER_LENGTH, HEADER_LENGTH + 8):
-        raise ArchiveError(f"event headers of {header_length} bytes are not read")
+        raise ArchiveError(f"event headers of {header_length} bytes are not supported")
     for kind, known in _EXPECTED_POST_HEADERS.items():
         if len(lengths) < kind or lengths[kind - 1] not in known:
             raise ArchiveError(f"the format description gives {kind.name} events an unknown layout")
@@ -208,7 +208,8 @@ def check_magic(start: bytes) -> None:
             "with mysqlbinlog --read-from-remote-server --raw",
         )
     if start[:4] != MAGIC:
-        raise ArchiveError("this is no binlog: it does not start with the bytes fe 62 69 6e", hint=_other_file(start))
+        raise ArchiveError("this is not a binlog: it does not start with the bytes fe 62 69 6e",
+                           hint=_other_file(start))
 
 
 def _other_file(start: bytes) -> str:

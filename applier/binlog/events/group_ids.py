@@ -31,6 +31,6 @@ def check_group_ids(outlines: Sequence[Outline], last: int | None) -> int | None
 
 def late_group(group_id: int, last: int, file: str, position: int) -> ReplayStopped:
     """The error for a group whose id is not greater than the last one's."""
-    return ReplayStopped(f"the group has id {group_id}, and one with id {last} was applied before it", file=file,
-                         position=position, hint="ids of groups must grow: these are logs of several servers, or "
-                                                 "the id was set back; --stop-position stops before this group")
+    return ReplayStopped(f"the event group has id {group_id}, but one with id {last} was applied before it", file=file,
+                         position=position, hint="group ids must increase: the logs come from several servers, or "
+                                                 "the id was reset; --stop-position stops before this group")

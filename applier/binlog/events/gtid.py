@@ -153,7 +153,7 @@ class GtidSet:
         """Raise UsageError if this is a set of the other flavour than a log's, which never reaches it."""
         if bool(self.domains) if flavour == "mysql" else flavour == "mariadb" and bool(self.intervals):
             own, other = ("MariaDB", "MySQL") if self.domains else ("MySQL", "MariaDB")
-            raise UsageError(f"{self} is a GTID set of {own}, and the log is of {other}",
+            raise UsageError(f"{self} is a GTID set of {own}, but the log is of {other}",
                              hint="give a set of this server, FILE:POS, or a time: '2026-01-31 10:29:59'")
 
     def of_sources(self, sources: Set[str]) -> "GtidSet":

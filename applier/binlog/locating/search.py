@@ -101,7 +101,7 @@ def _by_index(archive: Archive, known: Index, uri: str, target: Target, progress
             wrong = indexes.mistaken(known, archive.files)
             misdescribed = next((file for file in wrong if file.name in described), None)
         if misdescribed is not None and misdescribed.name in described:
-            raise ArchiveError("the file changes while it is searched", file=misdescribed.name)
+            raise ArchiveError("the file changed during the search", file=misdescribed.name)
         if not wrong:
             return []
 

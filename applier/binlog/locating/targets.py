@@ -83,8 +83,8 @@ class ByGtid:
         """Sets of executed transactions only grow, so it is in the file before the first one whose head contains it."""
         wanted = GtidSet.from_intervals({self.source: [(self.number, self.number)]})
         if heads(0).before.contains(wanted):
-            raise ArchiveError(f"{self.what} came before the first file of the archive", errno=LOG_GAP,
-                               hint="give the binlogs before it, too")
+            raise ArchiveError(f"{self.what} precedes the first file of the archive", errno=LOG_GAP,
+                               hint="also give the earlier binlogs")
         yield _first(range(1, n), lambda i: heads(i).before.contains(wanted)) - 1
 
     def may_be_in(self, group_range: GroupRange) -> bool:
@@ -178,7 +178,7 @@ def target_of(gtid: str | None, time: Place | None, xid: int | None, group_id: i
             return ByXid(xid)
         if group_id is not None:
             return ByGroupId(group_id)
-    raise UsageError("exactly one thing can be located at a time",
+    raise UsageError("only one thing can be located at a time",
                      hint="give one of --gtid, --datetime, --xid and --group-id")
 
 

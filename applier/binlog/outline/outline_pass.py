@@ -85,9 +85,10 @@ class OutlinePass(OutlinedFile):
         """The file's outline; see outline_file."""
         begin, before, size = self.head_end, GtidSet(), self.mapped.size
         if start is not None and start < begin and begins_late(self.uri):
-            raise ArchiveError(f"the relay logs begin with {self.name}:{begin}, behind {start}, where to go on",
+            raise ArchiveError(f"the relay logs begin at {self.name}:{begin}, after {start}, where the replay has to "
+                               "continue",
                                file=self.uri, errno=LOG_GAP,
-                               hint="give the relay logs before them, too, or a newer base")
+                               hint="also give the earlier relay logs, or a newer base")
         if start is not None and start > begin:
             before, begin = self._before(start, known), start
         offset = self.stop.offset_in(self.name)
@@ -169,10 +170,11 @@ class OutlinePass(OutlinedFile):
             return known.executed.since(self.previous_gtids)
         before = self._skip_to(start)
         if not known.executed:
-            raise ArchiveError("the replay cannot go on from here: the log before this position is not the one that "
-                               "the base was made from", file=self.uri, position=start, errno=LOG_GAP,
-                               hint="are these logs of the base's own server? To go on all the same: "
-                                    f"--start-position {self.name}:{start}")
+            raise ArchiveError("the replay cannot continue from here: the log before this position is not the one "
+                               "that the base was replayed from",
+                               file=self.uri, position=start, errno=LOG_GAP,
+                               hint="are these logs of the base's own server? To continue anyway: --start-position "
+                                    f"{self.name}:{start}")
         return before
 
     def _needs_states(self, known: KnownStart) -> bool:
@@ -187,7 +189,7 @@ class OutlinePass(OutlinedFile):
         result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet(), stop_time=None)
         if result.code != Status.DONE or result.within_group or start > self.mapped.size:
             raise ArchiveError(
-                "the replay cannot go on from here: no event group starts at this position",
+                "the replay cannot continue from here: no event group starts at this position",
                 file=self.uri,
                 position=start,
                 errno=LOG_GAP,
@@ -252,8 +254,8 @@ class OutlinePass(OutlinedFile):
         size, end_log_pos = (int.from_bytes(header[at : at + 4], "little") for at in (9, 13))
         if end_log_pos and end_log_pos != (position + size) & 0xFFFFFFFF:
             raise ArchiveError(
-                f"a {event_name(header[4])} event of {size} bytes goes past the end of the file, which its "
-                f"end position {end_log_pos} does not",
+                f"a {event_name(header[4])} event claims {size} bytes, which would extend past the end of the file, "
+                f"but its end position {end_log_pos} does not",
                 file=self.uri,
                 position=position,
                 errno=CORRUPT_EVENT,

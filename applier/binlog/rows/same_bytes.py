@@ -71,20 +71,22 @@ class SameBytes:
 def _compare(file: MappedFile, part: OutlinedBytes) -> None:
     file.check_whole()
     if part.end > file.size:
-        raise ArchiveError(f"the file has {file.size} bytes, and had at least {part.end} when it was "
-                           "outlined: it changed while it was replayed", file=file.uri, position=file.size,
+        raise ArchiveError(f"the file has {file.size} bytes, but had at least {part.end} when it was outlined: it "
+                           "changed during the replay",
+                           file=file.uri, position=file.size,
                            hint=CHANGED_HINT)
     digest = np.zeros(1, np.int64)
     reached = digest_events(file.address, part.start, part.end, part.header_length,
                             CHECKSUM_LENGTH if part.checksum else 0, address_of(digest))
     file.check_whole()
     if reached != part.end:
-        raise ArchiveError("an event here is not the one that was outlined: the file changed while it was replayed",
+        raise ArchiveError("the event here differs from the one that was outlined: the file changed during the replay",
                            file=file.uri, position=int(reached), hint=CHANGED_HINT)
     _compare_digest(file, part, int(digest[0]))
 
 
 def _compare_digest(file: MappedFile, part: OutlinedBytes, digest: int) -> None:
     if digest != part.digest:
-        raise ArchiveError(f"the events from here to {part.end} are not those that were outlined: the file changed "
-                           "while it was replayed", file=file.uri, position=part.start, hint=CHANGED_HINT)
+        raise ArchiveError(f"the events from here to {part.end} differ from those that were outlined: the file "
+                           "changed during the replay",
+                           file=file.uri, position=part.start, hint=CHANGED_HINT)

@@ -29,7 +29,7 @@ from applier.schema.definition import Column, TableDefinition, table_schema, wit
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import PartRows
-from applier.sql.casting import invalid_dates
+from applier.sql.casting import invalid_dates, members
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
 from applier.sql.times import current_timestamp
@@ -168,7 +168,9 @@ class RowConverter:
         try:
             if self._conversion.moves_timestamps and old.type.base == column.type.base == "timestamp":
                 values = made = pa.chunked_array([as_copied(values.combine_chunks(), self._conversion.session)])
-            if old.type != column.type and not self._keeps_bytes(old.type, column.type):
+            if self._keeps_numbers(old.type, column.type):
+                made = members.renamed(values.combine_chunks(), old.type, column.type)
+            elif old.type != column.type and not self._keeps_bytes(old.type, column.type):
                 made = convert_values(values.combine_chunks(), old.type, column.type, self._copying(old))
             elif zero_dates.has_any(values):
                 made = self._dates(values.combine_chunks(), column)
@@ -177,6 +179,8 @@ class RowConverter:
                                f"{error.message}") from None
         if old.nullable and not column.nullable and values.null_count:
             made = pc.if_else(values.is_null(), self._instead_of_null(column, old), made)
+        if not column.nullable and made.null_count:  # of values that an INET6, or such, does not take
+            made = pc.fill_null(made, implicit_scalar(column.type, self._conversion.new.flavour))
         if self._conversion.begins_to_number(column, source):
             asks = np.asarray(values.is_null())
             if not self._conversion.keeps_zeros:
@@ -187,6 +191,10 @@ class RowConverter:
     def _keeps_bytes(self, old: ColumnType, new: ColumnType) -> bool:
         """True if floating-point numbers are not rounded to the digits of their new type."""
         return old.base == new.base and old.base in ("float", "double") and is_in_place(self._conversion)
+
+    def _keeps_numbers(self, old: ColumnType, new: ColumnType) -> bool:
+        """True if an ENUM's or a SET's members keep their numbers, and labels may not be what they were."""
+        return old.members != new.members and old.base == new.base and is_in_place(self._conversion)
 
     def _copying(self, old: Column) -> Session:
         """The session in which a column's values are converted: for MariaDB ALLOW_INVALID_DATES applies only to dates

@@ -3,13 +3,13 @@
 On a node without compiled kernels (nothing was replayed there yet, and no wheel brought them) the first one compiles
 them, and others there wait for it: workers would each wait for one kernel after the other.
 
-Spark starts it by its name (spark_doors.SETTINGS).
+Spark starts it by its name (spark_private.SETTINGS).
 """
 
 import sys
 import traceback
 
-from applier.engine.spark import forking, prefork, spark_doors
+from applier.engine.spark import forking, prefork, spark_private
 from applier.errors import UsageError
 
 
@@ -19,7 +19,7 @@ def main() -> None:
     forking.start_no_threads()
     compile_kernels()
     forking.preload()
-    spark_doors.serve_forks()
+    spark_private.serve_forks()
 
 
 def compile_kernels() -> None:

@@ -11,14 +11,14 @@ import os
 import sys
 import traceback
 
-from applier.engine.spark import spark_doors
+from applier.engine.spark import spark_private
 
 PRELOADED = (
     "numpy",
     "pyarrow.compute",
     "pyarrow.parquet",
     "pandas",  # what a worker imports wants it
-    *spark_doors.PRELOADED,
+    *spark_private.PRELOADED,
     "applier.engine.spark.stages",
     "applier.apply.routes.task",
 )
@@ -60,6 +60,6 @@ def load_kernels() -> int:
     Calling them would start threads here. A kernel that is not in the cache yet is left to the task that needs it.
     """
     from applier.kernels.catalogue import kernels
-    from keysearch.numba_doors import load_kept
+    from keysearch.numba_private import load_kept
 
     return sum(map(load_kept, kernels()))

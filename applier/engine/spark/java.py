@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from applier.engine.spark import spark_doors
+from applier.engine.spark import spark_private
 from applier.engine.spark.scratch import Scratch
 from applier.errors import ApplierError, NotInstalled, UsageError
 from keysearch import caches
@@ -73,7 +73,7 @@ class Gateway:
                     how = f" (killed by signal {-code})" if code is not None and code < 0 else ""
                     raise ApplierError(f"Spark's Java process did not start{how}:\n{self.log_tail()}".rstrip(":\n"))
                 time.sleep(0.005)
-            connection = spark_doors.connection_of(answer.read_bytes())
+            connection = spark_private.connection_of(answer.read_bytes())
         atexit.unregister(self.kill)
         return connection
 
@@ -100,7 +100,7 @@ def find_java() -> Path:
     if home := os.environ.get("JAVA_HOME"):
         java = Path(home, "bin", "java")
         if not java.is_file():
-            raise UsageError(f"JAVA_HOME is {home}, where there is no bin/java", hint=hint)
+            raise UsageError(f"JAVA_HOME is {home}, which has no bin/java", hint=hint)
     elif found := shutil.which("java"):
         java = Path(found)
     else:
@@ -113,7 +113,7 @@ def find_java() -> Path:
 
 def spark_home() -> Path:
     """The home of pyspark. Raises NotInstalled where there is none."""
-    home = spark_doors.home()
+    home = spark_private.home()
     if home is None:
         raise NotInstalled("pyspark is not installed", hint="pip install 'mysql-binlog-applier[spark]'")
     return home
@@ -122,8 +122,8 @@ def spark_home() -> Path:
 def plain_spark_home() -> Path | None:
     """The home of pyspark's own Spark; None if another one is configured or its start is customised."""
     home = spark_home()
-    configured = spark_doors.CONFIGURED & os.environ.keys() or (home / "conf").exists()
-    return None if configured or not spark_doors.jars(home).is_dir() else home
+    configured = spark_private.CONFIGURED & os.environ.keys() or (home / "conf").exists()
+    return None if configured or not spark_private.jars(home).is_dir() else home
 
 
 def launch(java: Path, spark_home: Path, settings: dict[str, str], *, minimal: bool = False) -> Gateway:
@@ -145,7 +145,7 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str], *, minimal: b
             command = ["/bin/sh", "-c", _THEN_KEEP_ARCHIVE, "sh", str(new), str(recording_lock), str(archive), *command]
     log = tempfile.TemporaryFile()
     directory = Scratch()
-    told = spark_doors.driver_environment(spark_home, os.path.join(directory.path, _ANSWER))
+    told = spark_private.driver_environment(spark_home, os.path.join(directory.path, _ANSWER))
     environment = os.environ | told | {"JAVA_HOME": str(_home(java))}
     # A process group of its own: Ctrl-C is for us, who then ends the job in an orderly way.
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment, process_group=0)
@@ -177,10 +177,10 @@ def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> l
     kept = cache / f"{_key(java, spark_home, settings | variables)}.command" if cache else None
     if kept is not None and kept.exists():
         return kept.read_text().split("\0")
-    launcher = spark_doors.launcher_command(java, spark_home, settings)
-    environment = os.environ | spark_doors.launcher_environment(spark_home) | {"JAVA_HOME": str(_home(java))}
+    launcher = spark_private.launcher_command(java, spark_home, settings)
+    environment = os.environ | spark_private.launcher_environment(spark_home) | {"JAVA_HOME": str(_home(java))}
     run = subprocess.run(launcher, env=environment, capture_output=True, text=True, check=False)
-    words = spark_doors.printed_command(run.stdout)
+    words = spark_private.printed_command(run.stdout)
     if run.returncode != 0 or len(words) < 2:
         raise ApplierError(f"Spark's launcher failed:\n{run.stderr}")
     if kept is not None:
@@ -192,7 +192,7 @@ def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> l
 
 def _key(java: Path, spark_home: Path, settings: dict[str, str]) -> str:
     """A key that changes when anything changes that a kept command or class archive depends on."""
-    jars = spark_doors.jars(spark_home)
+    jars = spark_private.jars(spark_home)
     java = java.resolve()
     facts = [java, java.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, *sorted(settings.items())]
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]

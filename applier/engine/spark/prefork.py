@@ -113,7 +113,7 @@ def _keep_open(*kept: int) -> None:
 
 def _serve(listener: socket.socket, parent_pipe: int, place: Path) -> None:
     """Load what the driver did not need, wait for Spark's daemon, and take over from it."""
-    from applier.engine.spark import forking, spark_doors  # a delegating daemon does not need it
+    from applier.engine.spark import forking, spark_private  # a delegating daemon does not need it
 
     try:
         forking.preload()
@@ -133,7 +133,7 @@ def _serve(listener: socket.socket, parent_pipe: int, place: Path) -> None:
         os.register_at_fork(after_in_child=caller.close)  # workers must not keep the delegating daemon waiting
         caller.sendall(os.getpid().to_bytes(4))
         try:
-            spark_doors.serve_forks()
+            spark_private.serve_forks()
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else 1
         caller.sendall(bytes([status]))

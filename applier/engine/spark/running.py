@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from applier.engine.spark import spark_doors
+from applier.engine.spark import spark_private
 from applier.errors import ApplierError
 from applier.io import full_disk
 
@@ -44,7 +44,7 @@ class TaskOutOfResources(TaskFailed):
 
 def is_remote(spark: "SparkSession") -> bool:
     """True for a session of a Spark Connect server, which has the DataFrame API and no SparkContext."""
-    return spark_doors.is_of_connect(spark)
+    return spark_private.is_of_connect(spark)
 
 
 def parallelism(spark: "SparkSession") -> int:
@@ -84,9 +84,9 @@ def is_silence(error: BaseException) -> bool:
 
 def java_is_gone(when: str = "") -> ApplierError:
     """The error for a JVM that has ended; `when` says what was to be done at that point."""
-    return ApplierError(f"Spark's Java process is gone{when}, and nothing was published",
-                        hint="it was killed, most often because the machine was out of memory: fewer tasks at a time, "
-                             "as with --master 'local[1]', need less; then run it again")
+    return ApplierError(f"the Spark JVM exited{when}; nothing was published",
+                        hint="it was probably killed because the machine ran out of memory: run it again with fewer "
+                             "concurrent tasks, as with --master 'local[1]'")
 
 
 def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, name: str,

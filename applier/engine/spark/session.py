@@ -13,7 +13,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeGuard
 
 from applier.engine import left_out
-from applier.engine.spark import forking, java, prefork, settings, spark_doors
+from applier.engine.spark import forking, java, prefork, settings, spark_private
 from applier.engine.spark.settings import TASK_ATTEMPTS, Conf
 from applier.errors import ApplierError, NotInstalled, UsageError
 
@@ -45,7 +45,7 @@ def start(master: str | None = None, *, conf: Conf = (), app_name: str = "applie
             if _ours is None or _ours[1:] != (master, conf) or getattr(_ours[0], "is_stopped", False):
                 _ours = _connected(master, conf, app_name), master, conf
             return _ours[0]
-        if not spark_doors.has_context():
+        if not spark_private.has_context():
             _start_context(master, conf, app_name)
         from pyspark.sql import SparkSession
 
@@ -71,11 +71,11 @@ def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
     from pyspark.errors import PySparkException
 
     try:
-        spark_doors.connect(conf)
+        spark_private.connect(conf)
         known = SparkConf()  # what the JVM has of the user's: spark-defaults.conf, spark-submit's arguments
         for name, value in settings.of_context(local=local, named=given is not None).items():
             known.setIfMissing(name, value)
-        if known.get("spark.app.name", spark_doors.NO_NAME) == spark_doors.NO_NAME:
+        if known.get("spark.app.name", spark_private.NO_NAME) == spark_private.NO_NAME:
             known.setAppName(app_name)
         known.setMaster(master)
         known.setAll([*conf, *(prefork.settings() if local else {}).items()])
@@ -92,7 +92,7 @@ def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
         reason = of_java[1] if of_java else str(error)
         raise ApplierError(f"Spark did not start with master {master}: {reason}") from None
     finally:
-        spark_doors.withdraw()
+        spark_private.withdraw()
 
 
 def _session_for_queries(users: "SparkSession", conf: Conf) -> "SparkSession":
@@ -105,11 +105,11 @@ def _session_for_queries(users: "SparkSession", conf: Conf) -> "SparkSession":
             spark.conf.set(name, value)
     for name, value in conf:
         if settings.NEEDED.get(name, value) != value:
-            raise UsageError(f"{name} has to be {settings.NEEDED[name]}: results depend on it", hint="leave it out")
+            raise UsageError(f"{name} must be {settings.NEEDED[name]}: results depend on it", hint="leave it out")
         if started_with.get(name) != value:
             if not spark.conf.isModifiable(name):
                 raise UsageError(f"Spark is running in this process already, and {name} cannot be changed",
-                                 hint="make this setting where the Spark session is made, or stop that session first")
+                                 hint="set it where the Spark session is created, or stop that session first")
             spark.conf.set(name, value)
     for name, value in settings.NEEDED.items():
         spark.conf.set(name, value)
@@ -118,7 +118,7 @@ def _session_for_queries(users: "SparkSession", conf: Conf) -> "SparkSession":
 
 def master_in_use(master: str | None) -> str | None:
     """Return the master of the context that `start` with this master takes: one that is running wins."""
-    return master if _is_connect(master) else spark_doors.master_of_context() or master
+    return master if _is_connect(master) else spark_private.master_of_context() or master
 
 
 def boot(master: str | None = None, conf: Conf = ()) -> None:
@@ -232,7 +232,7 @@ def _launched(launch: dict[str, str], *, minimal: bool = False) -> java.Gateway 
     """A JVM for pyspark to find; None if there is one already, or Spark is configured to start in another way."""
     home = java.plain_spark_home()
     executable = java.find_java()
-    if home is None or spark_doors.has_jvm():  # pyspark is not imported here: the JVM starts while that happens
+    if home is None or spark_private.has_jvm():  # pyspark is not imported here: the JVM starts while that happens
         return None
     return java.launch(executable, home, launch, minimal=minimal)
 
@@ -247,7 +247,7 @@ def _connect(launch: dict[str, str]) -> None:
 
     port, secret = gateway.connection()
     _gateway = gateway
-    spark_doors.offer(port, secret)
+    spark_private.offer(port, secret)
 
 
 def with_retries(master: str) -> str:

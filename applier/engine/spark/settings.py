@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from applier.engine.spark import spark_doors
+from applier.engine.spark import spark_private
 
 Conf = tuple[tuple[str, str], ...]
 """Settings of Spark that a user gives: names and values."""
@@ -28,7 +28,7 @@ OF_CONTEXT = {
     "spark.driver.maxResultSize": "0",
     "spark.locality.wait": "0s",
     "spark.task.maxFailures": str(TASK_ATTEMPTS),
-} | spark_doors.SETTINGS
+} | spark_private.SETTINGS
 OF_SESSION = {
     "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from applier.engine.spark import running, spark_doors
+from applier.engine.spark import running, spark_private
 from applier.engine.spark.running import Progress
 from applier.engine.spill_buffer import SPILL_BYTES, Arrivals, SharedArrivals, SharedFile, SpillBuffer
 from applier.errors import ApplierError
@@ -165,7 +165,7 @@ def _reduced(function: Callable[..., Any], unit: int, payloads: Iterator[tuple[t
 def _one_a_partition(spark: "SparkSession", items: list[Any]) -> "DataFrame":
     pickled = pa.array([pickle.dumps(item, pickle.HIGHEST_PROTOCOL) for item in items], pa.binary())
     numbers = pa.array(range(len(items)), pa.int32())
-    with spark_doors.active_session_kept(spark):
+    with spark_private.active_session_kept(spark):
         rows = spark.createDataFrame(pa.table([numbers, pickled], schema=_TASKS))
     return rows.repartitionById(len(items), "task")
 

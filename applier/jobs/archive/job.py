@@ -101,8 +101,10 @@ class _Archiving:
                     if not is_known:
                         raise UsageError(str(lost), hint="is the server there, and the address right?") from None
                     if losses >= _MOST_LOSSES and not self._options.waits:
-                        raise ArchiveError(f"the connection to {self._source} was lost {losses} times, and nothing new "
-                                           f"came: {lost}", hint="begin again when the server is back: what came stays"
+                        raise ArchiveError(f"the connection to {self._source} was lost {losses} times without "
+                                           f"anything new: {lost}",
+                                           hint="run it again when the server is back: what was "
+                                                                 "received is kept"
                                            ) from None
                     if str(lost) != told:
                         self._progress.note(f"the connection to {self._source} is lost, and tried again: {lost}")
@@ -128,7 +130,7 @@ class _Archiving:
             return self._source.dump(first, FIRST)
         name = os.path.basename(path)
         if self._source.head(name, len(head := head_of(path))) != head:
-            raise UsageError(f"{name} on {self._source} is another file than the one in the output", file=path,
+            raise UsageError(f"{name} on {self._source} differs from the file of that name in the output", file=path,
                              hint="was the server's log reset (RESET BINARY LOGS AND GTIDS, RESET MASTER), or is it "
                                   "another server? choose another --output for it")
         self._output.note_source(self._source.server_uuid)
@@ -207,7 +209,7 @@ class _Archiving:
                 self._file.append(data)
         except OSError as error:
             raise ArchiveError(f"the file cannot be written: {reason(error)}", file=self._output.path_of(name),
-                               hint="begin again when there is room: what is whole stays") from error
+                               hint="run it again when there is room: complete files are kept") from error
         self._names.add(name)
         self._last = name, self._file.size
         self._events += events
@@ -221,7 +223,7 @@ class _Archiving:
         try:
             return GrowingFile.created(path, data, self._options.access.file)
         except FileExistsError:
-            raise ArchiveError("the server begins a file that is in the output already", file=path,
+            raise ArchiveError("the server begins a file that the output already contains", file=path,
                                hint="was the server's log reset? choose another --output") from None
 
     def _complete_file(self) -> None:

@@ -50,8 +50,8 @@ class Output:
             if not self._is_far:
                 self._lock = durable.lock(self._path)
         except BlockingIOError:
-            raise UsageError("another archiving writes there", file=location,
-                             hint="end it, or choose another --output") from None
+            raise UsageError("another `applier archive` is writing to this directory", file=location,
+                             hint="stop it, or choose another --output") from None
         except OSError as error:
             raise UsageError(f"cannot write there: {reason(error)}", file=location) from error
 
@@ -83,7 +83,8 @@ class Output:
             with suppress(UsageError):
                 names.append(check_file_name(name))
         if len(bases := {base_and_number(name)[0] for name in names}) > 1:
-            raise UsageError(f"there are files of several logs: {', '.join(sorted(bases))}", file=self.location,
+            raise UsageError(f"the output contains files of more than one binlog sequence: {', '.join(sorted(bases))}",
+                             file=self.location,
                              hint="choose another --output")
         if not names:
             return None
@@ -116,7 +117,7 @@ class Output:
                 shutil.copyfileobj(near, far, 8 << 20)
         except OSError as error:
             raise ArchiveError(f"the file cannot be uploaded: {reason(error)}", file=f"{self.location}",
-                               hint="begin again when the store can be written to: what it has not is copied again"
+                               hint="run it again when the store accepts writes: what it does not have is copied again"
                                ) from error
         if not grows:
             os.remove(path)
@@ -125,9 +126,10 @@ class Output:
         """Raise UsageError where the archive is of another server."""
         known = self._known_source()
         if known and known != server_uuid:
-            raise UsageError(f"the archive is of the server {known}, and this one is "
-                             f"{server_uuid or 'a MariaDB server'}", file=self.location,
-                             hint="give the server that it is of, or another --output")
+            raise UsageError(f"the archive belongs to server {known}, and this one is "
+                             f"{server_uuid or 'a MariaDB server'}",
+                             file=self.location,
+                             hint="give the archive's own server, or another --output")
 
     def note_source(self, server_uuid: str) -> None:
         """Note of which server the archive is, when its files have shown it. MariaDB's servers have no such name."""

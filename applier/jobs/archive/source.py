@@ -113,13 +113,13 @@ class Source:
         self.connect()
         if self.flavour == "mariadb":
             if gtids.intervals:
-                raise UsageError("the source is MariaDB, and the GTID set of MySQL", hint="give it as in 0-1-5")
+                raise UsageError("the source is MariaDB, but the GTID set is of MySQL", hint="give it as in 0-1-5")
             with _lost_or_refused():
                 self._connected().run(f"SET @slave_connect_state = '{gtids}', @slave_gtid_strict_mode = 0")
             stream = self._dump("", FIRST)
         else:
             if gtids.domains:
-                raise UsageError("the source is MySQL, and the GTID set of MariaDB", hint="give it as in UUID:1-5")
+                raise UsageError("the source is MySQL, but the GTID set is of MariaDB", hint="give it as in UUID:1-5")
             data = encoded(gtids)
             stream = self._asked(_DUMP_GTID, pack("<HIIQI", _THROUGH_GTID, self._server_id, 0, FIRST, len(data)) + data,
                                  "", FIRST)
@@ -212,7 +212,7 @@ class Source:
         hint: str | None = _HINTS.get(error.number, _HINTS[None])
         if error.number == LOG_GAP:
             hint = next((hint for words, hint in _GAPS.items() if words in error.text.lower()), None)
-        return ArchiveError(f"{self._address} sends no more of its log: {error.text}", file=stream.name or None,
+        return ArchiveError(f"{self._address} stopped sending its log: {error.text}", file=stream.name or None,
                             position=stream.position if stream.name else None, errno=error.number, hint=hint)
 
 

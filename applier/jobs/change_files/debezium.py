@@ -66,10 +66,10 @@ class DebeziumLines(JsonLines):
         present = batch.column("_present")
         if present.null_count < len(present):
             row = int(np.argmax(present.is_valid().to_numpy(zero_copy_only=False)))
-            raise UnsupportedEvent("this image lacks columns of the row, and Debezium's events have whole rows",
+            raise UnsupportedEvent("this image does not contain all columns, and Debezium events need whole rows",
                                    file=batch.column("_file")[row].as_py(), position=batch.column("_pos")[row].as_py(),
                                    row=batch.column("_row")[row].as_py(), table=".".join(self._table),
-                                   hint="--complete makes whole rows of images, onto a base")
+                                   hint="--complete builds whole rows from a base")
 
     def _moved(self, batch: pa.RecordBatch, lines: np.ndarray) -> np.ndarray:
         """Of lines: whether they are updates of the key, bool[n]."""

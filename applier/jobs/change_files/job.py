@@ -94,7 +94,7 @@ def write_changes(options: ChangeFilesOptions, stdout: Any, progress: Progress |
     notes = list(log.notes) if progress is None else []
     notes += [f"--tables {entry}: no change is of such a table" for entry in options.filter.without_match(names)]
     if options.output == STDOUT and options.format not in _AS_LINES and len(names) > 1:
-        raise UsageError(f"{len(names)} tables have changes, and as {options.format} each needs a file",
+        raise UsageError(f"{len(names)} tables have changes, but a {options.format} file holds only one table",
                          hint="choose one with --tables, or name a directory in --output")
     tables = [_Counted(log, name, options) for name in names]
     if options.output == STDOUT:

@@ -146,10 +146,10 @@ class FeedTable:
         for number, layout in enumerate(reading.layouts.known[1:], 1):
             if not asked.isdisjoint(layout.diffs) and number in layouts:
                 first = int(np.argmax(layouts_of(batch.images) == number))
-                raise UnsupportedEvent("this update has changes to a JSON document, not the document",
+                raise UnsupportedEvent("this update contains a JSON diff, not the whole document",
                                        file=batch.file.uri, position=int(batch.places[first]),
                                        row=int(batch.rows[first]), table=self._definition.full_name,
-                                       hint="ask for other columns, or replay these logs for the rows")
+                                       hint="ask for other columns, or replay these logs to get the rows")
             names = [self._names[column] for column in layout.present
                      if column in self._names and column not in layout.diffs]
             known.append(None if len(names) == len(self._names) else names)

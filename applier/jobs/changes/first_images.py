@@ -110,10 +110,11 @@ class _FirstImages:
         first = self._parts[0]
         if (first.lacking >= 0).any():
             lacking = self._lacking[int(first.lacking[first.lacking >= 0][0])]
-            raise UnsupportedEvent(f"this before-image lacks the column {lacking.column}, so that the log does not "
-                                   "tell what the row was before it began", file=lacking.file,
+            raise UnsupportedEvent(f"this before-image does not contain column {lacking.column}, so the row's values "
+                                   "at the beginning of the log are unknown",
+                                   file=lacking.file,
                                    position=lacking.position, row=lacking.row, table=self._definition.full_name,
-                                   hint="give a --base of the time when the log begins")
+                                   hint="give a --base from the time when the log begins")
         return first.rows
 
     def _take(self, reading: TableReading, batch: ChangeBatch) -> None:

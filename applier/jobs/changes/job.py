@@ -106,7 +106,7 @@ class ChangeFeed:
         """The same changes, with a last column `_statement`: what the log has behind each, null where it has nothing.
         Raises UsageError where the table has such a column."""
         if STATEMENT.name in self.schema.names:
-            raise UsageError(f"the table has a column {STATEMENT.name}, as the feed has",
+            raise UsageError(f"column {STATEMENT.name} has the name of one of the feed's own columns",
                              hint="ask for its other columns")
         return replace(self, _has_statements=True)
 
@@ -227,9 +227,10 @@ class ChangeLog:
         for version in history.versions():
             if version.id in chosen and version.id in cascades and any(
                     key.cascades for key in version.definition.foreign_keys):
-                raise UnsupportedEvent("foreign keys change rows of this table, and the log neither has these changes "
-                                       "nor the rows, since it begins later", table=version.definition.full_name,
-                                       hint="give a --base of the time when the log begins")
+                raise UnsupportedEvent("foreign keys change rows of this table, and the log contains neither these "
+                                       "changes nor the rows, since it begins later",
+                                       table=version.definition.full_name,
+                                       hint="give a --base from the time when the log begins")
 
     def history(self, filter: TableFilter) -> SchemaHistory:
         """What the tables were that are wanted, and others, if all statements can be followed."""
@@ -327,7 +328,7 @@ class ChangeLog:
                   keys: Keys | None) -> FeedLog:
         versions = {version.id: version for version in versions_of(history, table)}
         if not versions:
-            raise SchemaError("nothing defines this table", table=".".join(table), errno=NO_SUCH_TABLE,
+            raise SchemaError("this table has no definition", table=".".join(table), errno=NO_SUCH_TABLE,
                               hint="give its CREATE TABLE as of the first binlog with schema, or a base that has it")
         names, types = feed_columns(list(versions.values()))
         schema = _schema(types, columns)
@@ -396,9 +397,10 @@ def _check_foreign_keys(span: LogSpan, history: SchemaHistory, table: TableName)
     cascades = cascades_of(history, used_tables(span, history, only(*names)), idempotent=False,
                            compressed=span.has_compressed_rows)
     if any(version.id in cascades for version in versions_of(history, table)):
-        raise SchemaError("foreign keys change rows of this table, and the log does not have these changes",
+        raise SchemaError("foreign keys change rows of this table, and the log does not contain these changes",
                           table=".".join(table),
-                          hint="replay these logs for the rows; for the changes that the log has, ignore foreign keys")
+                          hint="replay these logs to get the rows; to get only the changes in the log, ignore "
+                               "foreign keys")
 
 
 def _schema(types: dict[str, pa.DataType], columns: tuple[str, ...] | None) -> pa.Schema:
@@ -407,5 +409,6 @@ def _schema(types: dict[str, pa.DataType], columns: tuple[str, ...] | None) -> p
     if unknown := [name for name in names if name not in types]:
         raise UsageError(f"the table has no column {unknown[0]!r}", hint=f"it has {', '.join(types)}")
     if taken := [name for name in names if name in OF_CHANGES.names]:
-        raise UsageError(f"the table has a column {taken[0]}, as the feed has", hint="ask for its other columns")
+        raise UsageError(f"column {taken[0]} has the name of one of the feed's own columns",
+                         hint="ask for its other columns")
     return pa.schema([*((name, types[name]) for name in names), *OF_CHANGES])

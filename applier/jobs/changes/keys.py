@@ -210,7 +210,7 @@ def _literal(value: object) -> literals.Value:
             return Decimal(int(value))
         case float() | np.floating():
             return float(value)
-    raise UsageError(f"a key has no value of type {type(value).__name__}",
+    raise UsageError(f"a key cannot contain a value of type {type(value).__name__}",
                      hint="give a number, a text, bytes, a UUID, or a date or time of datetime")
 
 

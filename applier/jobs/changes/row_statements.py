@@ -112,7 +112,7 @@ class _FileStatements:
 
 
 def _as_text(values: pa.LargeBinaryArray) -> pa.LargeStringArray:
-    """Statements as text; of bytes that are none in UTF-8, what can be read."""
+    """Statements as text; undecodable bytes are replaced."""
     try:
         return values.cast(pa.large_string())
     except pa.ArrowInvalid:

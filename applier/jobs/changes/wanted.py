@@ -30,7 +30,7 @@ def notes_on_choice(span: LogSpan, options: ChangesOptions) -> list[str]:
     notes = []
     if options.gtids is not None and (missing := _missing(span, GtidChoice(options.gtids))):
         if missing == GtidChoice(options.gtids).count:
-            raise UsageError(f"these binlogs have none of the transactions {shortened(options.gtids)}",
+            raise UsageError(f"these binlogs contain none of the transactions {shortened(options.gtids)}",
                              hint="`applier locate --gtid … --binlogs …` finds where a transaction is")
         notes.append(f"{missing:,} of the transactions of --gtids are not in these binlogs")
     if options.exclude_gtids is not None and (missing := _missing(span, GtidChoice(options.exclude_gtids))):

@@ -40,7 +40,7 @@ class WholeRows:
         self._log, self._task, self._whole = log, whole if whole is not None and alters else task, whole
         for version in log.versions.values():
             if version.definition.versioning is not None:
-                raise UnsupportedEvent("a system-versioned table keeps its past rows itself",
+                raise UnsupportedEvent("a system-versioned table keeps its own history of rows",
                                        table=version.definition.full_name, hint="ask for changes that are not complete")
 
     def batches(self) -> Iterator[pa.RecordBatch]:

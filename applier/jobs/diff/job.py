@@ -60,8 +60,8 @@ def _pairs(options: DiffOptions, snapshots: tuple[Snapshot, Snapshot]) -> list[_
     names = sorted({(table.database, table.name) for snapshot in snapshots for table in snapshot.tables})
     wanted = [name for name in names if options.filter.wanted(*name)]
     if names and not wanted:
-        raise UsageError("none of the snapshots' tables is chosen", file=options.after,
-                         hint="--tables and --ignore-tables leave none; `applier status` lists them")
+        raise UsageError("no table of the snapshots is selected", file=options.after,
+                         hint="--tables and --ignore-tables exclude all of them; `applier status` lists them")
     return [(snapshots[BEFORE].table(*name), snapshots[AFTER].table(*name)) for name in wanted]
 
 

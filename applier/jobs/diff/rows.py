@@ -49,7 +49,7 @@ class Differences:
 
     def __init__(self, columns: pa.Schema, table: str) -> None:
         if taken := [name for name in columns.names if name in OF_DIFFERENCES.names]:
-            raise UsageError(f"the table has a column {taken[0]}, as differences have", table=table,
+            raise UsageError(f"column {taken[0]} has the name of one of the diff's own columns", table=table,
                              hint="leave the table out with --ignore-tables")
         self._names = pa.array(columns.names, pa.string())
         self.schema = pa.schema([*columns, *OF_DIFFERENCES])

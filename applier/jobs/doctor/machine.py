@@ -86,8 +86,8 @@ def look_at_room(findings: Findings, cost: Cost | None) -> None:
         try:
             free = room.free_bytes(place)
         except OSError as error:
-            findings.problem(name, UsageError(f"there is no room to look at: {reason(error)}", file=place,
-                                              hint="name a directory that is there in TMPDIR"))
+            findings.problem(name, UsageError(f"cannot determine the free space: {reason(error)}", file=place,
+                                              hint="set TMPDIR to a directory that exists"))
             continue
         found = f"{shown_size(free)} are free in {place}"
         if needed and needed > free:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import BEFORE_THE_LOG, Position, TableVersion
+from applier.schema.table_options import TABLE_OPTIONS, options_sql
 
 _NOTHING = "nothing that is kept here"
 
@@ -70,11 +71,13 @@ def _made(definition: TableDefinition) -> list[str]:
 
 
 def _differences(old: TableDefinition, new: TableDefinition) -> list[str]:
-    """The differences, a line each: names, columns, keys, and the table's character set and engine."""
+    """The differences, a line each: names, columns, keys, constraints, and the table's options."""
     lines = [f"{old.full_name} is called {new.full_name}"] if old.full_name != new.full_name else []
     lines += _of_columns(old, new)
     lines += _of_sets("", [key.sql(old.flavour) for key in old.keys], [key.sql(new.flavour) for key in new.keys])
     lines += _of_sets("foreign key ", [key.name for key in old.foreign_keys], [key.name for key in new.foreign_keys])
+    lines += _of_sets("", [check.sql() for check in old.checks], [check.sql() for check in new.checks])
+    lines += _of_sets("", options_sql(old.options, TABLE_OPTIONS), options_sql(new.options, TABLE_OPTIONS))
     for what in ("charset", "collation", "engine"):
         if getattr(old, what) != getattr(new, what):
             lines.append(f"its {what} is {getattr(new, what)}, was {getattr(old, what)}")

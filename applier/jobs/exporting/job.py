@@ -50,8 +50,8 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
     snapshot = manifest.load(options.snapshot)
     tables = [table for table in snapshot.tables if options.filter.wanted(table.database, table.name)]
     if not tables and snapshot.tables:
-        raise UsageError("none of the snapshot's tables is chosen", file=options.snapshot,
-                         hint="--tables and --ignore-tables leave none; `applier status` lists them")
+        raise UsageError("no table of the snapshot is selected", file=options.snapshot,
+                         hint="--tables and --ignore-tables exclude all of them; `applier status` lists them")
     names = dict(options.rewrites)
     definitions = [table.definition.in_databases(names) for table in tables]
     _check_names(definitions)
@@ -92,7 +92,7 @@ def _check_names(definitions: Sequence[TableDefinition]) -> None:
     """Raise UsageError where two tables have one name."""
     known = Counter(definition.full_name for definition in definitions)
     if twice := [name for name, times in known.items() if times > 1]:
-        raise UsageError("two tables of the snapshot would be one", table=twice[0],
+        raise UsageError("two tables of the snapshot would get the same name", table=twice[0],
                          hint="give their databases other names with --rewrite-db, or leave one out")
 
 

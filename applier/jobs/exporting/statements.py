@@ -7,8 +7,10 @@ from collections.abc import Iterable, Sequence
 from applier.jobs.exporting.sequences import named_sequences
 from applier.jobs.exporting.text_kernel import BYTES
 from applier.mysql.client_sql import HEAD, for_clients
+from applier.mysql.collations import Charset
 from applier.mysql.types import quote_name, quote_text
 from applier.schema.definition import Column, TableDefinition
+from applier.schema.schema_file import create_database
 from applier.snapshot.manifest import BinlogPosition, DatabaseEntry
 
 STRICT = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
@@ -83,8 +85,7 @@ def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
     """The position of the rows, and CREATE DATABASE, the statements that make `sequences`, and CREATE TABLE for all of
     them; tables that are there are an error, or stay as they are. Raises SchemaError for a name or a text that a client
     could misread."""
-    parts = [f"CREATE DATABASE IF NOT EXISTS {quote_name(entry.name)} DEFAULT CHARACTER SET {entry.charset} "
-             f"COLLATE {entry.collation};\n" for entry in databases]
+    parts = [f"{create_database(entry.name, Charset(entry.charset, entry.collation))};\n" for entry in databases]
     parts += sequences
     parts += [f"\n{_in_its_database(definition)}{definition.to_sql(if_not_exists=if_not_exists)};\n"
               for definition in definitions]

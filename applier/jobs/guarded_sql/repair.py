@@ -20,6 +20,7 @@ from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.guarded_sql.table_statements import TableStatements, columns_of_unique_keys, is_rounded
 from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition
+from applier.schema.schema_file import create_database
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,9 @@ class Repair:
     @property
     def destroyed(self) -> tuple[str, ...]:
         """What is dropped, a text for each table."""
-        return tuple(f"DROP TABLE {table.full_name}, with {table.rows_before:,} rows, and with its CHECK constraints, "
-                     "comments and other options, which a snapshot does not keep"
-                     + (f"; it is made anew: {'; '.join(table.notes)}" if table.definitions[AFTER] is not None else "")
+        return tuple(f"DROP TABLE {table.full_name}, with {table.rows_before:,} rows, and with its triggers, "
+                     "which a snapshot does not keep"
+                     + (f"; it is recreated: {'; '.join(table.notes)}" if table.definitions[AFTER] is not None else "")
                      for table in self._dropped)
 
     def statements(self) -> Iterator[bytes]:
@@ -103,7 +104,7 @@ class Repair:
         notes = [f"Not repaired: {text}" for text in self.not_repaired] + [
             f"It destroys: {text}" for text in self.destroyed]
         kept, made = ([change for change in changes if change.recreated == wanted] for wanted in (False, True))
-        databases = {f"CREATE DATABASE IF NOT EXISTS {quote_name(change.definition.database)}": None for change in made}
+        databases = {create_database(change.definition.database): None for change in made}
         return Script(self._what, "it was before",
                       [change.name for change in changes] + dropped, [change.statements() for change in kept],
                       checks_off=checks_off, instead=": drop them first, and create them again afterwards",

@@ -123,12 +123,13 @@ def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] |
     log, task = changes.applied(table, columns, keys)
     for version in log.versions.values():
         if version.definition.versioning is not None:
-            raise UnsupportedEvent("a system-versioned table keeps its past rows itself",
-                                   table=version.definition.full_name, hint="replay these logs for the rows")
+            raise UnsupportedEvent("a system-versioned table keeps its own history of rows",
+                                   table=version.definition.full_name, hint="replay these logs to get the rows")
     fields = [field for field in log.schema if field.name not in OF_CHANGES.names]
     own = [*OF_VERSIONS, *(OF_PLACES if places or statements else ()), *([STATEMENT] if statements else ())]
     if taken := [field.name for field in fields if field.name in pa.schema(own).names]:
-        raise UsageError(f"the table has a column {taken[0]}, as the history has", hint="ask for its other columns")
+        raise UsageError(f"column {taken[0]} has the name of one of the history's own columns",
+                         hint="ask for its other columns")
     schema = pa.schema([*fields, *(field for field in own if field != STATEMENT)])
     common = Histories(log, changes.stored_as(table, log, schema), schema, changes.begins_at, statements)
     return RowHistory(changes.notes_on(table, log), table, changes, common, task)

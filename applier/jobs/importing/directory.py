@@ -83,7 +83,7 @@ def open_dump(uri: str, schema: str | None = None) -> Dump:
     if schema is not None:
         return _of_parquet(folder, schema)
     if MANIFEST in folder.names:
-        raise UsageError("this is already a snapshot", file=uri, hint="give it to replay --base as it is")
+        raise UsageError("this is already a snapshot", file=uri, hint="give it directly to replay --base")
     if "@.json" in folder.names:
         return _of_shell(folder)
     if "metadata" in folder.names or "metadata.partial" in folder.names:
@@ -182,11 +182,11 @@ def _of_parquet(folder: _Folder, schema: str) -> Dump:
         if len(folders) == 2:
             database, table = map(unquote, folders)
         if len(folders) not in (0, 2) or not table:
-            raise UsageError(f"{name} does not say whose rows it has", file=folder.root,
+            raise UsageError(f"the name of {name} does not say which table it belongs to", file=folder.root,
                              hint="name files DB/TABLE/….parquet or DB.TABLE.parquet")
         parts.append(ParquetPart(folder.uri(name), database, table))
     if not parts:
-        raise UsageError("there are no Parquet files", file=folder.root)
+        raise UsageError("the directory contains no Parquet files", file=folder.root)
     return Dump((SqlPart(schema, time_zone=_UTC), *parts))
 
 
@@ -231,7 +231,7 @@ def _of_shell(folder: _Folder) -> Dump:
         raise UsageError("the dump is not complete: it has no @.done.json", file=folder.root,
                          hint="MySQL Shell writes that file last")
     if not about.flag("tzUtc", True):
-        raise UsageError("TIMESTAMPs of the dump are in a time zone that it does not name", file=folder.root,
+        raise UsageError("the dump does not name the time zone of its TIMESTAMPs", file=folder.root,
                          hint="dump with tzUtc: true, which is the default")
     source = about.inner("source")
     log = source.inner("binlog")

@@ -57,8 +57,8 @@ def flavour_of_text(text: bytes, uri: str) -> str | None:
 
 def _the_one(said: set[str], uri: str) -> str:
     if len(said) > 1:
-        raise UsageError("the dump is of MySQL by some of its marks, and of MariaDB by others", file=uri,
-                         hint="say whose it is with --flavour mysql or --flavour mariadb")
+        raise UsageError("the dump has marks of both MySQL and MariaDB", file=uri,
+                         hint="name its server: --flavour mysql or --flavour mariadb")
     [flavour] = said
     return flavour
 
@@ -67,7 +67,7 @@ def check_no_mariadb(definitions: Iterable[TableDefinition], gtid_set: str, uri:
     """Raise UsageError if a dump that did not name its server in time, and was read as MySQL's, has a table, or a
     position, that only MariaDB has."""
     if flavour_of_gtids(gtid_set) == MARIADB:
-        raise UsageError("the dump says only after its rows, by its GTIDs, that it is of MariaDB", file=uri,
+        raise UsageError("only the GTIDs after its rows show that the dump is of MariaDB", file=uri,
                          hint="import it with --flavour mariadb")
     for definition in definitions:
         types = [column.type for column in definition.columns]
@@ -75,5 +75,7 @@ def check_no_mariadb(definitions: Iterable[TableDefinition], gtid_set: str, uri:
         if definition.versioning is not None or (definition.engine or "").upper() == "ARIA" \
                 or any("mysql" not in type_.entry.flavours or type_.compressed for type_ in types) \
                 or any("_uca1400_" in (name or "") or "_nopad_" in (name or "") for name in collations):
-            raise UsageError("the dump does not say whose it is, and has a table that only MariaDB can have", file=uri,
+            raise UsageError("the dump does not name its kind of server, and contains a table that only MariaDB can "
+                             "have",
+                             file=uri,
                              table=definition.full_name, hint="import it with --flavour mariadb")

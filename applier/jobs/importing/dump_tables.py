@@ -45,12 +45,14 @@ class DumpTables:
         their times, and past ones are included. Raises SchemaError."""
         version = self.history.at(database, table, BEFORE_THE_LOG)
         if version is None:
-            raise SchemaError("rows of a table that the dump does not define", table=f"{database}.{table}", errno=1146,
+            raise SchemaError("the dump contains rows of a table that it does not define",
+                              table=f"{database}.{table}", errno=1146,
                               hint="dump it with its definition")
         columns = InsertColumns(version.definition, names)
         if version.definition.versioning is not None and not (with_history and columns.have_times):
-            raise SchemaError("the dump lacks a system-versioned table's rows of the past, or the times of its rows, "
-                              "by which the log finds rows", table=version.definition.full_name,
+            raise SchemaError("the dump does not contain the past rows of a system-versioned table, or the times of "
+                              "its rows, which the log finds rows by",
+                              table=version.definition.full_name,
                               hint="dump it with mariadb-dump --dump-history (MariaDB 10.11 or newer), or leave the "
                                    "table out with --ignore-tables")
         return columns
@@ -98,7 +100,7 @@ class DumpTables:
                 rows.abort()
                 continue
             if version is None or table_schema(version.definition) != table_schema(rows.definition):
-                raise SchemaError("the dump changes a table's columns, or its name, after it has put rows into it",
+                raise SchemaError("the dump changes a table's columns or name after inserting rows into it",
                                   table=rows.definition.full_name,
                                   hint="load it into a server and dump that")
             anew = self.rows_of(version.definition)

@@ -170,7 +170,7 @@ class SqlFile:
         columns = self.tables.columns(database, head.table, head.columns,
                                       with_history=self.session.inserts_history) if wanted else None
         if wanted and self.session.reading.charset in _UNREADABLE:
-            raise UsageError(f"the dump is written in {self.session.reading.charset}, which cannot be read",
+            raise UsageError(f"the dump uses the character set {self.session.reading.charset}, which is not supported",
                              hint="dump with --default-character-set=utf8mb4")
         header = np.frombuffer(head.text, np.uint8)
         out = np.zeros(2, np.int64)

@@ -50,6 +50,7 @@ def _check_times(rows: pa.Table, versioning: Versioning, table: str) -> None:
     for end in ENDS_OF_TIME:
         apart = pc.abs(pc.subtract(ends, end))
         if pc.any(pc.and_(pc.greater(apart, 0), pc.less(apart, _DAY))).as_py():
-            raise SchemaError("the times of a system-versioned table's rows are of another time zone than the dump's "
-                              "statements, or --system-time-zone, say", table=table,
+            raise SchemaError("the times of a system-versioned table's rows are in another time zone than the dump's "
+                              "statements or --system-time-zone say",
+                              table=table,
                               hint="dump it without --skip-tz-utc")

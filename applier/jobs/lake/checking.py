@@ -118,10 +118,10 @@ def _wrong_pointer(contents: Contents) -> Iterator[str]:
         with contents.filesystem.open_input_stream(f"{contents.root}/{lakes.LATEST}", compression=None) as stream:
             said = stream.read().decode(errors="replace").strip()
     except OSError:
-        yield f"{lakes.LATEST}: it cannot be read; the next run writes it anew"
+        yield f"{lakes.LATEST}: cannot read it; the next run rewrites it"
         return
     if said not in right:
-        yield f"{lakes.LATEST}: it names {said!r}, and the latest version is {max(right)}; the next run writes it anew"
+        yield f"{lakes.LATEST}: it names {said!r}, and the latest version is {max(right)}; the next run rewrites it"
 
 
 def _wrong_documents(contents: Contents) -> Iterator[str]:

@@ -62,7 +62,7 @@ def checked_keep(given: Keep | str) -> Keep:
     if found is not None:
         given = timedelta(**{_UNITS[found[2]]: int(found[1])}) if found[2] else int(found[1])
     if isinstance(given, str) or not (given > timedelta() if isinstance(given, timedelta) else given > 0):
-        raise UsageError(f"--keep {given} is not known",
+        raise UsageError(f"--keep {given} is neither a number nor a time",
                          hint="a number of versions, as 10, or a time, as 90s, 30m, 12h, 7d, 4w")
     return given
 
@@ -88,7 +88,7 @@ def expire(uri: str, keep: Keep, *, dry_run: bool = False, grace: timedelta = GR
             _remove(contents, going, freed, found)
         except OSError as error:
             raise SnapshotError(f"a file cannot be removed: {reason(error)}", file=error.filename or uri,
-                                hint="run it again when that is mended") from error
+                                hint="run it again when the cause is fixed") from error
     return Expired(tuple(going), tuple(kept), len(freed), _bytes(contents, freed), len(found),
                    _bytes(contents, found), waits, dry_run)
 

@@ -55,8 +55,8 @@ def publish_delta(uri: str, root: str, filter: TableFilter = EVERYTHING, *, chan
 def _loaded(uri: str, readers: str) -> manifest.Snapshot:
     snapshot = manifest.load(uri)
     if not snapshot.lineage:
-        raise SnapshotError(f"an older program wrote this snapshot, whose files readers of {readers} do not take",
-                            file=uri, hint="import or replay it anew, without it as the base")
+        raise SnapshotError(f"this snapshot was written by an older version; {readers} cannot read its files",
+                            file=uri, hint="import or replay it again, without this snapshot as the base")
     return snapshot
 
 

@@ -80,7 +80,7 @@ def position_in(said: Mapping[str, str]) -> BinlogPosition | None:
             "file": file, "offset": int(offset) if colon else 0, "gtid_set": said.get(GTID_SET, ""),
             "timestamp": None if stamp is None else int(stamp), "flavour": "unknown"})
     except (Mismatch, ValueError) as error:
-        raise SnapshotError(f"a commit says that it stands at {said[POSITION]!r}, which is not a position") from error
+        raise SnapshotError(f"a commit names {said[POSITION]!r}, which is not a position") from error
 
 
 def as_of(tables: Sequence[TableStates], others: Sequence[Publication], place: Place | None, where: str,
@@ -90,9 +90,9 @@ def as_of(tables: Sequence[TableStates], others: Sequence[Publication], place: P
     where no table was published, and as `last_of` does."""
     if len(lines := {table.lineage for table in tables}) != 1:
         if not lines:
-            raise SnapshotError("no table was published there", file=where, hint="applier publish does it")
-        raise SnapshotError(f"tables of {len(lines)} lines of snapshots are published there, which have nothing in "
-                            "common", file=where, hint="choose tables of one of them with --tables")
+            raise SnapshotError("no table was published there", file=where, hint="run `applier publish` first")
+        raise SnapshotError(f"tables of {len(lines)} unrelated lineages of snapshots are published there",
+                            file=where, hint="choose tables of one of them with --tables")
     commits = sorted((state for table in tables for state in table.states), key=lambda state: state.made)
     known = {str(state.position) for state in commits}
     order = in_order([*(state.position for state in commits), *(

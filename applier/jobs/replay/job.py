@@ -73,14 +73,14 @@ def _definition(entry: TableEntry) -> TableDefinition:
     try:
         return TableDefinition.from_json(entry.definition.to_json())
     except Mismatch as mismatch:
-        raise SchemaError(f"the statements of the log leave a table that no server has: it {mismatch}",
+        raise SchemaError(f"the statements of the log produce a table that no server allows: it {mismatch}",
                           table=entry.full_name, hint="leave it out with --ignore-tables") from None
 
 
 def _onto_latest(options: ReplayOptions, latest: str) -> ReplayOptions:
     """The options with the latest version of a lake as the base. Raises UsageError for another base."""
     if options.base is not None:
-        raise UsageError("the lake has versions, and a replay goes on from the latest", file=options.base,
+        raise UsageError("the lake already has versions, and a replay continues from the latest", file=options.base,
                          hint="leave out --base, or name a new lake")
     return replace(options, base=latest)
 

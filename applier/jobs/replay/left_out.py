@@ -103,10 +103,12 @@ def _check_gtids(wanted: GtidSet, found: GtidSet, base: Snapshot | None) -> Iter
         if absent:
             yield f"--exclude-gtids: transactions {shortened(choice_text(absent))} are not in these binlogs"
     elif held:
-        raise UsageError(f"--exclude-gtids names transactions that the base has: {shortened(choice_text(held))}",
-                         hint="begin with a snapshot from before them")
+        raise UsageError("--exclude-gtids names transactions that the base already contains: "
+                         f"{shortened(choice_text(held))}",
+                         hint="start from a snapshot from before them")
     else:
-        raise UsageError(f"no transaction of these binlogs is one of --exclude-gtids {shortened(choice_text(wanted))}",
+        raise UsageError("these binlogs contain none of the transactions of --exclude-gtids "
+                         f"{shortened(choice_text(wanted))}",
                          hint="`applier locate --gtid … --binlogs …` finds where a transaction is")
 
 

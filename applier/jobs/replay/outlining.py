@@ -77,8 +77,8 @@ class Outlining:
         return StopCondition(options.stop_position, gtids, options.stop_datetime)
 
     def next_pass(self, archive: Archive, base: Snapshot | None) -> Pass:
-        """Outline the next pass, which begins where `base` stands: what people call so for the first pass, and then
-        what the pass before has made. An event group that is larger than a pass makes that pass larger."""
+        """Outline the next pass, which begins where `base` stands: the user's base in the first pass, then the
+        previous pass's snapshot. An event group that is larger than a pass makes that pass larger."""
         n_bytes = self._pass_bytes
         while True:
             found = self._first(archive, base, n_bytes) if self.n_passes == 0 else self._outline(archive, base, n_bytes)
@@ -165,7 +165,7 @@ class Outlining:
             check_not_past(stop, outlines[0], GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet())
         is_empty = until is None and outlines[-1].stopped and not any(outline.n_groups for outline in outlines)
         if is_empty and base is None and self._start is None:
-            raise UsageError("nothing in these binlogs is before the place to stop at", file=outlines[0].uri,
+            raise UsageError("these binlogs contain nothing before the place to stop", file=outlines[0].uri,
                              position=outlines[0].start, hint="stop later, or give binlogs that begin earlier")
         span = span_of(outlines)
         is_last = until is None or span.outlines[-1].name != until[0]

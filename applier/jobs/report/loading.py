@@ -61,7 +61,7 @@ def load_report(uri: str) -> Report:
     except OSError as error:
         raise SnapshotError(f"the report cannot be read: {error}", file=path) from error
     except Mismatch as error:
-        raise SnapshotError(f"not a report that this program knows: it {error}", file=path,
+        raise SnapshotError(f"not a valid report: it {error}", file=path,
                             hint="it is damaged, or of another version") from error
     return Report(snapshot, result, tuple(_first_conflicts(uri)) if result.conflicts else ())
 
@@ -79,7 +79,7 @@ def _first_conflicts(uri: str) -> list[Conflict]:
         with filesystem.open_input_file(path) as file:
             listing = open_parquet(file)
             if not listing.schema_arrow.equals(LISTING):
-                raise SnapshotError("the list of conflicts has other columns than this program's", file=path)
+                raise SnapshotError("the list of conflicts has unexpected columns", file=path)
             first: list[Conflict] = next(listing.iter_batches(LISTED)).to_pylist()
             return first
     except (OSError, pa.ArrowException, StopIteration) as error:

@@ -64,9 +64,9 @@ def _way(report: Report) -> str:
     stops = [f"{option} {_stop(name, source.options[name])}" for name, option in _STOPS.items()
              if name in source.options]
     why = f"Stopped there by {stops[0]}: what came later is not in this snapshot." if stops else \
-        "It went to the end of the log: no stop was asked for."
+        "Replayed to the end of the log."
     mode = "" if result.exec_mode == "idempotent" else \
-        "Strict mode: every row that was updated or deleted was found, and every key was free."
+        "Strict mode: no conflicts."
     return card(
         "From where to where",
         f'<div class="way"><div class="from"><span class="meta">started from</span><b>{escape(from_where)}</b></div>'
@@ -85,7 +85,7 @@ def _stages(report: Report) -> str:
     rows = [(name, (seconds,)) for name, seconds in result.seconds.items()]
     units = ""
     if result.units:
-        units = f"<p>The work was {result.units:,} units, on the “{escape(result.route)}” route.</p>"
+        units = f"<p>{result.units:,} units, route: {escape(result.route)}.</p>"
     return card("Time", bars("Seconds by stage", rows, ONE, "{:,.2f}".format), units, is_half=True)
 
 

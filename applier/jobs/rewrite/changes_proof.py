@@ -17,7 +17,7 @@ from applier.options import ChangesOptions, RewriteOptions
 from applier.schema.ddl.schema_changes import TableName
 
 _OF_POSITIONS = ("_commit_version", "_seq", "_pos", "_present")
-_HINT = "this is a defect; nothing is written"
+_HINT = "this is a bug in applier; nothing was written"
 
 
 class _Unreadable(Exception):
@@ -37,7 +37,7 @@ def compare_changes(options: RewriteOptions, after: tuple[str, ...], progress: P
     except ApplierError as error:
         return [f"only the final rows were compared, and not each change: {error.message}"]
     if tables != second.tables(options.filter):
-        raise ApplierError("the rewritten archive changes other tables", hint=_HINT)
+        raise ApplierError("the rewritten archive changes different tables", hint=_HINT)
     for table in tables:
         try:
             place = _first_difference(table, first, second)
@@ -45,7 +45,8 @@ def compare_changes(options: RewriteOptions, after: tuple[str, ...], progress: P
             notes.append(f"of {'.'.join(table)}, only the final rows were compared, and not each change: {error}")
             continue
         if place is not None:
-            raise ApplierError(f"the rewritten archive has other changes at {place}", table=".".join(table), hint=_HINT)
+            raise ApplierError(f"the rewritten archive has different changes at {place}",
+                               table=".".join(table), hint=_HINT)
     return notes
 
 

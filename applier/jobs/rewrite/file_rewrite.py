@@ -86,7 +86,7 @@ def rewrite_file(file: FileToRewrite, target: str, images_of: ImagesOf, *, compr
         for part in walk.parts():
             position += walk.write(part, output, position)
             if position >= MOST_BYTES > walk.size:
-                raise ApplierError("a file would have 4 GiB or more, and positions end there", file=file.uri,
+                raise ApplierError("a rewritten file would reach 4 GiB, where positions end", file=file.uri,
                                    hint="leave out --image full, or give --compress with it")
     return RewrittenFile(file.name, walk.size, position, walk.emptied, walk.dropped)
 

@@ -54,7 +54,7 @@ def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewrit
     progress = progress or Silent()
     output = os.path.abspath(options.output)
     if os.path.exists(output):
-        raise UsageError("the output exists already", file=options.output, hint="name a directory that does not exist")
+        raise UsageError("the output already exists", file=options.output, hint="name a directory that does not exist")
     compiling.ensure("replay", progress)
     compiling.ensure("rewrite", progress)
     archive = open_archive(list(options.binlogs))

@@ -19,7 +19,7 @@ from applier.jobs.rewrite.result import Proof
 from applier.options import DiffOptions, ReplayOptions, RewriteOptions
 from applier.snapshot import manifest
 
-_HINT = "this is a defect; nothing is written"
+_HINT = "this is a bug in applier; nothing was written"
 
 
 class Replays:
@@ -59,11 +59,11 @@ class Replays:
             raise ApplierError(f"the rewritten archive executes {after.gtid_set}, not {before.gtid_set}", hint=_HINT)
         for of, what in ((_changes, "changes"), (_prepared, "prepared transactions")):
             if of(before) != of(after):
-                raise ApplierError(f"the rewritten archive has other {what}", hint=_HINT)
+                raise ApplierError(f"the rewritten archive has different {what}", hint=_HINT)
         compared = diff(DiffOptions(before.snapshot, after.snapshot, options.filter), self._progress)
         for table in compared.tables.values():
             if not table.same or table.definitions[0] != table.definitions[1]:
-                raise ApplierError("the rewritten archive leaves other rows", table=table.full_name, hint=_HINT)
+                raise ApplierError("the rewritten archive produces different rows", table=table.full_name, hint=_HINT)
         self.notes += compare_changes(options, self._output, self._progress)
         return Proof(len(compared.tables), sum(table.rows_after for table in compared.tables.values()), after.changes,
                      after.gtid_set, after.position)

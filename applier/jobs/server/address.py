@@ -84,7 +84,7 @@ class ServerAddress:
 
 def _split(url: str) -> tuple[SplitResult, str | None]:
     """An address's parts, and the socket that it names."""
-    not_understood = UsageError("the address of the server is not understood",
+    not_understood = UsageError("the server address is not valid",
                                 hint="give mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH")
     try:
         parts = urlsplit(url)

@@ -69,8 +69,8 @@ class _Plugin:
         return UsageError(f"{self._rules.server} asks for the password by {self._name}, {why}", hint=hint)
 
     def _broken(self) -> UsageError:
-        return UsageError(f"{self._rules.server} breaks the protocol of {self._name}",
-                          hint="is it a server of MySQL or MariaDB, and nothing else that answers there?")
+        return UsageError(f"{self._rules.server} violates the protocol of {self._name}",
+                          hint="check that a MySQL or MariaDB server answers there")
 
     def _check_verified(self) -> None:
         if not self._rules.verifies:

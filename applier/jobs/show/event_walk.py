@@ -100,7 +100,7 @@ class EventWalk:
         return self.get("inner_number") + 1 if self.get("inner") else None
 
     def corrupt(self, what: str, table: str | None = None) -> ArchiveError:
-        """The error for an event that makes no sense."""
+        """The error for a malformed event."""
         return ArchiveError(what, position=self.position, table=table, errno=CORRUPT_EVENT, hint=DAMAGED)
 
     def _inflate(self) -> None:

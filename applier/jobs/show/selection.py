@@ -132,7 +132,7 @@ class Selection:
         if bound.file is None or bound.file == name:
             return bound.offset
         if bound.file not in files:
-            raise UsageError(f"{bound.file} is none of the files that are shown")
+            raise UsageError(f"{bound.file} is not one of the files to show")
         is_later = files.index(name) > files.index(bound.file)
         return (4 if is_later else 1 << 62) if bound is self.start else (0 if is_later else 1 << 62)
 

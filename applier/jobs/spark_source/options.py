@@ -75,7 +75,7 @@ def _unsigned_bigint(given: Mapping[str, str]) -> str:
     if asked == AS_UINT64:
         raise UsageError("Spark has no type uint64", hint="unsignedBigint is decimal, or long where all values fit")
     if asked != AS_DECIMAL and "table" not in given:
-        raise UsageError("unsignedBigint is the type of a table's columns, and images as JSON have digits",
+        raise UsageError("unsignedBigint applies to the columns of one table, and images as JSON contain digits",
                          hint="name a table, or leave it out")
     return asked
 

@@ -9,7 +9,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPa
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from applier.engine.spark.spark_doors import PushFilters
+from applier.engine.spark.spark_private import PushFilters
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source import options
 from applier.jobs.spark_source.pushed import narrowed

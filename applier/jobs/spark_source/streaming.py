@@ -104,9 +104,10 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return parts(log, self._asked)
         names = schema_of(log, self._asked).names
         if names != self._columns:
-            raise SchemaError("the table has other columns than when the stream began", table=".".join(table),
+            raise SchemaError("the table's columns have changed since the stream began", table=".".join(table),
                               file=str(end["file"]), position=int(end["pos"]),
-                              hint="start the stream anew; its checkpoint stays good if the sink takes the new columns")
+                              hint="restart the stream; its checkpoint remains valid if the sink accepts the new "
+                                   "columns")
         return parts(log, self._asked)
 
     def _left_at(self, place: Offset) -> _Left:
@@ -149,8 +150,8 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         files = list(open_archive(list(self._asked.changes.binlogs)).files)
         names = [file.name for file in files]
         if start["file"] not in ("", *names):
-            raise MissingFile(f"the stream stands in {start['file']}, which is not there any more",
-                              file=str(start["file"]), hint="bring it back, or start the stream anew from a base")
+            raise MissingFile(f"the stream's position is in {start['file']}, which no longer exists",
+                              file=str(start["file"]), hint="restore it, or restart the stream from a base")
         first = names.index(start["file"]) if start["file"] else 0
         return files[first:] if self._target is None else files[first:names.index(self._target["file"]) + 1]
 

@@ -131,7 +131,7 @@ def _statements(summary: Summary) -> str:
 
 def _statement(one: SummaryStatement) -> str:
     thread = "" if one.thread_id is None else f"thread {one.thread_id}"
-    meta = " · ".join(filter(None, (when(one.time), f"{one.file}:{one.position}", one.gtid,
+    meta = " · ".join(filter(None, (when(one.time), f"{one.file}:{one.start}", one.gtid,
                                     f"server {one.server_id}", thread, one.user, one.database)))
     return f'<li>{statement(short(one.sql))}<p class="meta">{escape(meta)}</p></li>'
 

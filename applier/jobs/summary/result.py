@@ -110,10 +110,12 @@ class LargeTransaction:
 
 @dataclass(frozen=True)
 class SummaryStatement:
-    """DDL, with the session that it ran in. `user` is 'name'@'host' where the log has it: mostly for definers."""
+    """DDL, with the session that it ran in. `user` is 'name'@'host' where the log has it: mostly for definers. `start`
+    is where its event group begins, as --stop-position takes it."""
 
     file: str
     position: int
+    start: int
     time: int
     gtid: str | None
     server_id: int

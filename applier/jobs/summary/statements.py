@@ -68,5 +68,6 @@ def _described(outline: Outline, statement: Statement) -> SummaryStatement:
     user = None
     if "invoker_user" in context:
         user = f"'{context['invoker_user']!s}'@'{context.get('invoker_host', '')!s}'"
-    return SummaryStatement(outline.name, statement.position, statement.timestamp, statement.gtid, session.server_id,
-                            session.thread_id, user, statement.database, _text(statement)[:MOST_CHARACTERS])
+    return SummaryStatement(outline.name, statement.position, statement.group_start, statement.timestamp,
+                            statement.gtid, session.server_id, session.thread_id, user, statement.database,
+                            _text(statement)[:MOST_CHARACTERS])

@@ -58,11 +58,11 @@ class SyncOptions:
         if not self.replay.lake:
             raise UsageError("it takes a lake", hint="give --lake")
         if not 0 < self.every <= 86400:
-            raise UsageError(f"--every {self.every} is not a time between rounds", hint="give 1s to 24h")
+            raise UsageError(f"--every {self.every} is not a valid interval", hint="give 1s to 24h")
         if self.warehouse is not None and self.iceberg is None:
-            raise UsageError("--warehouse is of a catalog of Iceberg", hint="give --iceberg, too")
+            raise UsageError("--warehouse applies only to an Iceberg catalog", hint="also give --iceberg")
         if self.change_data and self.delta is None:
-            raise UsageError("--change-data is of tables of Delta", hint="give --delta, too")
+            raise UsageError("--change-data applies only to Delta tables", hint="also give --delta")
 
 
 def sync(options: SyncOptions, ending: Ending, progress: Progress | None = None) -> Generator[Round]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,6 +18,7 @@ from applier.jobs.changes.job import ChangeLog
 from applier.jobs.changes.log import LogFile
 from applier.jobs.undo.losses import Losses, divided_anew, losses
 from applier.jobs.undo.result import time_of
+from applier.mysql.collations import Charset
 from applier.options import ALL_COMMITS, CommitRange, UndoOptions
 from applier.plan.used_tables import table_map_of
 from applier.schema.ddl.schema_changes import TableName
@@ -33,7 +35,7 @@ class Chosen:
     """How many transactions are chosen, the GTIDs ("" for one without) and times of the first and the last one; the
     lowest commit version; which groups these are; the tables that may be changed by them; where statements took rows
     away, of these or others; the tables that the log divides in another way; all definitions that there are where the
-    log ends; and lines for people."""
+    log ends; the default character sets of databases, of dropped ones as they were; and lines for people."""
 
     count: int
     gtids: tuple[str, str]
@@ -44,6 +46,7 @@ class Chosen:
     losses: Losses
     divided_anew: frozenset[TableName]
     definitions: tuple[TableDefinition, ...]
+    databases: Mapping[str, Charset]
     notes: tuple[str, ...]
 
     def connected(self, table: TableName) -> set[TableName]:
@@ -60,9 +63,9 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     wanted = _wanted(log, options)
     found = {number: groups for number, groups in log.groups(wanted) if groups.has_wanted}
     if not found:
-        raise UsageError("the log has none of the transactions to undo",
-                         hint="`applier show` and `applier summary` list what it has; without --base it is all of it; "
-                              "a transaction counts if it ends at --stop-position or before")
+        raise UsageError("the log contains none of the transactions to undo",
+                         hint="`applier show` and `applier summary` list its transactions; without --base the whole "
+                              "log counts; a transaction counts if it ends at or before --stop-position")
     times, versions, gtids = (
         pa.chunked_array(parts).combine_chunks()
         for parts in zip(*(groups.wanted_commits() for groups in found.values()), strict=True))
@@ -73,6 +76,7 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
                   pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, lost), lost,
                   frozenset(divided_anew(history)), tuple(version.definition for version in history.live()),
+                  history.last_databases,
                   _notes(wanted, sum(groups.n_chosen for groups in found.values())))
 
 
@@ -123,10 +127,10 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
         if filter.wanted(definition.database, definition.name) and groups.are_wanted(np.array([end - 1]))[0]:
             start = int(groups.starts(np.array([end - 1]))[0])
             name = log.files[number].name
-            raise SchemaError("a statement that makes or alters a table is not taken back", file=name,
+            raise SchemaError("a statement that creates or alters a table cannot be undone", file=name,
                               position=start, table=definition.full_name,
-                              hint=f"restore what was there before it: applier replay --stop-position {name}:{start}; "
-                                   "or choose other transactions, or other tables with --tables")
+                              hint=f"restore the state before it: applier replay --stop-position {name}:{start}; or "
+                                   "choose other transactions, or other tables with --tables")
 
 
 def _tables(log: ChangeLog, history: SchemaHistory, filter: TableFilter,

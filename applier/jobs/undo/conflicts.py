@@ -55,8 +55,8 @@ def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int]) -> UndoRefu
         lines.append(f"… and {total - len(lines):,} more")
     found = UndoRefused(f"others have changed rows since, or have their keys: {total:,} rows, {by_table}; nothing is "
                         "written",
-                        hint="undo those transactions, too, or undo only the other rows (--on-conflict skip), or undo "
-                             "what nobody has changed since (--on-conflict columns)")
+                        hint="also undo those transactions, or undo only the other rows (--on-conflict skip), or "
+                             "only the columns that were not changed later (--on-conflict columns)")
     found.conflicts, found.listed = conflicts, tuple(lines)
     return found
 

@@ -43,7 +43,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
     UsageError where the log has none of the transactions, and what a replay of the log raises."""
     progress = progress or Silent()
     if os.path.exists(options.output):
-        raise UsageError("the output exists already", file=options.output, hint="name a file that does not exist")
+        raise UsageError("the output already exists", file=options.output, hint="name a file that does not exist")
     for job in ("diff", "history"):
         compiling.ensure(job, progress)
     log = ChangeLog(options.changes, progress)
@@ -88,9 +88,10 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
                             found.losses.get(name, {}), commits)
         lost = next((one for one in table.losses if one.is_chosen), None)
         if lost is not None and log.may_have_had_rows(name):
-            raise SchemaError("the log does not tell which rows this statement took away: it begins after the table "
-                              "was made", file=log.files[lost.end[0]].name, position=lost.end[1],
-                              table=".".join(name), hint="give a --base of a time before the statement")
+            raise SchemaError("the log does not contain the rows that this statement removed: it begins after the "
+                              "table was created",
+                              file=log.files[lost.end[0]].name, position=lost.end[1],
+                              table=".".join(name), hint="give a --base from before the statement")
         rows[name] = RowsToUndo(table, options.on_conflict, options.where)
         progress.update(len(rows))
         if not len(rows[name].chains):
@@ -102,7 +103,7 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
     references = References(rows)
     while any([references.leave_broken(), *map(leave_taken_keys, rows.values())]):
         pass  # a row that stays may be in the way of others
-    tables = [undo_table(one, folder / str(number)) for number, one in enumerate(rows.values())
+    tables = [undo_table(one, folder / str(number), found.databases) for number, one in enumerate(rows.values())
               if len(one.chains) or one.table.is_dropped_by_chosen or one.partitions]
     if options.on_conflict == REFUSE and (counts := {one.definition.full_name: one.in_conflict for one in tables
                                                      if one.in_conflict}):

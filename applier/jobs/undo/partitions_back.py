@@ -102,6 +102,6 @@ def _of_list(definition: TableDefinition, partition: Partition) -> int | None:
 
 
 def _refused(definition: TableDefinition, name: str, what: str) -> SchemaError:
-    return SchemaError(f"partition {name}, which is to come back, {what}", table=definition.full_name,
-                       hint="undo those statements, too; or make the partition by hand out of what `applier replay "
+    return SchemaError(f"partition {name}, which the undo restores, {what}", table=definition.full_name,
+                       hint="also undo those statements; or make the partition by hand out of what `applier replay "
                             "--stop-position` gives, and choose the other transactions")

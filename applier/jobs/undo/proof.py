@@ -95,8 +95,8 @@ def _are_written(rows: pa.RecordBatch) -> np.ndarray:
 
 
 def _wrong(table: TableUndo, what: str) -> ApplierError:
-    return ApplierError(f"the undo does not give the rows as they were: {what}", table=table.definition.full_name,
-                        hint="this is a defect; nothing is written")
+    return ApplierError(f"the undo does not restore the rows: {what}", table=table.definition.full_name,
+                        hint="this is a bug in applier; nothing was written")
 
 
 def _rows(batches: Iterable[pa.RecordBatch], columns: Sequence[Column]) -> pa.RecordBatch:

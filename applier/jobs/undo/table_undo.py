@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -17,9 +17,10 @@ from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE, Differen
 from applier.jobs.guarded_sql.table_statements import columns_of_unique_keys
 from applier.jobs.undo.conflicts import Conflict, conflicts, undone_anyway
 from applier.jobs.undo.rows_to_undo import RowsToUndo
+from applier.mysql.collations import Charset
 from applier.mysql.type_registry import Family
-from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition, table_schema
+from applier.schema.schema_file import create_database
 
 _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4", emit_dictionary_deltas=False, unify_dictionaries=True)
 
@@ -64,8 +65,8 @@ class TableUndo:
             yield from pa.ipc.open_stream(source)
 
 
-def undo_table(rows: RowsToUndo, file: Path) -> TableUndo:
-    """Write what is to be done to a file."""
+def undo_table(rows: RowsToUndo, file: Path, databases: Mapping[str, Charset]) -> TableUndo:
+    """Write what is to be done to a file; `databases` are the default character sets of databases."""
     table, undone, key = rows.table, rows.undone, table_key(rows.table.definition)
     names = () if key is None else key.names
     counts, all_anew = np.zeros(4, np.int64), 0
@@ -80,13 +81,14 @@ def undo_table(rows: RowsToUndo, file: Path) -> TableUndo:
     recreated = table.is_dropped_by_chosen or (bool(inserted) and not table.is_there)
     return TableUndo(rows.definition, table.definition, names, inserted, deleted, updated,
                      max(0, n_undone - inserted - deleted - updated + all_anew), all_anew,
-                     recreated, _creating(rows.definition) if recreated else rows.partitions, int(rows.partly.sum()),
-                     int(rows.are_given.sum()), len(undone) - n_undone, table.rows + inserted - deleted,
+                     recreated, _creating(rows.definition, databases) if recreated else rows.partitions,
+                     int(rows.partly.sum()), int(rows.are_given.sum()), len(undone) - n_undone,
+                     table.rows + inserted - deleted,
                      tuple(conflicts(rows, names)), tuple(undone_anyway(rows, names)), file)
 
 
-def _creating(definition: TableDefinition) -> tuple[str, ...]:
-    return f"CREATE DATABASE IF NOT EXISTS {quote_name(definition.database)}", definition.to_sql()
+def _creating(definition: TableDefinition, databases: Mapping[str, Charset]) -> tuple[str, ...]:
+    return create_database(definition.database, databases.get(definition.database)), definition.to_sql()
 
 
 def _differences(rows: RowsToUndo, differences: Differences, *,

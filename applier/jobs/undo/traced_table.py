@@ -55,7 +55,7 @@ class TracedTable:
         self._last = log.versions[max(log.versions)]
         self.definition: TableDefinition = self._last.definition
         if any(version.definition.versioning is not None for version in log.versions.values()):
-            raise UnsupportedEvent("a system-versioned table keeps its past rows itself",
+            raise UnsupportedEvent("a system-versioned table keeps its own history of rows",
                                    table=self.definition.full_name, hint="leave it out with --ignore-tables")
         line = self._versions_like_the_last()
         self._line = [id for id in line if id in self._walks]
@@ -95,9 +95,9 @@ class TracedTable:
         if not self.is_there and not self.is_dropped_by_chosen and any(
                 since.is_chosen and since.drops_table for since in self.losses):
             file, position = self.losses[-1].end
-            raise SchemaError("the table, which is to come back, was dropped again since",
+            raise SchemaError("the table that the undo restores was dropped again later",
                               file=self._log.files[file].name, position=position, table=self.definition.full_name,
-                              hint="undo that statement, too, or leave the table out with --ignore-tables")
+                              hint="also undo that statement, or leave the table out with --ignore-tables")
 
     @property
     def rows(self) -> int:
@@ -130,7 +130,7 @@ class TracedTable:
         if (made.halves & made.by_foreign_keys).any():
             raise UnsupportedEvent("foreign keys give rows another key, in another file of the base",
                                    table=self.definition.full_name,
-                                   hint="make the base anew with a larger --target-file-size")
+                                   hint="make the base again with a larger --target-file-size")
         if version in self._line:
             moves = np.where(made.halves, self._batches << 32 | made.changes, -1)
             found = RowSteps(made.units + self._offsets[version], made.old, made.new,
@@ -220,7 +220,7 @@ class TracedTable:
         """The error for rows of a version that is not the last one any more, nor like that."""
         ends = [one.end for id, one in sorted(self._log.versions.items()) if id >= version.id and one.end is not None]
         file, position = next((end for end in ends if end not in self._losses), ends[0])
-        return SchemaError("a statement has changed the table since", file=self._log.files[file].name,
+        return SchemaError("a later statement changed the table", file=self._log.files[file].name,
                            position=position, table=self.definition.full_name,
                            hint="its rows are those of another table now: give --until with a place before the "
-                                "statement to see what there was to undo, or restore a snapshot of a place before")
+                                "statement to see what there was to undo, or restore a snapshot from before it")

@@ -54,11 +54,11 @@ def parse(plan: ComparisonPlan, text: bytes, source: str) -> Answers:
     answered = lines.filter(pc.starts_with(lines, plan.tag + "\t"))
     if not len(answered):
         if pc.any(pc.starts_with(lines, "applier-"), min_count=0).as_py():
-            raise UsageError("this is the result of other statements", file=source,
-                             hint="have the server answer what `applier verify SNAPSHOT --sql` prints for this "
-                                  "snapshot, with the same --hash and tables")
-        raise UsageError("no answer of a server is in it", file=source,
-                         hint="have a client print a row a line: applier verify SNAPSHOT --sql | mysql --batch")
+            raise UsageError("this result was produced by a different set of statements", file=source,
+                             hint="run on the server what `applier verify SNAPSHOT --sql` prints for this snapshot, "
+                                  "with the same --hash and tables")
+        raise UsageError("the file contains no answer of a server", file=source,
+                         hint="have a client print one row per line: applier verify SNAPSHOT --sql | mysql --batch")
     fields = pc.split_pattern(answered, "\t")
     kinds = pc.list_element(fields, 1)
     tables = {table.label: table for table in plan.tables}
@@ -102,5 +102,5 @@ def _read_rows(fields: pa.Array, tables: dict[str, ComparedTable], found: Answer
 
 
 def _broken(source: str) -> UsageError:
-    return UsageError("the answer of the server is broken", file=source,
-                      hint="have a client print it anew, without editing it: a row a line, tabs between values")
+    return UsageError("the server's answer is malformed", file=source,
+                      hint="have a client print it again, and do not edit it: one row per line, tabs between values")

@@ -31,9 +31,9 @@ def compare_with_answers(plan: ComparisonPlan, sources: Sequence[str], rows: int
         answers.sums |= read.sums
         answers.rows |= read.rows
     if not answers.ended:
-        raise UsageError("the answer of the server ends before its end", file=sources[0],
-                         hint="see what the client said: it stops at the first error, such as a table that is not there"
-                              " (with --force it goes on, and --tables chooses tables)")
+        raise UsageError("the server's answer is truncated", file=sources[0],
+                         hint="read the client's messages: it stops at the first error, such as a missing table "
+                              "(--force makes it continue; --tables selects tables)")
     sums = sums_of(plan, progress or Silent())
     found = compare(plan, sums, answers)
     return found.with_tables(tuple(

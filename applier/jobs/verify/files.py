@@ -134,14 +134,14 @@ def _check_keys(parquet: pq.ParquetFile, order: _Sorted, file: FileEntry, path: 
         first += batch.num_rows
         columns = [rows.column(name) for name in order.columns]
         if any(column.null_count for column in columns):
-            raise SnapshotError("rows have no value in a column of their key")
+            raise SnapshotError("rows have NULL in a column of their key")
         keys = pa.array(int_key(columns[0])) if order.is_int else encode_by_rules(columns, order.rules).to_arrow()
         ends = keys[0].as_py(), keys[-1].as_py()
         if (last is not None and ends[0] <= last) or not pc.all(pc.greater(keys[1:], keys[:-1]), min_count=0).as_py():
             raise SnapshotError("its rows are not in the order of their key")
         low, last = (ends[0] if low is None else low), ends[1]
     if (low, last) != (file.min_key, file.max_key):
-        raise SnapshotError(f"its keys go from {_shown(low)} to {_shown(last)}, its manifest says from "
+        raise SnapshotError(f"its keys range from {_shown(low)} to {_shown(last)}, but its manifest says from "
                             f"{_shown(file.min_key)} to {_shown(file.max_key)}")
 
 

@@ -38,7 +38,7 @@ def compare_live(snapshot: Snapshot, server: Server, lead: Leading | None, filte
     cannot be at one position, or the server cannot be asked."""
     if snapshot.position.flavour not in (server.flavour, "unknown"):
         raise UsageError(f"the snapshot is of {snapshot.position.flavour}, the server is of {server.flavour}",
-                         file=snapshot.uri, hint="a snapshot is compared with servers of its own kind")
+                         file=snapshot.uri, hint="compare a snapshot with a server of its own kind")
     position = server.begin()
     snapshot = _at(position, snapshot, lead)
     chosen = plan(snapshot, filter, hash)
@@ -60,13 +60,13 @@ def _at(position: ServerPosition, snapshot: Snapshot, lead: Leading | None) -> S
     if is_at(snapshot.position, position):
         return snapshot
     if ahead := _ahead(snapshot.position, position):
-        raise UsageError(f"the snapshot is not before the server's state: the server lacks {ahead}", file=snapshot.uri,
+        raise UsageError(f"the snapshot is ahead of the server, which does not have {ahead}", file=snapshot.uri,
                          hint="compare with the server that the log is of, or wait until the replica has caught up")
     if lead is None:
         raise UsageError(f"the server stands at {position}, the snapshot at "
                          f"{snapshot.position.gtid_set or snapshot.position}", file=snapshot.uri,
-                         hint="--binlogs leads the snapshot to where the server is, if the archive has these "
-                              "transactions; what `verify --sql` prints compares it as it stands, with --against")
+                         hint="--binlogs brings the snapshot to the server's position if the archive has these "
+                              "transactions; `verify --sql` and --against compare it at its own position")
     return lead(snapshot, position)
 
 

@@ -154,8 +154,8 @@ def plan(snapshot: Snapshot, filter: TableFilter = EVERYTHING, hash: Hash = "crc
     missing or damaged."""
     chosen = [table for table in snapshot.tables if filter.wanted(table.database, table.name)]
     if not chosen:
-        raise UsageError("none of the snapshot's tables is chosen", file=snapshot.uri,
-                         hint="--tables and --ignore-tables leave none; `applier status` lists them")
+        raise UsageError("no table of the snapshot is selected", file=snapshot.uri,
+                         hint="--tables and --ignore-tables exclude all of them; `applier status` lists them")
     return ComparisonPlan(snapshot, tuple(_compared(snapshot, entry, hash) for entry in chosen))
 
 

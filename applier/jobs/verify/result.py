@@ -112,7 +112,7 @@ class ServerComparison:
     def repair(self) -> Repair:
         """What makes the server's rows those of the snapshot. Raises UsageError where the rows were not asked for."""
         if self.differences is None:
-            raise UsageError("the server was not asked for the values of the rows that differ",
+            raise UsageError("the values of the rows that differ were not read from the server",
                              hint="compare with for_repair=True")
         return Repair(self.differences, what=f"make the rows of a server at {self.server_position} those of the "
                                              "snapshot")

@@ -61,8 +61,8 @@ class Server:
             self._session.run(statement)
         position = self._begin_mariadb() if self.flavour == "mariadb" else self._begin_mysql()
         if not position.gtid_set and not position.file:
-            raise UsageError(f"{self._address} writes no binlog and has no GTIDs, so it does not say where it stands",
-                             hint="stop what writes to it, and use --sql and --against")
+            raise UsageError(f"{self._address} writes no binlog and has no GTIDs, so its position is unknown",
+                             hint="stop all writes to it, and use --sql and --against")
         allow_long_answers(self._session.connection)
         return position
 

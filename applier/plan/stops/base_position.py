@@ -52,7 +52,7 @@ def position_by_group_id(archive: Archive, position: BinlogPosition) -> BinlogPo
         return dataclasses.replace(position, file=archive.files[first].name, offset=4, tail=None)
     raise ArchiveError(f"{target.what}, the last one of the base snapshot, is not in these logs: {archive.extent}, and "
                        f"begins with group {heads[first].first_id}", file=archive.files[first].name, errno=LOG_GAP,
-                       hint="give the binlogs before it, too; or is the base newer than these logs?")
+                       hint="also give the earlier binlogs; or is the base newer than these logs?")
 
 
 def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTask]:
@@ -66,9 +66,10 @@ def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTas
     files = list(archive.files)
     wanted = _wanted(position, files[0].uri)
     if missing := read_head(files[0]).executed.subtract(wanted):
-        raise ArchiveError(f"transactions {missing} came before {files[0].name}, and the base snapshot does not have "
-                           "them", file=files[0].name, errno=LOG_GAP,
-                           hint="give the binlogs before it, too; or are these logs of another server?")
+        raise ArchiveError(f"transactions {missing} precede {files[0].name}, and the base snapshot does not contain "
+                           "them",
+                           file=files[0].name, errno=LOG_GAP,
+                           hint="also give the earlier binlogs; or are these logs of another server?")
     if position.flavour == "mysql":
         first, last = 0, len(files)  # the base contains everything before `first`, and not everything before `last`
         while last - first > 1:
@@ -108,16 +109,17 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
     if reached is None:
         last = outlines[-1]
         missing = wanted.subtract(last.previous_gtids.followed_by(last.gtids))
-        raise ArchiveError(f"the base snapshot has transactions {wanted}; these logs do not have all of them: "
-                           f"they lack {missing}", file=last.name, errno=LOG_GAP,
+        raise ArchiveError(f"the base snapshot has transactions {wanted}, but these logs do not contain {missing}",
+                           file=last.name, errno=LOG_GAP,
                            hint="the base is newer than these logs, or of another server")
     there = reached.previous_gtids.followed_by(reached.gtids)
     tail = reached.tail if wanted.domains.keys() <= there.domains.keys() else None  # it stands for all of the set
     wanted = _of_domains(wanted, there.domains.keys() | _served(outlines))
     if others := there.subtract(wanted):
-        raise ArchiveError(f"transactions {others} come before the last one of the base snapshot, which does not have "
-                           "them", file=reached.name, position=reached.end, errno=LOG_GAP,
-                           hint="are these the logs of the base's own server? say where it stands: applier import "
+        raise ArchiveError(f"transactions {others} precede the last one of the base snapshot, which does not contain "
+                           "them",
+                           file=reached.name, position=reached.end, errno=LOG_GAP,
+                           hint="are these the logs of the base's own server? give its position: applier import "
                                 "--position FILE:POS")
     for domain, (server, number) in wanted.subtract(there).domains.items():
         # a later number than the log's is one that it does not have, which filters of a replica make

@@ -76,8 +76,8 @@ def _check_without_gtids(start: StartPosition, base: BinlogPosition, files: Sequ
         if file.name == base.file:
             unknown &= groups.ends <= base.offset
         if unknown.any():
-            raise UsageError(f"the base stands at {base}, and has the changes after --start-position "
-                             f"{start[0]}:{start[1]} already",
+            raise UsageError(f"the base is at {base}, and already contains the changes after --start-position "
+                             f"{start[0]}:{start[1]}",
                              hint=f"start at {base}, or give --reapply to apply them again, as to a base of another "
                                   "server")
 
@@ -108,10 +108,11 @@ def _of_domains(start: StartPosition, before: GtidSet, held: GtidSet, files: Seq
             break
     for domain, (server, number) in left.items():
         if any(name.startswith(f"{domain}-") for name in found):
-            raise ArchiveError(f"the base stands at transaction {domain}-{server}-{number}, which is not after "
-                               f"--start-position {start[0]}:{start[1]}", file=files[-1].name, errno=LOG_GAP,
+            raise ArchiveError(f"the base is at transaction {domain}-{server}-{number}, which is not after "
+                               f"--start-position {start[0]}:{start[1]}",
+                               file=files[-1].name, errno=LOG_GAP,
                                hint="the base is newer than these logs, or of another server; --reapply applies them "
-                                    "all the same")
+                                    "anyway")
     return Executed(start, GtidSet.from_intervals(found), until)
 
 

@@ -46,7 +46,7 @@ def _executed_at(wanted: GtidSet, archive: Archive, outline: Outlining) -> tuple
         raise archive.gap
     if reached is None:
         raise UsageError(f"transactions {wanted} are not all in the archive",
-                         hint="see which are with applier locate --gtid")
+                         hint="`applier locate --gtid` shows which ones are")
     return reached.name, reached.end
 
 

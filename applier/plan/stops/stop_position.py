@@ -28,8 +28,8 @@ def files_up_to(stop: StopCondition, archive: Archive, files: tuple[ArchiveFile,
         raise UsageError(f"--stop-position names {name}, which is not in the archive: {archive.extent}")
     if name not in names or (start is not None and name == names[0] and offset < start):
         begin = names[0] if start is None else f"{names[0]}:{start}"
-        raise UsageError(f"{name}:{offset}, where the replay is to stop, comes before {begin}, where it starts",
-                         hint="an earlier state needs an earlier --base, or none, and an --output of its own")
+        raise UsageError(f"{name}:{offset}, where the replay is to stop, precedes {begin}, where it starts",
+                         hint="for an earlier state, give an earlier --base or none, and another --output")
     return files[:names.index(name) + 1]
 
 
@@ -75,6 +75,6 @@ def check_not_past(stop: StopCondition, first: Outline, base: GtidSet) -> None:
             for source, numbers in stop.gtid_set.intervals.items()]
     is_end = any(executed.domains.get(domain) == entry for domain, entry in stop.gtid_set.domains.items())
     if executed.contains(stop.gtid_set) and not is_end and all(last < known for last, known in ends):
-        raise UsageError(f"transactions {stop.gtid_set}, at which the replay is to stop, come before "
+        raise UsageError(f"transactions {stop.gtid_set}, at which the replay is to stop, precede "
                          f"{first.name}:{first.start}, where it starts",
-                         hint="an earlier state needs an earlier --base, or none, and an --output of its own")
+                         hint="for an earlier state, give an earlier --base or none, and another --output")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from applier.mysql.collations import Charset
+from applier.schema.checks import CheckWords
 from applier.schema.ddl.column_grammar import ColumnWords
 from applier.schema.ddl.key_grammar import KeyWords
 from applier.schema.definition import Default
@@ -97,6 +98,28 @@ class DropForeignKey:
 
 
 @dataclass(frozen=True, slots=True)
+class AddCheck:
+    """ADD CHECK; in MySQL also a column's."""
+
+    words: CheckWords
+
+
+@dataclass(frozen=True, slots=True)
+class DropCheck:
+    """The name may belong to another kind of constraint."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class EnforceCheck:
+    """ALTER CHECK … [NOT] ENFORCED."""
+
+    name: str
+    enforced: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RenameKey:
     """RENAME KEY."""
 
@@ -129,13 +152,14 @@ class ConvertCharset:
 
 @dataclass(frozen=True, slots=True)
 class SetOptions:
-    """The table's options, of which its default character set and its engine are kept; `auto_increment` is where an
-    added column begins to number the rows."""
+    """The table's options; `auto_increment` is where an added column begins to number the rows, `others` are as in a
+    definition, with "" for the default."""
 
     charset: str | None = None
     collation: str | None = None
     engine: str | None = None
     auto_increment: int | None = None
+    others: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,11 +260,11 @@ class Unfollowed:
     what: str
 
 
-AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey | DropKey
-               | AddForeignKey | DropForeignKey | RenameKey | SetKeyVisible | RenameTo | ConvertCharset | SetOptions
-               | EmptyTable | PartitionBy | AddPartitions | DropPartitions | TruncatePartitions | CoalescePartitions
-               | ReorganizePartitions | ExchangePartition | PartitionToTable | PartitionFromTable | SetVersioning
-               | IgnoreConflicts | Unfollowed)
+AlterAction = (AddColumn | ChangeColumn | DropColumn | RenameColumn | SetDefault | SetColumnVisible | AddKey
+               | DropKey | AddForeignKey | DropForeignKey | AddCheck | DropCheck | EnforceCheck | RenameKey
+               | SetKeyVisible | RenameTo | ConvertCharset | SetOptions | EmptyTable | PartitionBy | AddPartitions
+               | DropPartitions | TruncatePartitions | CoalescePartitions | ReorganizePartitions | ExchangePartition
+               | PartitionToTable | PartitionFromTable | SetVersioning | IgnoreConflicts | Unfollowed)
 
 Action = TypeVar("Action")
 

@@ -1,8 +1,7 @@
 """ALTER TABLE: what stands after the name becomes a list of actions.
 
-What touches neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY, constraints that rows in the log have
-passed) leaves no action. Source: MySQL manual, "ALTER TABLE Statement" of 5.6
-to 9.7; MariaDB's "ALTER TABLE".
+What touches neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY) leaves no action. Source: MySQL manual,
+"ALTER TABLE Statement" of 5.6 to 9.7; MariaDB's "ALTER TABLE".
 """
 
 from applier.mysql.collations import (
@@ -14,16 +13,20 @@ from applier.mysql.collations import (
     collation_name,
     with_default,
 )
+from applier.schema.checks import parse_check
 from applier.schema.ddl.alter_actions import (
+    AddCheck,
     AddColumn,
     AddForeignKey,
     AddKey,
     AlterAction,
     ChangeColumn,
     ConvertCharset,
+    DropCheck,
     DropColumn,
     DropForeignKey,
     DropKey,
+    EnforceCheck,
     PartitionBy,
     RenameColumn,
     RenameKey,
@@ -35,7 +38,7 @@ from applier.schema.ddl.alter_actions import (
     SetVersioning,
     Unfollowed,
 )
-from applier.schema.ddl.column_grammar import ColumnWords, parse_column, parse_default, skip_check
+from applier.schema.ddl.column_grammar import ColumnWords, parse_column, parse_default
 from applier.schema.ddl.create_table import TableWords, parse_charset, parse_option
 from applier.schema.ddl.cursor import Cursor
 from applier.schema.ddl.key_grammar import KeyWords, accept_key, parse_key
@@ -84,13 +87,12 @@ def _add(cursor: Cursor) -> list[AlterAction]:
         return []
     if cursor.accept("SYSTEM", "VERSIONING"):
         return [SetVersioning(True)]
-    constraint = None
+    constraint, if_not_exists = None, False
     if (constrained := cursor.accept("CONSTRAINT")) and cursor.keyword not in ("PRIMARY", "UNIQUE", "FOREIGN", "CHECK"):
-        cursor.accept("IF", "NOT", "EXISTS")
+        if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
         constraint = cursor.name()
     if cursor.ahead("CHECK"):
-        skip_check(cursor)
-        return []
+        return [AddCheck(parse_check(cursor, constraint, if_not_exists=if_not_exists))]
     if cursor.accept("FOREIGN", "KEY"):
         return [AddForeignKey(parse_foreign_key(cursor, constraint))]
     if constrained or cursor.keyword in ("PRIMARY", "UNIQUE", "FULLTEXT", "SPATIAL", "KEY", "INDEX", "VECTOR"):
@@ -103,7 +105,7 @@ def _add(cursor: Cursor) -> list[AlterAction]:
     if cursor.accept("("):
         return _added_list(cursor, if_not_exists)
     words = parse_column(cursor)
-    return [AddColumn(words, _place(cursor), if_not_exists), *_keys_of(words, if_not_exists)]
+    return [AddColumn(words, _place(cursor), if_not_exists), *_own_actions(words, cursor, if_not_exists)]
 
 
 def _added_list(cursor: Cursor, if_not_exists: bool) -> list[AlterAction]:
@@ -113,22 +115,24 @@ def _added_list(cursor: Cursor, if_not_exists: bool) -> list[AlterAction]:
         if kind := accept_key(cursor):
             actions.append(AddKey(parse_key(cursor, kind, None)))
         elif cursor.ahead("CHECK"):
-            skip_check(cursor)
+            actions.append(AddCheck(parse_check(cursor)))
         else:
             words = parse_column(cursor)
-            actions += [AddColumn(words, None, if_not_exists), *_keys_of(words, if_not_exists)]
+            actions += [AddColumn(words, None, if_not_exists), *_own_actions(words, cursor, if_not_exists)]
         if not cursor.accept(","):
             cursor.expect(")")
             return actions
 
 
-def _keys_of(words: ColumnWords, if_not_exists: bool = False) -> list[AlterAction]:
-    """The keys that a column's own words ask for."""
+def _own_actions(words: ColumnWords, cursor: Cursor, if_not_exists: bool = False) -> list[AlterAction]:
+    """The keys and constraints that a column's own words ask for."""
     keys: list[AlterAction] = []
     if words.key is not None:
         keys.append(AddKey(KeyWords(words.key, None, [KeyPart(words.name)], if_not_exists=if_not_exists)))
     if words.references is not None:
         keys.append(AddForeignKey(words.references))
+    if cursor.context.flavour == "mysql":
+        keys += map(AddCheck, words.checks)
     return keys
 
 
@@ -142,7 +146,7 @@ def _modify(cursor: Cursor) -> list[AlterAction]:
     cursor.accept("COLUMN")
     if_exists = cursor.accept("IF", "EXISTS")
     words = parse_column(cursor)
-    return [ChangeColumn(words.name, words, _place(cursor), if_exists), *_keys_of(words)]
+    return [ChangeColumn(words.name, words, _place(cursor), if_exists), *_own_actions(words, cursor)]
 
 
 def _change(cursor: Cursor) -> list[AlterAction]:
@@ -150,7 +154,7 @@ def _change(cursor: Cursor) -> list[AlterAction]:
     if_exists = cursor.accept("IF", "EXISTS")
     old = cursor.name()
     words = parse_column(cursor)
-    return [ChangeColumn(old, words, _place(cursor), if_exists), *_keys_of(words)]
+    return [ChangeColumn(old, words, _place(cursor), if_exists), *_own_actions(words, cursor)]
 
 
 def _drop(cursor: Cursor) -> list[AlterAction]:
@@ -170,8 +174,8 @@ def _drop(cursor: Cursor) -> list[AlterAction]:
         cursor.accept("IF", "EXISTS")
         name = cursor.name()
         if word == "CONSTRAINT":
-            return [DropKey(name), DropForeignKey(name)]
-        return [] if word == "CHECK" else [DropKey(name)]
+            return [DropKey(name), DropForeignKey(name), DropCheck(name)]
+        return [DropCheck(name)] if word == "CHECK" else [DropKey(name)]
     cursor.accept("COLUMN")
     if_exists = cursor.accept("IF", "EXISTS")
     name = cursor.name()
@@ -181,10 +185,9 @@ def _drop(cursor: Cursor) -> list[AlterAction]:
 
 def _alter(cursor: Cursor) -> list[AlterAction]:
     if cursor.accept_any("CHECK", "CONSTRAINT"):
-        cursor.name()
-        cursor.accept("NOT")
+        name, hides = cursor.name(), cursor.accept("NOT")
         cursor.expect("ENFORCED")
-        return []
+        return [EnforceCheck(name, not hides)]
     if cursor.accept_any("INDEX", "KEY"):
         cursor.accept("IF", "EXISTS")
         name, hides = cursor.name(), not cursor.accept("NOT")
@@ -306,7 +309,8 @@ def _options(cursor: Cursor) -> list[AlterAction]:
     while not cursor.at_end and parse_charset(cursor, words):
         pass
     said = words.charset, words.collation, words.engine, words.auto_increment
-    return [SetOptions(*said)] if any(value is not None for value in said) else []
+    is_said = words.options or any(value is not None for value in said)
+    return [SetOptions(*said, tuple(words.options))] if is_said else []
 
 
 _ACTIONS = {

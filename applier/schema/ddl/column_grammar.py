@@ -5,7 +5,7 @@ Source: MySQL manual, "CREATE TABLE Statement" and "Data Type Default Values"; M
 
 import datetime
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from applier.errors import SchemaError
@@ -15,7 +15,8 @@ from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.temporal_literals import read_datetime, read_time
 from applier.mysql.type_registry import TYPES
-from applier.mysql.types import ColumnType
+from applier.mysql.types import ColumnType, quote_name
+from applier.schema.checks import CheckWords, parse_check
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
 from applier.schema.definition import Column, Default
@@ -35,9 +36,9 @@ _STORAGE = ("COLUMN_FORMAT", "STORAGE", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_AT
 @dataclass(slots=True)
 class ColumnWords:
     """A column as written: `key` is "primary" or "unique" where the column says so itself, `references` the foreign
-    key that it asks for; `kept_default` is a default's expression as the server keeps it, where `default` may be as it
-    was computed once. Of system versioning: `row_time` is START or END of a column that has one of a row's times,
-    `versioned` what a column says of its changes."""
+    key that it asks for, `checks` are its CHECK constraints; `kept_default` is a default's expression as the server
+    keeps it, where `default` may be as it was computed once. Of system versioning: `row_time` is START or END of a
+    column that has one of a row's times, `versioned` what a column says of its changes."""
 
     name: str
     type: TypeWords
@@ -52,6 +53,7 @@ class ColumnWords:
     comment: str = ""
     key: str | None = None
     references: ForeignKeyWords | None = None
+    checks: list[CheckWords] = field(default_factory=list)
     row_time: str | None = None
     versioned: bool | None = None
 
@@ -104,9 +106,8 @@ def _parse_attribute(cursor: Cursor, column: ColumnWords) -> None:
         if cursor.context.inline_references:  # otherwise they are parsed and ignored
             column.references = references
     elif cursor.ahead("CONSTRAINT") or cursor.ahead("CHECK"):
-        if cursor.accept("CONSTRAINT") and not cursor.ahead("CHECK"):
-            cursor.name()
-        skip_check(cursor)
+        named = cursor.accept("CONSTRAINT") and not cursor.ahead("CHECK")
+        column.checks.append(parse_check(cursor, cursor.name() if named else None))
     elif cursor.accept_any(*_STORAGE):
         cursor.accept("=")
         cursor.next()
@@ -211,25 +212,26 @@ def _now(cursor: Cursor) -> str:
     return f"CURRENT_TIMESTAMP({precision})" if precision not in ("", "0") else "CURRENT_TIMESTAMP"
 
 
-def skip_check(cursor: Cursor) -> None:
-    """A CHECK constraint: rows in the log have passed it."""
-    cursor.expect("CHECK")
-    cursor.parenthesised()
-    cursor.accept("NOT")
-    cursor.accept("ENFORCED")
-
-
 def resolve_column(words: ColumnWords, table: Charset, context: StatementContext, *, in_primary_key: bool) -> Column:
     """The column that the server makes of the words, in a table with that character set."""
     try:
         column_type = resolve_type(words.type, table, context.default_collations)
     except KeyError as error:
-        raise SchemaError(f"column {words.name} has the character set {error}, which is not known") from None
+        raise SchemaError(f"column {words.name} has the unknown character set {error}") from None
     nullable = words.nullable is not False and not in_primary_key
     default = resolve_default(words.default, column_type, context)
     column_type = replace(column_type, members=shown_members(column_type.members, column_type.charset, context.flavour))
     return Column(words.name, column_type, nullable, default, words.on_update, words.auto_increment, words.generated,
-                  words.expression, words.invisible, shown(words.comment))
+                  words.expression, words.invisible, shown(words.comment), check=_own_check(words, context))
+
+
+def _own_check(words: ColumnWords, context: StatementContext) -> str | None:
+    """The constraint that belongs to the column, in MariaDB; its type JSON is one."""
+    if context.flavour != "mariadb" or not context.keeps_checks:
+        return None
+    if words.checks:
+        return words.checks[-1].expression
+    return f"json_valid({quote_name(words.name)})" if words.type.is_json else None
 
 
 def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:

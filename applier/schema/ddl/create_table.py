@@ -19,22 +19,24 @@ from applier.mysql.collations import (
     with_default,
 )
 from applier.mysql.names import folded
+from applier.schema.checks import CheckWords, parse_check, resolve_checks
 from applier.schema.ddl.column_grammar import (
     ColumnWords,
     old_timestamps,
     parse_column,
     resolve_column,
-    skip_check,
     with_first_timestamp,
 )
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
+from applier.schema.ddl.option_grammar import option_value
 from applier.schema.ddl.partition_grammar import parse_partitioning
 from applier.schema.ddl.versioned_tables import created_versioning, hidden_columns, parse_period
 from applier.schema.definition import SEQUENCE, KeyPart, TableDefinition
 from applier.schema.engines import engine_name, has_foreign_keys
 from applier.schema.foreign_keys import ForeignKeyWords, parse_foreign_key, resolve_foreign_keys
 from applier.schema.partitions import Partitioning
+from applier.schema.table_options import TABLE_OPTIONS, with_options
 
 
 @dataclass(slots=True)
@@ -44,6 +46,7 @@ class TableWords:
     columns: list[ColumnWords] = field(default_factory=list)
     keys: list[KeyWords] = field(default_factory=list)
     foreign_keys: list[ForeignKeyWords] = field(default_factory=list)
+    checks: list[CheckWords] = field(default_factory=list)
     charset: str | None = None
     collation: str | None = None
     engine: str | None = None
@@ -52,6 +55,7 @@ class TableWords:
     versioned: bool = False
     sequence: bool = False
     selects: bool = False
+    options: list[tuple[str, str]] = field(default_factory=list)
 
 
 def parse_table(cursor: Cursor) -> TableWords:
@@ -75,7 +79,7 @@ def parse_item(cursor: Cursor, table: TableWords) -> None:
     if cursor.ahead("PERIOD", "FOR"):
         parse_period(cursor)
     elif cursor.ahead("CHECK"):
-        skip_check(cursor)
+        table.checks.append(parse_check(cursor, constraint))
     elif cursor.accept("FOREIGN", "KEY"):
         table.foreign_keys.append(parse_foreign_key(cursor, constraint))
     elif kind := accept_key(cursor):
@@ -87,6 +91,8 @@ def parse_item(cursor: Cursor, table: TableWords) -> None:
         table.columns.append(column)
         if column.key:
             table.keys.append(KeyWords(column.key, None, [KeyPart(column.name)]))
+        if cursor.context.flavour == "mysql":
+            table.checks += column.checks
         if column.references is not None:
             table.foreign_keys.append(column.references)
 
@@ -127,7 +133,7 @@ def parse_charset(cursor: Cursor, target: TableWords) -> bool:
 
 
 def parse_option(cursor: Cursor, table: TableWords) -> None:
-    """Parse one table option, and keep it in `table` if rows or definitions depend on it. Raises SchemaError if it is
+    """Parse one table option into `table`, where options that are not kept are left out. Raises SchemaError if it is
     none."""
     word = cursor.next()
     if word.keyword in ("DATA", "INDEX"):
@@ -141,6 +147,8 @@ def parse_option(cursor: Cursor, table: TableWords) -> None:
         table.sequence = cursor.next().text.upper() in ("1", "YES")
     elif word.keyword == "AUTO_INCREMENT":
         table.auto_increment = cursor.number()
+    elif (name := word.text.upper()) in TABLE_OPTIONS:
+        table.options.append((name, option_value(cursor, name, TABLE_OPTIONS)))
     elif cursor.ahead("("):
         cursor.parenthesised()
     else:
@@ -166,7 +174,7 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
         inherited = context.database_charset(database)
         charset = charset_of_words(words, inherited, inherited, context.default_collations)
     except KeyError as error:
-        raise SchemaError(f"the table has the character set {error}, which is not known") from None
+        raise SchemaError(f"the table has the unknown character set {error}") from None
     silent = set() if context.explicit_timestamps else old_timestamps(words.columns)
     primary = {folded(part.column)
                for key in words.keys if key.kind == "primary" for part in key.parts if part.column}
@@ -177,7 +185,9 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
     columns += hidden_columns(versioning)
     foreign, indexed = (words.foreign_keys, []) if has_foreign_keys(words.engine) else ([], words.foreign_keys)
     keys = resolve_keys(words.keys, (), columns, indexed)
+    checks = resolve_checks(words.checks, (), name, context.flavour) if context.keeps_checks else ()
     return TableDefinition(database, name, columns, keys, charset.charset, charset.collation,
                            SEQUENCE if words.sequence else words.engine,
                            context.flavour, resolve_foreign_keys(foreign, (), database, name),
-                           words.partitioning, versioning, words.auto_increment or 1)
+                           words.partitioning, versioning, words.auto_increment or 1, checks,
+                           with_options((), words.options))

@@ -28,9 +28,10 @@ class StatementContext:
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
     `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
-    makes a foreign key. `timestamp_us` is the statement's time in microseconds UTC, 0 where none is known.
-    `folds_names`: databases and tables are known by their names in lower case. `charsets` are the character sets of
-    literals; `foreign_key_checks` and `lc_time_names`, a number, are what the session says.
+    makes a foreign key; `keeps_checks`: the server has CHECK constraints. `timestamp_us` is the statement's time in
+    microseconds UTC, 0 where none is known. `folds_names`: databases and tables are known by their names in lower case.
+    `charsets` are the character sets of literals; `foreign_key_checks` and `lc_time_names`, a number, are what the
+    session says.
     """
 
     flavour: str = "mysql"
@@ -43,6 +44,7 @@ class StatementContext:
     default_collations: Mapping[str, str] = field(default_factory=lambda: DEFAULT_COLLATIONS["mysql"])
     rewrites: Mapping[str, str] = field(default_factory=dict)
     inline_references: bool = False
+    keeps_checks: bool = True
     timestamp_us: int = 0
     folds_names: bool = False
     charsets: ClientCharsets = field(default_factory=ClientCharsets)

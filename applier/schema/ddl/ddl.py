@@ -61,6 +61,7 @@ def parse_statement(
     default_collations: Mapping[str, str] | None = None,
     rewrites: Mapping[str, str] | None = None,
     inline_references: bool = False,
+    keeps_checks: bool = True,
     timestamp_us: int = 0,
     folds_names: bool = False,
     charsets: ClientCharsets | None = None,
@@ -73,11 +74,11 @@ def parse_statement(
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is the zone of
     TIMESTAMP defaults, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` the
     collations of character sets that are named without one, if not the usual ones. `rewrites` has other names for
-    databases, the default one and those that the statement names (AP-FILT); `inline_references` depends on the server's
-    version (foreign_keys.honours_inline_references); `timestamp_us` is the statement's time in microseconds UTC;
-    `folds_names` is as in StatementContext; `charsets` are the character sets of literals, by default UTF-8;
-    `foreign_key_checks` and `lc_time_names` are what its session says; `database_tokens` gets the tokens that name a
-    database. A CREATE TABLE that cannot be parsed becomes
+    databases, the default one and those that the statement names (AP-FILT); `inline_references` and `keeps_checks`
+    depend on the server's version (foreign_keys.honours_inline_references, checks.keeps_checks); `timestamp_us` is the
+    statement's time in microseconds UTC; `folds_names` is as in StatementContext; `charsets` are the character sets of
+    literals, by default UTF-8; `foreign_key_checks` and `lc_time_names` are what its session says; `database_tokens`
+    gets the tokens that name a database. A CREATE TABLE that cannot be parsed becomes
     `Other` with the reason, so that the caller can decide whether it matters; text that is not even a statement (an
     open quote, no table's name) raises SchemaError.
     """
@@ -86,8 +87,8 @@ def parse_statement(
         server_charset = with_default(server_charset or "utf8mb4", defaults)
     rewrites = rewrites or {}
     context = StatementContext(flavour, sql_mode, None, server_charset, databases or {}, time_zone,
-                               explicit_timestamps, defaults, rewrites, inline_references, timestamp_us, folds_names,
-                               charsets or ClientCharsets(), foreign_key_checks, lc_time_names)
+                               explicit_timestamps, defaults, rewrites, inline_references, keeps_checks, timestamp_us,
+                               folds_names, charsets or ClientCharsets(), foreign_key_checks, lc_time_names)
     if default_database is not None:
         context = replace(context, default_database=context.database_named(default_database))
     tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets)

@@ -2,7 +2,7 @@
 
 from applier.schema.ddl.alter_actions import AddKey, DropKey
 from applier.schema.ddl.cursor import Cursor
-from applier.schema.ddl.key_grammar import KeyWords, parse_key_options, parse_parts
+from applier.schema.ddl.key_grammar import KeyWords, parse_algorithm, parse_key_options, parse_parts
 
 
 def parse_create_index(cursor: Cursor) -> tuple[tuple[str, str], AddKey] | None:
@@ -15,14 +15,13 @@ def parse_create_index(cursor: Cursor) -> tuple[tuple[str, str], AddKey] | None:
         return None
     if_not_exists = cursor.accept("IF", "NOT", "EXISTS")
     name = cursor.name()
-    if cursor.accept_any("USING", "TYPE"):
-        cursor.next()
+    algorithm = parse_algorithm(cursor)
     cursor.expect("ON")
     table = cursor.table_name()
     if cursor.accept("WAIT"):
         cursor.number()
     cursor.accept("NOWAIT")
-    key = KeyWords(kind, name, parse_parts(cursor), if_not_exists=if_not_exists)
+    key = KeyWords(kind, name, parse_parts(cursor), options=algorithm, if_not_exists=if_not_exists)
     parse_key_options(cursor, key)
     return table, AddKey(key)
 

@@ -4,14 +4,16 @@ Source: MySQL manual, "CREATE TABLE Statement" and "CREATE INDEX Statement"; Mar
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from applier.errors import SchemaError
 from applier.mysql.names import folded
 from applier.mysql.types import BINARY, TEXT
 from applier.schema.ddl.cursor import Cursor
+from applier.schema.ddl.option_grammar import option_value
 from applier.schema.definition import Column, Key, KeyPart
 from applier.schema.foreign_keys import ForeignKeyWords
+from applier.schema.table_options import KEY_OPTIONS, with_options
 
 
 @dataclass(slots=True)
@@ -22,6 +24,7 @@ class KeyWords:
     name: str | None
     parts: list[KeyPart]
     visible: bool = True
+    options: list[tuple[str, str]] = field(default_factory=list)
     if_not_exists: bool = False
 
 
@@ -43,27 +46,42 @@ def parse_key(cursor: Cursor, kind: str, constraint: str | None) -> KeyWords:
     name = None
     if not cursor.ahead("(") and not cursor.ahead("USING") and not cursor.ahead("TYPE"):
         name = cursor.name()
-    if cursor.accept_any("USING", "TYPE"):
-        cursor.next()
-    key = KeyWords(kind, name or constraint, parse_parts(cursor), if_not_exists=if_not_exists)
+    return parse_key_after_name(cursor, kind, name or constraint, if_not_exists=if_not_exists)
+
+
+def parse_key_after_name(cursor: Cursor, kind: str, name: str | None, *, if_not_exists: bool) -> KeyWords:
+    """What stands after a key's name."""
+    options = parse_algorithm(cursor)
+    key = KeyWords(kind, name, parse_parts(cursor), options=options, if_not_exists=if_not_exists)
     parse_key_options(cursor, key)
     return key
 
 
+def parse_algorithm(cursor: Cursor) -> list[tuple[str, str]]:
+    """USING or TYPE before a key's columns."""
+    if not cursor.accept_any("USING", "TYPE"):
+        return []
+    return [("USING", option_value(cursor, "USING", KEY_OPTIONS))]
+
+
 def parse_key_options(cursor: Cursor, key: KeyWords) -> None:
-    """What follows a key's columns; only its visibility matters."""
+    """What follows a key's columns."""
     while cursor.keyword not in (",", ")") and not cursor.at_end and cursor.keyword not in ("PARTITION", "REMOVE"):
-        word = cursor.next().keyword
+        token = cursor.next()
+        word = token.keyword or token.text.upper()
         if word in ("INVISIBLE", "IGNORED"):
             key.visible = False
         elif word == "WITH":
             cursor.expect("PARSER")
-            cursor.next()
+            key.options.append(("PARSER", option_value(cursor, "PARSER", KEY_OPTIONS)))
         elif word == "NOT":
             cursor.expect("IGNORED")
-        elif word != "VISIBLE":  # USING BTREE, COMMENT 'x', KEY_BLOCK_SIZE = 0, CLUSTERING = YES, …
+        elif word != "VISIBLE":
             cursor.accept("=")
-            cursor.next()
+            if (name := "USING" if word == "TYPE" else word) in KEY_OPTIONS:
+                key.options.append((name, option_value(cursor, name, KEY_OPTIONS)))
+            else:  # CLUSTERING = YES, ENGINE_ATTRIBUTE = '…', …
+                cursor.next()
 
 
 def parse_parts(cursor: Cursor) -> list[KeyPart]:
@@ -115,9 +133,9 @@ def _starts_with(key: Key, columns: Sequence[str]) -> bool:
 def _resolve_key(words: KeyWords, before: list[Key], columns: dict[str, Column]) -> Key:
     parts = tuple(_resolve_part(part, words.kind, columns) for part in words.parts)
     if words.kind == "primary":
-        return Key("PRIMARY", words.kind, parts, words.visible)
+        return Key("PRIMARY", words.kind, parts, words.visible, with_options((), words.options))
     name = words.name or _free_name(parts[0].column or "functional_index", {folded(key.name) for key in before})
-    return Key(name, words.kind, parts, words.visible)
+    return Key(name, words.kind, parts, words.visible, with_options((), words.options))
 
 
 def _resolve_part(part: KeyPart, kind: str, columns: dict[str, Column]) -> KeyPart:

@@ -46,6 +46,7 @@ class TypeWords:
     compressed: bool = False
     srid: int | None = None
     serial: bool = False
+    is_json: bool = False
 
     def accept_attribute(self, cursor: Cursor) -> bool:
         """Read one of the words that may follow a type, in any order."""
@@ -135,7 +136,7 @@ def _parse_base(cursor: Cursor) -> TypeWords:
     elif base == "char" and cursor.accept("VARYING"):
         base = "varchar"
     elif base == "json" and cursor.context.flavour == "mariadb":
-        return TypeWords("longtext", charset="utf8mb4", collation="utf8mb4_bin")
+        return TypeWords("longtext", charset="utf8mb4", collation="utf8mb4_bin", is_json=True)
     elif base in ("geomcollection", "geometrycollection"):
         base = "geometrycollection" if cursor.context.flavour == "mariadb" else "geomcollection"
     if base not in TYPES:
@@ -217,9 +218,13 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
     elif base == "varchar" and (column_type.length or 0) * bytes_per_character(charset.charset) > MAX_VARCHAR_BYTES:
         base = "mediumtext"
     length = column_type.length if base in ("char", "varchar") else None
-    members = tuple(decoded(encoded(label, old), charset.charset) for label in column_type.members)
-    return replace(column_type, base=base, length=length, members=members, charset=charset.charset,
-                   collation=charset.collation)
+    return replace(column_type, base=base, length=length, members=recoded_labels(charset.charset, column_type),
+                   charset=charset.charset, collation=charset.collation)
+
+
+def recoded_labels(charset: str, column_type: ColumnType) -> tuple[str, ...]:
+    """The bytes of an ENUM's or a SET's labels as text of another character set."""
+    return tuple(decoded(encoded(label, column_type.charset or charset), charset) for label in column_type.members)
 
 
 def _sized(base: str, length: int | None, width: int, words: TypeWords) -> ColumnType:

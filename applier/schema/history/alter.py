@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from applier.errors import SchemaError
+from applier.schema.checks import renamed_table_checks
 from applier.schema.ddl.alter_actions import (
     AddForeignKey,
     AlterAction,
@@ -24,9 +25,10 @@ from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.engines import has_foreign_keys, holds_rows
 from applier.schema.foreign_keys import pointed_anew, renamed_table
 from applier.schema.history.alter_columns import ColumnChanges
-from applier.schema.history.alter_keys import altered_foreign_keys, altered_keys
+from applier.schema.history.alter_keys import altered_checks, altered_foreign_keys, altered_keys
 from applier.schema.history.alter_partitions import altered_partitions
 from applier.schema.partitions import PartRows
+from applier.schema.table_options import with_options
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,10 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     altered = replace(
         definition, columns=made, keys=in_server_order(keys, made), charset=changes.charset.charset,
         collation=changes.charset.collation, engine=engine,
-        foreign_keys=altered_foreign_keys(definition, changes.actions, changes.renames, foreign))
+        foreign_keys=altered_foreign_keys(definition, changes.actions, changes.renames, foreign),
+        options=with_options(definition.options, (pair for options in of_kind(actions, SetOptions)
+                                                  for pair in options.others)))
+    altered = replace(altered, checks=altered_checks(definition, changes.actions, changes.renames, context))
     if renamed is not None:
         altered = moved(altered, renamed.database, renamed.table)
     partitioning, removed = altered_partitions(definition.partitioning, actions)
@@ -80,7 +85,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
 def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:
     """The table under another name; references to itself go with it."""
     old, keys = (definition.database, definition.name), renamed_table(definition.foreign_keys, definition.name, name)
-    return replace(definition, database=database, name=name,
+    checks = renamed_table_checks(definition.checks, definition.name, name, definition.flavour)
+    return replace(definition, database=database, name=name, checks=checks,
                    foreign_keys=pointed_anew(keys, old, (database, name), {}))
 
 

@@ -206,6 +206,8 @@ class ColumnChanges:
             column = replace(column, expression=with_names(column.expression, changed))
         if column.default is not None and column.default.kind == "expression":
             column = replace(column, default=Default("expression", with_names(column.default.text, changed)))
+        if column.check is not None:
+            column = replace(column, check=with_names(column.check, changed))
         return column
 
 

@@ -1,18 +1,23 @@
-"""How an ALTER TABLE changes a table's keys, which follow their columns, and its foreign keys."""
+"""How an ALTER TABLE changes a table's keys, which follow their columns, its foreign keys and its constraints."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from applier.mysql.names import folded
+from applier.schema.checks import Check, enforced, resolve_checks, with_expressions, without_checks
 from applier.schema.ddl.alter_actions import (
+    AddCheck,
     AddKey,
     AlterAction,
+    DropCheck,
     DropForeignKey,
     DropKey,
+    EnforceCheck,
     RenameKey,
     SetKeyVisible,
     of_kind,
 )
+from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.key_grammar import in_server_order, resolve_keys, useful_prefix
 from applier.schema.definition import Column, Key, KeyPart, TableDefinition
 from applier.schema.foreign_keys import (
@@ -41,7 +46,8 @@ def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], re
     for name, key in before.items():
         parts = tuple(part for part in (_followed(part, renames, columns) for part in key.parts) if part)
         if parts:
-            kept.append(Key(names.get(name, key.name), key.kind, parts, visible.get(name, key.visible)))
+            kept.append(replace(key, name=names.get(name, key.name), parts=parts,
+                                visible=visible.get(name, key.visible)))
     return resolve_keys([action.words for action in of_kind(actions, AddKey)], kept, columns, of_foreign_keys)
 
 
@@ -66,3 +72,19 @@ def altered_foreign_keys(definition: TableDefinition, actions: Sequence[AlterAct
     kept = without_keys(definition.foreign_keys, dropped, renames)
     kept = pointed_anew(with_columns_renamed(kept, renames), own, own, renames)
     return resolve_foreign_keys(added, kept, *own)
+
+
+def altered_checks(definition: TableDefinition, actions: Sequence[AlterAction], renames: Mapping[str, str],
+                   context: StatementContext) -> tuple[Check, ...]:
+    """The CHECK constraints after the statement. One whose column is dropped goes with it: servers refuse to drop a
+    column that another one needs."""
+    if not context.keeps_checks:
+        return definition.checks
+    gone = [column.name for column in definition.columns if folded(column.name) not in renames]
+    checks = without_checks(definition.checks, [drop.name for drop in of_kind(actions, DropCheck)], gone)
+    changed = {old: new for old, new in renames.items() if not same_name(old, new)}
+    if changed:
+        checks = with_expressions(checks, lambda expression: with_names(expression, changed))
+    checks = enforced(checks, {folded(one.name): one.enforced for one in of_kind(actions, EnforceCheck)})
+    return resolve_checks([add.words for add in of_kind(actions, AddCheck)], checks, definition.name,
+                          definition.flavour)

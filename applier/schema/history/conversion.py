@@ -29,9 +29,9 @@ class RowConversion:
     values from, None for one that is added; rows of `removed` are removed, and the new rows must all belong to
     `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position` and
     `gtid` are its place in the log, `first_number` is where an AUTO_INCREMENT column starts, `numbering` the
-    session's auto_increment_increment and auto_increment_offset, `end_of_time` the row end of current rows of a
-    versioned table, `ignores` has the details of ALTER IGNORE, `server_version` is the source's, and
-    `foreign_key_checks` and `lc_time_names` the session's."""
+    session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP of MariaDB, `ignores`
+    has the details of ALTER IGNORE, `server_version` is the source's, and `foreign_key_checks` and `lc_time_names` the
+    session's."""
 
     old: TableDefinition
     new: TableDefinition
@@ -166,7 +166,9 @@ class RowConversion:
     def session(self) -> Session:
         """The session that the statement ran in."""
         return Session(self.new.flavour, self.sql_mode, self.time_zone, self.timestamp_us or None,
-                       lc_time_names=self.lc_time_names)
+                       lc_time_names=self.lc_time_names,
+                       last_timestamp=self.end_of_time if self.server_version else None,
+                       server_version=self.server_version)
 
 
 def _is_stored(column: Column) -> bool:

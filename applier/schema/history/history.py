@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.collations import Charset
 from applier.mysql.names import folded
+from applier.schema.checks import keeps_checks
 from applier.schema.ddl.column_grammar import in_utc
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.ddl import parse_statement
@@ -75,6 +76,7 @@ class SchemaHistory:
     ) -> None:
         self.flavour = flavour
         self._inline_references = honours_inline_references(flavour, server_version)
+        self._keeps_checks = keeps_checks(flavour, server_version)
         self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
@@ -134,6 +136,11 @@ class SchemaHistory:
     def databases(self) -> dict[str, Charset]:
         """The databases that exist after the last statement, as far as the log or a base names them."""
         return dict(self._databases)
+
+    @property
+    def last_databases(self) -> dict[str, Charset]:
+        """The same with those that the log dropped, as they were."""
+        return self._changes.dropped_databases | self._databases
 
     def chains(self) -> list[list[TableVersion]]:
         """Each table's versions, linked where one continues with the rows of the other, in order; every version is in
@@ -271,4 +278,5 @@ class SchemaHistory:
 
     def _parse(self, sql: str, **session: Any) -> list[SchemaChange]:
         return parse_statement(sql, flavour=self.flavour, databases=self._databases,
-                               inline_references=self._inline_references, folds_names=self.folds_names, **session)
+                               inline_references=self._inline_references, keeps_checks=self._keeps_checks,
+                               folds_names=self.folds_names, **session)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from applier.mysql.types import INTEGERS, MEMBERS, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
+from applier.schema.ddl.type_grammar import recoded_labels
 from applier.schema.definition import Column
 from applier.schema.key_infos import is_hashed
+from applier.schema.undecodable import shown_members
 from applier.sql.evaluator import differs_by_row
 
 if TYPE_CHECKING:
@@ -92,6 +94,17 @@ def _names_only(conversion: RowConversion) -> bool:
             for before, after in zip(old.columns, new.columns, strict=True))
 
 
+def _keeps_labels(old: ColumnType, new: ColumnType, flavour: str) -> bool:
+    """True if an ENUM's or a SET's first labels have the bytes of the old ones; in MySQL the character set may be
+    another one."""
+    kept = old.members
+    if old.charset != new.charset:
+        if flavour == "mariadb" or old.charset is None or new.charset is None:
+            return False
+        kept = shown_members(recoded_labels(new.charset, old), new.charset, flavour)
+    return new.members[:len(kept)] == kept
+
+
 def _dropped(conversion: RowConversion) -> list[Column]:
     return [column for number, column in enumerate(conversion.old.columns) if number not in conversion.sources]
 
@@ -121,8 +134,7 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
     if old.base in ("float", "double"):
         return old.unsigned == new.unsigned
     if old.base in MEMBERS:
-        return new.members[:len(old.members)] == old.members and member_bytes(old) == member_bytes(new) \
-            and old.charset == new.charset
+        return _keeps_labels(old, new, conversion.new.flavour) and member_bytes(old) == member_bytes(new)
     if old.base in ("varchar", "varbinary"):
         charsets = old.charset == new.charset or (old.charset, new.charset) == ("utf8mb3", "utf8mb4")
         longer = _needs_more_bytes(old, new, conversion.new.flavour)

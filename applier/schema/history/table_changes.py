@@ -8,6 +8,7 @@ from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.collations import Charset
 from applier.mysql.names import folded
 from applier.schema.allowed import check_name
+from applier.schema.checks import checks_like
 from applier.schema.column_ids import continued, unnumbered
 from applier.schema.ddl.alter_actions import PartitionToTable
 from applier.schema.ddl.cursor import StatementContext
@@ -52,6 +53,7 @@ class TableChanges:
         self._tables, self._databases, self._wanted, self._case = tables, databases, wanted, case
         self._skip_statements = skip_statements
         self.skipped: dict[str, Counter[str]] = {}
+        self.dropped_databases: dict[str, Charset] = {}
 
     def apply(self, change: SchemaChange, place: StatementOrigin) -> None:
         """Apply one change. Raises SchemaError if it cannot be followed, UnsupportedStatement if it would change a
@@ -130,8 +132,9 @@ class TableChanges:
         if not self._can_be_named(table):
             return
         if version is not None:
+            checks = checks_like(version.definition.checks, table[1], version.definition.flavour)
             definition = unnumbered(replace(version.definition, database=table[0], name=table[1], foreign_keys=(),
-                                            first_number=1))
+                                            first_number=1, checks=checks))
             self._create_unless_there(definition, change, place)
         elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):
             raise SchemaError(f"the log creates a table like {'.'.join(source)}, whose definition is not known",
@@ -212,8 +215,9 @@ class TableChanges:
             self._tables.redefine(version, new, place.end, place.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):
-            raise SchemaError(f"a table that is left out becomes one that is replayed: {shorten(place.sql)}",
-                              table=new.full_name, hint=f"replay {old.full_name}, too")
+            raise SchemaError("a table that the filters exclude is renamed to one that they include: "
+                              f"{shorten(place.sql)}",
+                              table=new.full_name, hint=f"also replay {old.full_name}")
         self._tables.end((old.database, old.name), place.end)
         if altered.emptied:
             self.create(new, place, emptied=version.id)
@@ -249,7 +253,8 @@ class TableChanges:
             check_rows_are_its_own(definition)
 
     def _drop_database(self, name: str, place: StatementOrigin) -> None:
-        self._databases.pop(name, None)
+        if (charset := self._databases.pop(name, None)) is not None:
+            self.dropped_databases[name] = charset
         self._tables.end_database(name, place.end)
 
     def _stop_at_ddl(self, change: Other, place: StatementOrigin) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.client_charsets import UTF8, encoded
+from applier.mysql.client_charsets import UTF8
 from applier.mysql.members import places_of
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
@@ -29,11 +29,8 @@ _BIGINT = ColumnType("bigint")
 def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
     """Labels as members: by name, as the new column's collation compares them, without trailing spaces; else, if the
     label is a number, by that, which strntoull of the servers reads in 64 bits, and MariaDB cuts to those of a SET;
-    labels that match no member become empty. MySQL keeps the numbers of members whose labels have the same bytes in
-    another character set. Raises NotComputable for what may be a number in a wide character set,
+    labels that match no member become empty. Raises NotComputable for what may be a number in a wide character set,
     which servers read byte by byte, in ways of their own."""
-    if session.flavour == "mysql" and old.charset != new.charset and _have_same_bytes(old, new):
-        return _renamed(values, old, new)
     if new.charset == "binary" and old.charset not in UTF8 and pc.all(pc.string_is_ascii(values)).as_py() is False:
         raise NotComputable(f"labels in {old.charset} that are not ASCII as bytes")
     flavour, is_wide = session.flavour, not WIDE.isdisjoint((old.charset, new.charset))
@@ -69,14 +66,8 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
     return by_distinct(values, as_set if new.base == "set" else as_enum)
 
 
-def _have_same_bytes(old: ColumnType, new: ColumnType) -> bool:
-    """True if the first members of the new column are the old ones by their bytes, not by their text."""
-    kept = new.members[:len(old.members)]
-    return old.base == new.base and kept != old.members and [encoded(label, old.charset or "utf8mb4") for label in
-        old.members] == [encoded(label, new.charset or "utf8mb4") for label in kept]
-
-
-def _renamed(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
+def renamed(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
+    """Members of an ENUM or a SET that keep their numbers, by their new labels."""
     names = dict(zip(old.members, new.members, strict=False))
     if new.base == "enum":
         return by_distinct(values, lambda label: names.get(label, ""))

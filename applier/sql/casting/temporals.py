@@ -17,7 +17,8 @@ from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
 from applier.mysql.zone_times import local_of, may_be_repeated, utc_of
 
-_LAST_TIMESTAMP = (2**31 - 1) * 1_000_000 + 999_999
+_FIRST_LAST = 2**31 * 1_000_000 - 1
+"""The last TIMESTAMP of all servers before MariaDB 11.5."""
 
 
 def rounds(session: Session) -> bool:
@@ -70,9 +71,10 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
     if new.fsp < fsp:
         clock = cut(clock, 10**(6 - new.fsp), rounds(session))
     if new.base == "timestamp":
-        if session.flavour == "mariadb" and (clock[~is_null] > _LAST_TIMESTAMP).any():
+        last = session.last_timestamp
+        if last is None and session.flavour == "mariadb" and (clock[~is_null] > _FIRST_LAST).any():
             raise NotComputable("TIMESTAMPs after 2038, which some versions of MariaDB have")
-        clock = np.where((clock < 1_000_000) | (clock > _LAST_TIMESTAMP), ZERO_DAY * DAY, clock)
+        clock = np.where((clock < 1_000_000) | (clock > (last or _FIRST_LAST)), ZERO_DAY * DAY, clock)
     return pa.array(clock, pa.int64(), mask=is_null).cast(arrow_type(new))
 
 

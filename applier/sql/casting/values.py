@@ -21,6 +21,7 @@ from applier.sql.casting import (
     geometries,
     invalid_dates,
     members,
+    networks,
     number_texts,
     numbers,
     temporal_numbers,
@@ -61,7 +62,7 @@ def _padded(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     return pc.utf8_rpad(values, old.length or 1, " ") if becomes in _PADDED else values
 
 
-_PADDED = (AlterClass.TEXT, AlterClass.BYTES, AlterClass.MEMBER, AlterClass.DOCUMENT)
+_PADDED = (AlterClass.TEXT, AlterClass.BYTES, AlterClass.MEMBER, AlterClass.DOCUMENT, AlterClass.NETWORK)
 
 
 def _by_text(shown: _Converter, then: _Converter) -> _Converter:
@@ -70,6 +71,11 @@ def _by_text(shown: _Converter, then: _Converter) -> _Converter:
         return then(shown(values, old, SHOWN, session), SHOWN, new, session)
 
     return convert
+
+
+def _of_text(then: _Converter) -> _Converter:
+    """Convert values that a snapshot has as text."""
+    return lambda values, old, new, session: then(values, SHOWN, new, session)
 
 
 SHOWN = ColumnType("longtext", charset="utf8mb4")
@@ -113,6 +119,17 @@ CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
     (C.TEXT, C.TIME): temporal_texts.to_time, (C.MEMBER, C.TIME): temporal_texts.to_time,
     (C.BYTES, C.TIME): _by_text(byte_strings.as_ascii, temporal_texts.to_time),
     (C.DAY, C.TIME): temporals.to_time, (C.TIME, C.TIME): temporals.to_time,
+
+    (C.NETWORK, C.YEAR): _of_text(temporal_numbers.text_to_year),
+    (C.NETWORK, C.TEXT): _of_text(texts.to_text), (C.NETWORK, C.BYTES): networks.to_bytes,
+    (C.NETWORK, C.MEMBER): _of_text(members.from_text), (C.NETWORK, C.DAY): _of_text(temporal_texts.to_datetime),
+    (C.NETWORK, C.TIME): _of_text(temporal_texts.to_time), (C.NETWORK, C.NETWORK): networks.from_text,
+    (C.NUMBER, C.NETWORK): _by_text(number_texts.to_text, networks.from_text),
+    (C.YEAR, C.NETWORK): _by_text(number_texts.to_text, networks.from_text),
+    (C.TEXT, C.NETWORK): networks.from_text, (C.MEMBER, C.NETWORK): networks.from_text,
+    (C.BYTES, C.NETWORK): networks.from_bytes,
+    (C.DAY, C.NETWORK): _by_text(temporal_texts.to_text, networks.from_text),
+    (C.TIME, C.NETWORK): _by_text(temporal_texts.to_text, networks.from_text),
 
     (C.GEOMETRY, C.GEOMETRY): geometries.to_geometry,
 

@@ -68,11 +68,11 @@ def test_compressed_values_inflate(value, header, length_bytes):
 
 @pytest.mark.parametrize("stored, message", [
     ("19c84b4c4a1c161000", "unknown method 1"),
-    ("89c94b4c4a1c161000", "not of 201 bytes"),
-    ("89054b4c4a1c161000", "not of 5 bytes"),
-    ("89c84b4c4a1c16", "not of 200 bytes"),
+    ("89c94b4c4a1c161000", "not have the 201 bytes"),
+    ("89054b4c4a1c161000", "not have the 5 bytes"),
+    ("89c84b4c4a1c16", "not have the 200 bytes"),
     ("89c8ffffff", "damaged"),
-    ("8c", "not of 0 bytes"),
+    ("8c", "not have the 0 bytes"),
 ])
 def test_damaged_compressed_values(stored, message):
     with pytest.raises(ArchiveError, match=message) as error:
@@ -83,7 +83,7 @@ def test_damaged_compressed_values(stored, message):
 def test_a_bomb_is_cut_at_the_length_it_says():
     deflate = zlib.compressobj(wbits=-zlib.MAX_WBITS)
     stream = deflate.compress(bytes(10_000_000)) + deflate.flush()
-    with pytest.raises(ArchiveError, match="not of 1 bytes"):
+    with pytest.raises(ArchiveError, match="not have the 1 bytes"):
         inflate(pa.array([b"\x89\x01" + stream], pa.binary()))
 
 
@@ -93,7 +93,7 @@ def _bomb(size):
 
 
 def test_values_that_claim_more_than_a_server_takes():
-    with pytest.raises(ArchiveError, match="more than a server takes"):
+    with pytest.raises(ArchiveError, match="more than a server accepts"):
         inflate(pa.array([b"\x8f" + b"\xff" * 7 + b"\x03\x00"], pa.binary()))
 
 

@@ -188,7 +188,7 @@ def test_what_comes_before_a_time_and_what_comes_after(name, complete):
         try:
             before = feeds(name, complete, stop_datetime=time)
         except applier.UsageError as error:
-            assert time <= in_log_order[0] and "nothing in these binlogs is before the place" in error.message
+            assert time <= in_log_order[0] and "these binlogs contain nothing before the place" in error.message
             before = {}
         for table, (_, changes) in everything(name, complete)[1].items():
             earlier = before[table].to_pylist() if table in before else []

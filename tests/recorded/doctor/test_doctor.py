@@ -77,7 +77,7 @@ def test_on_a_terminal_of_80_columns_nothing_is_cut_off(logs, capsys, monkeypatc
     lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
     assert max(map(len, lines)) <= 80
     text = " ".join(" ".join(lines).split())
-    assert "a table that nothing defines" in text and "with --schema" in text and "1 problem would stop a" in text
+    assert "a table that has no definition" in text and "with --schema" in text and "1 problem would stop a" in text
 
 
 def damage(path, at):
@@ -87,7 +87,7 @@ def damage(path, at):
 
 
 @pytest.mark.parametrize("at, name, what", [
-    (0, "heads", "this is no binlog"), (30, "heads", "the checksum of a FORMAT_DESCRIPTION event does not match"),
+    (0, "heads", "this is not a binlog"), (30, "heads", "the checksum of a FORMAT_DESCRIPTION event does not match"),
     (140, "heads", "the checksum of a PREVIOUS_GTIDS event does not match"),
     (60_000, "log", "does not match")])
 def test_damage_is_a_problem_of_its_place(at, name, what, logs):
@@ -126,9 +126,9 @@ def test_several_places_are_looked_at_as_a_replay_goes_to_them(logs, tmp_path):
     assert doctored("--binlogs", logs, "--snapshot-at", ",".join(places), "--output", tmp_path / "out") == 2, \
         "nothing is before the first"
     applier.replay(logs, tmp_path / "base", stop=places[1])
-    for arguments, what in (({"snapshot_at": places}, "nothing in these binlogs is before the place to stop at"),
+    for arguments, what in (({"snapshot_at": places}, "these binlogs contain nothing before the place to stop"),
                             ({"snapshot_at": ["binlog.000009:4"]}, "--snapshot-at names binlog.000009"),
-                            ({"snapshot_at": ["binlog.000001:745606"], "base": tmp_path / "base"}, "comes before")):
+                            ({"snapshot_at": ["binlog.000001:745606"], "base": tmp_path / "base"}, "precedes")):
         [problem] = applier.doctor(logs, tmp_path / "out", **arguments).problems
         assert what in problem.found
         with pytest.raises(ApplierError, match=what):

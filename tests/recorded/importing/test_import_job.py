@@ -87,7 +87,7 @@ def test_a_dump_that_names_gtids_only(name, tmp_path):
         text = text.replace(word, b"NO_FILE")
     assert imported(text, tmp_path / "base") == 0
     assert manifest.load(str(tmp_path / "base")).position.file == ""
-    with pytest.raises(ArchiveError, match=r"(come|came) before .*the base snapshot.*1236"):
+    with pytest.raises(ArchiveError, match=r"precede .*the base snapshot.*1236"):
         replay(tmp_path / "base", case.binlogs[1:], tmp_path / "out")
     replay(tmp_path / "base", case.binlogs, tmp_path / "out")
     assert differences(tmp_path / "out", case.expected()) == []
@@ -98,7 +98,7 @@ def test_transactions_that_the_logs_do_not_have(tmp_path):
     case = Case("base-dump-mariadb")
     sql = BEGIN + "CREATE TABLE t (id INT PRIMARY KEY);"
     assert imported(sql, tmp_path / "base", "--gtid-set", "0-25306-99999", "--flavour", "mariadb") == 0
-    with pytest.raises(ArchiveError, match=r"do not have all of them.*1236"):
+    with pytest.raises(ArchiveError, match=r"these logs do not contain.*1236"):
         replay(tmp_path / "base", case.binlogs, tmp_path / "out")
 
 

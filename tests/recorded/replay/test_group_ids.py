@@ -52,10 +52,10 @@ def test_an_id_that_was_applied_before_stops_the_replay(case):
     base = replay(logs, folder / "base", stop_position=(first.file, first.end))
     assert base.position.group_id == 1
     based(base, folder / "base", group_id=2)
-    with pytest.raises(ReplayStopped, match="the group has id 2, and one with id 2 was applied before it"):
+    with pytest.raises(ReplayStopped, match="the event group has id 2, but one with id 2 was applied before it"):
         replay(logs, folder / "out", base=str(folder / "base"))
     with_group_ids(case.binlogs[0], logs / "binlog.000001", 1, lambda number: number - 8 * (number > 9))
-    with pytest.raises(ReplayStopped, match="the group has id 2, and one with id 9") as caught:
+    with pytest.raises(ReplayStopped, match="the event group has id 2, but one with id 9") as caught:
         replay(logs, folder / "out")
     assert caught.value.file.endswith("binlog.000001") and caught.value.position > first.end
     stop = "binlog.000001", caught.value.position

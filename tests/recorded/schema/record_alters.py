@@ -108,8 +108,8 @@ class Maker:
         return "ALTER TABLE t " + ", ".join(self.action() for _ in range(pick([1, 1, 2, 3])))
 
 
-def record(url: str) -> list[dict]:
-    """Histories of TABLES tables on the server at a URL."""
+def record(url: str, kind: type[Maker] = Maker, tables: int = TABLES) -> list[dict]:
+    """Histories of so many tables on the server at a URL."""
     import pymysql
 
     place = urlsplit(url)
@@ -118,11 +118,12 @@ def record(url: str) -> list[dict]:
                          password=place.password or "") as connection, connection.cursor() as cursor:
         flavour = "mariadb" if "MariaDB" in connection.get_server_info() else "mysql"
         cursor.execute("SET SESSION sql_mode = '', time_zone = '+00:00'")
-        for seed in range(TABLES):
+        for seed in range(tables):
             cursor.execute("DROP DATABASE IF EXISTS alters")
-            cursor.execute("CREATE DATABASE alters CHARACTER SET utf8mb4")
+            collation = " COLLATE utf8mb4_general_ci" * (flavour == "mariadb")
+            cursor.execute(f"CREATE DATABASE alters CHARACTER SET utf8mb4{collation}")
             cursor.execute("USE alters")
-            histories.append({"flavour": flavour, "steps": _steps(cursor, Maker(seed, flavour))})
+            histories.append({"flavour": flavour, "steps": _steps(cursor, kind(seed, flavour))})
         cursor.execute("DROP DATABASE alters")
     return histories
 
@@ -146,8 +147,12 @@ def _steps(cursor: object, maker: Maker) -> list[list[str]]:
     return steps
 
 
-if __name__ == "__main__":
-    found = [history for url in sys.argv[1:] for history in record(url)]
-    with gzip.open(RECORDED, "wt", compresslevel=9) as file:
-        for history in found:
+def write(path: Path, histories: list[dict]) -> None:
+    """Write histories, a line each."""
+    with gzip.open(path, "wt", compresslevel=9) as file:
+        for history in histories:
             file.write(json.dumps(history) + "\n")
+
+
+if __name__ == "__main__":
+    write(RECORDED, [history for url in sys.argv[1:] for history in record(url)])

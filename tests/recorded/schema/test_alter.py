@@ -13,9 +13,11 @@ from applier.mysql.collations import Charset
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import AlterTable, CreateTable
 from applier.schema.history.alter import alter
+from applier.sql.tokens import tokenize
 
 RECORDED = Path(__file__).parent / "alters.jsonl.gz"
 HISTORIES = [json.loads(line) for line in gzip.open(RECORDED, "rt")]
+CHECKS = [json.loads(line) for line in gzip.open(RECORDED.with_name("checks.jsonl.gz"), "rt")]
 
 
 def parse(sql, flavour="mysql", **session):
@@ -34,7 +36,23 @@ def shown(definition):
             for key in definition.keys]
     if definition.flavour == "mariadb":
         keys.sort(key=lambda key: key[0])  # which it hashes, or has hashed once, come later
-    return columns, keys, definition.charset, definition.collation
+    checks = sorted((check.name, _plain(check.expression), check.enforced) for check in definition.checks)
+    own = [column.check and _plain(column.check) for column in definition.columns]
+    return columns, keys, definition.charset, definition.collation, checks, own, _options(definition)
+
+
+def _plain(expression):
+    """The words of an expression: servers add parentheses, quotes and character sets, and name some in another way."""
+    names = {"true": "1", "octet_length": "length"}
+    texts = [token.text.lower() for token in tokenize(expression)]
+    return [names.get(text, text) for text in texts if text not in ("", "(", ")") and not text.startswith("_")]
+
+
+def _options(definition):
+    """Options of the table and its keys, without those that a server shows in its own way."""
+    of_keys = sorted((key.name, name, value) for key in definition.keys for name, value in key.options
+                     if name != "KEY_BLOCK_SIZE" and value != "HASH")
+    return sorted(definition.options), of_keys
 
 
 def _type(column_type):
@@ -157,7 +175,7 @@ def test_partitions_that_are_not_there(statement):
 def test_what_leaves_the_definition_as_it_is(sql):
     create = "CREATE TABLE t (a INT PRIMARY KEY, b INT) ENGINE=InnoDB"
     result = altered(create, sql)
-    assert result.definition == parse(create).definition
+    assert replace(result.definition, checks=(), options=()) == parse(create).definition
     assert result.sources == (0, 1) and not result.emptied
 
 
@@ -191,11 +209,13 @@ def test_a_timestamps_default_is_a_time():
     assert result.definition.column("ts").default.text == "2021-01-01 03:00:00"
 
 
-@pytest.mark.parametrize("number", range(len(HISTORIES)))
-def test_what_servers_make_of_alters(number):
-    """Issued one after the other to one table: every column and key, in its place, with all that is shown of it."""
-    flavour, definition = HISTORIES[number]["flavour"], None
-    for sql, show in HISTORIES[number]["steps"]:
+@pytest.mark.parametrize("history", [pytest.param(history, id=f"{kind}-{number}") for kind, found in (
+    ("alters", HISTORIES), ("checks", CHECKS)) for number, history in enumerate(found)])
+def test_what_servers_make_of_alters(history):
+    """Issued one after the other to one table: every column, key and constraint, in its place, with all that is shown
+    of it."""
+    flavour, definition = history["flavour"], None
+    for sql, show in history["steps"]:
         change = parse(sql, flavour)
         if isinstance(change, CreateTable):
             definition = change.definition

@@ -8,6 +8,7 @@ import pytest
 from applier.errors import SchemaError
 from applier.mysql.collations import Charset
 from applier.mysql.types import ColumnType
+from applier.schema.checks import Check
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import Column, Default, Key, KeyPart
 from applier.schema.history.history import SchemaHistory
@@ -186,14 +187,16 @@ def test_keys():
         " ON UPDATE CASCADE ON DELETE NO ACTION,"
         " CONSTRAINT CHECK (a > 0) NOT ENFORCED", " ENGINE=MyISAM ROW_FORMAT=DYNAMIC COMMENT='PRIMARY KEY (v)'")
     assert definition.keys == (
-        Key("PRIMARY", "primary", (KeyPart("B", None, True),)),
+        Key("PRIMARY", "primary", (KeyPart("B", None, True),), options=(("USING", "BTREE"),)),
         Key("s", "unique", (KeyPart("s"),)),
         Key("u", "unique", (KeyPart(None, None, False, "a + 1"),)),
         Key("uq", "unique", (KeyPart("a"),), visible=False),
         Key("a", "key", (KeyPart("a"),)),
-        Key("a_2", "key", (KeyPart("a"), KeyPart("c", 10))),
-        Key("ft", "fulltext", (KeyPart("c"),)),
+        Key("a_2", "key", (KeyPart("a"), KeyPart("c", 10)), options=(("COMMENT", "x"),)),
+        Key("ft", "fulltext", (KeyPart("c"),), options=(("PARSER", "ngram"),)),
     )
+    assert definition.checks == (Check("t_chk_1", "a > 0", enforced=False),)
+    assert dict(definition.options) == {"ROW_FORMAT": "DYNAMIC", "COMMENT": "PRIMARY KEY (v)"}
     assert [c.nullable for c in definition.columns] == [True, False, True, False]
     assert definition.engine == "MyISAM"
 

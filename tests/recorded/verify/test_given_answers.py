@@ -46,12 +46,12 @@ def test_what_is_printed_is_what_is_answered(made, capsys):
 
 
 @pytest.mark.parametrize("change, says", [
-    (lambda text: text[:text.index("\tend")], "ends before its end"),
-    (lambda text: text.replace("applier-", "applier-0"), "result of other statements"),
-    (lambda text: "| 1 |\n", "no answer of a server is in it"),
-    (lambda text: text.replace("\tsums\t", "\tsums\tx"), "is broken"),
+    (lambda text: text[:text.index("\tend")], "is truncated"),
+    (lambda text: text.replace("applier-", "applier-0"), "a different set of statements"),
+    (lambda text: "| 1 |\n", "the file contains no answer of a server"),
+    (lambda text: text.replace("\tsums\t", "\tsums\tx"), "is malformed"),
     (lambda text: "\n".join(line.rpartition("\t")[0] if "\tsums\t" in line else line for line in text.split("\n")),
-     "is broken"),
+     "is malformed"),
 ], ids=["cut", "other statements", "not a row a line", "another table", "a sum is missing"])
 def test_an_answer_that_is_none_is_told(change, says, made, tmp_path, capsys):
     """Exit code 2, and never "the same"."""

@@ -147,8 +147,8 @@ def test_a_repair_needs_a_server_and_a_file_that_is_new(tmp_path, capsys):
     (tmp_path / "there.sql").write_text("kept")
     command = ["verify", str(tmp_path / "snapshot"), "--repair"]
     assert cli.main([*command, str(tmp_path / "new.sql"), "--against", "sums.tsv"]) == 2
-    assert "a repair needs the values that the server has" in capsys.readouterr().err
+    assert "a repair needs the server's values" in capsys.readouterr().err
     assert cli.main([*command, str(tmp_path / "there.sql"), "--server", "mysql://root@127.0.0.1:1"]) == 2
-    assert "the output exists already" in capsys.readouterr().err
+    assert "the output already exists" in capsys.readouterr().err
     assert (tmp_path / "there.sql").read_text() == "kept"
     assert not (tmp_path / "new.sql").exists()

@@ -80,7 +80,7 @@ def test_tables_that_one_side_has(tmp_path):
     assert found(new)[1] == {("'x'",): 1} and new.notes == ("the table was added",) and new.key == ()
     assert [len(gone.to_pandas()), gone.rows_before, gone.rows_after] == [2, 2, 0]
     assert list(applier.diff(before, after, tables="d.t").tables) == ["d.t"]
-    with pytest.raises(applier.UsageError, match="none of the snapshots' tables is chosen"):
+    with pytest.raises(applier.UsageError, match="no table of the snapshots is selected"):
         applier.diff(before, after, tables="d.nothing")
 
 
@@ -117,7 +117,7 @@ def test_another_key(tmp_path, create):
 
 def test_a_column_that_has_a_name_of_the_result(tmp_path):
     made = snapshot_of(tmp_path / "made", "CREATE TABLE d.t (id INT PRIMARY KEY, _changed INT)", [])
-    with pytest.raises(applier.UsageError, match="the table has a column _changed, as differences have"):
+    with pytest.raises(applier.UsageError, match="column _changed has the name of one of the diff's own columns"):
         applier.diff(made, made)
 
 
@@ -129,6 +129,6 @@ def test_a_snapshot_and_a_place_after_it(tmp_path):
     for name, table in two.tables.items():
         assert table.to_arrow().equals(one.tables[name].to_arrow()), name
     for wrong in ({}, {"after": after, "binlogs": ARCHIVE}, {"after": after, "stop": "binlog.000002:745606"}):
-        with pytest.raises(applier.UsageError, match="two snapshots are compared"):
+        with pytest.raises(applier.UsageError, match="a diff compares a snapshot"):
             applier.diff(before, **wrong)
     pq.write_table(two.tables["shop.orders"].to_arrow(), tmp_path / "orders.parquet")

@@ -67,7 +67,7 @@ def test_what_names_no_transactions(text):
 
 
 def test_a_place_in_a_mariadb_log_is_no_choice():
-    with pytest.raises(applier.UsageError, match="is a place in a MariaDB log") as caught:
+    with pytest.raises(applier.UsageError, match="is a position in a MariaDB log") as caught:
         applier.changes(ARCHIVE, "shop.orders", gtids=GtidSet.parse("0-1-5"))
     assert "0-1-5,0-1-7" in caught.value.hint
 
@@ -214,10 +214,10 @@ def test_keys_of_several_columns(tmp_path):
     ("CREATE TABLE t (id TIME PRIMARY KEY)", timedelta(seconds=1.5), "is none of time"),
     ("CREATE TABLE t (id YEAR PRIMARY KEY)", 2026.4, "2026.4 is none of year"),
     ("CREATE TABLE t (id DECIMAL(50,2) PRIMARY KEY)", "7.505", "'7.505' is none of decimal"),
-    ("CREATE TABLE t (id VARCHAR(9) PRIMARY KEY)", (None,), "None is not a key .* no value of type NoneType"),
-    ("CREATE TABLE t (id VARCHAR(9) PRIMARY KEY)", [[1]], r"\[1\] is not a key .* no value of type list"),
-    ("CREATE TABLE t (id VARCHAR(99) PRIMARY KEY)", object(), "no value of type object"),
-    ("CREATE TABLE t (id INT PRIMARY KEY)", np.timedelta64(1), "no value of type timedelta64"),
+    ("CREATE TABLE t (id VARCHAR(9) PRIMARY KEY)", (None,), "None is not a key .* a value of type NoneType"),
+    ("CREATE TABLE t (id VARCHAR(9) PRIMARY KEY)", [[1]], r"\[1\] is not a key .* cannot contain a value of type list"),
+    ("CREATE TABLE t (id VARCHAR(99) PRIMARY KEY)", object(), "cannot contain a value of type object"),
+    ("CREATE TABLE t (id INT PRIMARY KEY)", np.timedelta64(1), "cannot contain a value of type timedelta64"),
     ("CREATE TABLE t (id INT PRIMARY KEY)", [10 ** 5000], "a number that long is not a key"),
     ("CREATE TABLE t (id INT PRIMARY KEY)", float("nan"), "nan is not a key")])
 def test_what_is_no_key(tmp_path, sql, key, message):

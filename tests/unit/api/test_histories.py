@@ -228,7 +228,7 @@ def test_columns_and_names(log):
     write(log, RowChanges(t, after={"id": ints(1), "v": ints(2)}))
     log.close()
     assert applier.history(str(log.path), "d.t", columns=["v"]).schema.names == ["v", *OF_VERSIONS]
-    with pytest.raises(applier.UsageError, match="a column _to_seq, as the history has"):
+    with pytest.raises(applier.UsageError, match="column _to_seq has the name of one of the history's own columns"):
         applier.history(str(log.path), "d.t")
 
 

@@ -11,9 +11,9 @@ SOURCE = "00000000-0000-4000-8000-000000000001"
 OTHER = "00000000-0000-4000-8000-00000000000f"
 UNREACHABLE = {
     "mysql": {"2026-3-14": "a GTID set of MariaDB", f"{OTHER}:1": f"without transactions {OTHER}:1",
-              f"{SOURCE}:1-9": f"without transactions {SOURCE}:5-9", f"{SOURCE}:1-2": "come before binlog.000002"},
+              f"{SOURCE}:1-9": f"without transactions {SOURCE}:5-9", f"{SOURCE}:1-2": "precede binlog.000002"},
     "mariadb": {f"{SOURCE}:1": "a GTID set of MySQL", "7-1-1": "without transactions 7-1-1",
-                "0-1-9": "without transactions 0-1-9", "0-1-2": "come before binlog.000002"},
+                "0-1-9": "without transactions 0-1-9", "0-1-2": "precede binlog.000002"},
 }
 
 
@@ -53,7 +53,7 @@ def test_a_set_that_is_never_reached(verb, log, tmp_path):
     for gtids, why in UNREACHABLE[log].items():
         if verb == "places" and "GTID set of" not in why:
             why = "transactions .* are not all in the archive|before the place to stop at"
-        with pytest.raises(UsageError, match=f"{why}|nothing in these binlogs is before the place to stop at"):
+        with pytest.raises(UsageError, match=f"{why}|these binlogs contain nothing before the place to stop"):
             VERBS[verb](gtids)
         assert verb == "lake" or sorted(tmp_path.rglob("*")) == before
     reached = f"{SOURCE}:1-4" if log == "mysql" else "0-1-4"
@@ -86,7 +86,7 @@ def test_where_a_base_stands_is_no_place_before_it(log):
     again = applier.replay("logs", "again", base=base.snapshot, stop=gtids)
     assert again.report.position == base.report.position
     earlier = f"{SOURCE}:1-2" if log == "mysql" else "0-1-2"
-    with pytest.raises(UsageError, match=f"transactions {earlier}, at which the replay is to stop, come before"):
+    with pytest.raises(UsageError, match=f"transactions {earlier}, at which the replay is to stop, precede"):
         applier.replay("logs", "earlier", base=base.snapshot, stop=earlier)
 
 
@@ -97,7 +97,7 @@ def test_chosen_transactions_that_the_log_does_not_have(log):
     def changes(**options):
         return applier.changes("logs", "shop.item", **options)
 
-    with pytest.raises(UsageError, match=f"these binlogs have none of the transactions {unknown}"):
+    with pytest.raises(UsageError, match=f"these binlogs contain none of the transactions {unknown}"):
         changes(gtids=unknown)
     some = changes(gtids=f"{known},{unknown}")
     assert some.to_arrow()["id"].to_pylist() == [1]

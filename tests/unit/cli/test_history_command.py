@@ -117,8 +117,8 @@ def test_no_files_are_left_where_it_stops(log, capsys, tmp_path):
 @pytest.mark.parametrize("argv, message", [
     (["--key", "a"], "'a' is not a key of the table"),
     (["--key", "a,b"], "'a', 'b' is not a key of the table: 'b' is not a number"),
-    ([], "what to show is not said"),
-    (["--key", "a,1", "--output", "x"], "what to show is not said"),
+    ([], "neither one row nor an output is given"),
+    (["--key", "a,1", "--output", "x"], "neither one row nor an output is given"),
 ])
 def test_bad_usage(log, argv, message, capsys):
     assert cli.main(["history", "--binlogs", log, "--table", "d.t", *argv]) == 2

@@ -47,7 +47,7 @@ def test_a_folder_of_several_snapshots(tmp_path, capsys):
     for argv in (["status", tmp_path / "at"],
                  ["replay", "--base", tmp_path / "at", "--binlogs", ARCHIVE, "--output", tmp_path / "out"]):
         said = told(argv, capsys)
-        assert "a folder of several snapshots" in said and f"give one of those that are in it: {names}" in said
+        assert "this folder contains several snapshots" in said and f"give one of them: {names}" in said
 
 
 @pytest.mark.parametrize("stop", [["--stop-datetime", "2001-01-01 00:00:00"], ["--stop-position", "binlog.000001:4"]])
@@ -56,7 +56,7 @@ def test_a_folder_of_several_snapshots(tmp_path, capsys):
 def test_a_stop_before_the_first_event_group(verb, stop, tmp_path, capsys):
     """GRP-2: it leaves nothing."""
     said = told([*verb, "--binlogs", ARCHIVE, "--output", tmp_path / "out", *stop], capsys)
-    assert "nothing in these binlogs is before the place to stop at" in said and "binlog.000001:158" in said
+    assert "these binlogs contain nothing before the place to stop" in said and "binlog.000001:158" in said
     assert not (tmp_path / "out").exists()
 
 

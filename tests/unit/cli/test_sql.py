@@ -68,7 +68,7 @@ def test_rows_as_a_table_and_in_files(places, capsys, tmp_path):
     assert cli.main(["sql", lake, "FROM item", "--format", "parquet", "--output", str(tmp_path / "a.parquet")]) == 0
     assert _rows(capsys, lake, f"SELECT count(*) AS n FROM '{tmp_path}/a.parquet'") == [{"n": 2}]
     assert cli.main(["sql", lake, "FROM item", "--format", "csv", "--output", str(tmp_path / "a.parquet")]) == 2
-    assert "the output exists already" in capsys.readouterr().err
+    assert "the output already exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("words", "said"), [

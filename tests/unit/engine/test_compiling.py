@@ -190,10 +190,10 @@ def test_a_node_compiles_once(tmp_path):
     program = r"""if True:
         import sys
         from applier.engine import compiling
-        from applier.engine.spark import daemon, forking, spark_doors
+        from applier.engine.spark import daemon, forking, spark_private
         compiling.compile_all = lambda modules, progress: print("compiles", len(modules) > 10)
         forking.preload = lambda: print("loads")
-        spark_doors.serve_forks = lambda: print("serves")
+        spark_private.serve_forks = lambda: print("serves")
         daemon.main()
     """
 

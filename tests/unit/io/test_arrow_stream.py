@@ -10,7 +10,8 @@ import pytest
 import applier
 from applier.api.streams import Stream
 
-SAID = "the row to change is not there (at binlog.000001:4, table d.t) [MySQL error 1032]. hint: use a base"
+WHAT = "can't find record: the row to update or delete does not exist"
+SAID = f"{WHAT} (at binlog.000001:4, table d.t) [MySQL error 1032]. hint: use a base"
 
 
 class Feed:
@@ -31,7 +32,7 @@ class Feed:
 
 @pytest.fixture
 def failing():
-    return Stream(Feed(applier.ReplayStopped("the row to change is not there", file="binlog.000001", position=4,
+    return Stream(Feed(applier.ReplayStopped(WHAT, file="binlog.000001", position=4,
                                              table="d.t", errno=1032, hint="use a base")))
 
 

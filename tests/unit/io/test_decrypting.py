@@ -178,7 +178,7 @@ def test_encrypted_key_files(tmp_path, digest):
     secret.write_text("another")
     with pytest.raises(UsageError, match="not encrypted with this secret"):
         KeyFiles((), (str(path),), str(secret)).check()
-    with pytest.raises(UsageError, match="and no key file"):
+    with pytest.raises(UsageError, match="without the key file"):
         KeyFiles((), (), str(secret)).check()
 
 
@@ -211,7 +211,7 @@ def test_keyrings_of_both_kinds(tmp_path):
 def test_what_is_no_keyring(tmp_path, text):
     path = tmp_path / "vault.conf"
     path.write_text(text, encoding="latin-1")
-    with pytest.raises(UsageError, match=r"this is no keyring.*mysqlbinlog --read-from-remote-server --raw") as caught:
+    with pytest.raises(UsageError, match=r"this is not a keyring.*mysqlbinlog --read-from-remote-server") as caught:
         with_keys(["/logs"], [str(path)], [], None)
     assert caught.value.file == str(path) and caught.value.__cause__ is None and caught.value.__context__ is None
 

@@ -18,7 +18,7 @@ def test_a_file_has_its_name_when_it_is_complete(tmp_path):
         Path(partial).write_text("text")
         assert not (tmp_path / "a").exists()
     assert os.listdir(tmp_path) == ["a"]
-    with pytest.raises(UsageError, match="exists already"), new_output(str(tmp_path / "a")):
+    with pytest.raises(UsageError, match="already exists"), new_output(str(tmp_path / "a")):
         raise AssertionError
 
 

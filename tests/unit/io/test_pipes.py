@@ -40,5 +40,5 @@ def test_devices_are_refused_and_files_folders_and_what_is_missing_are_not(tmp_p
                                   '{"elements": [[]]}', '{"elements": [{"data_id": [], "data": ""}]}', '"x"', "1"])
 def test_a_keyring_of_any_shape_is_one_error(tmp_path, text):
     (tmp_path / "keyring").write_text(text)
-    with pytest.raises(UsageError, match="no keyring of"):
+    with pytest.raises(UsageError, match="not a keyring of"):
         with_keys(["x"], [str(tmp_path / "keyring")], [], None)

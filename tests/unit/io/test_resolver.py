@@ -33,7 +33,7 @@ def test_a_password_in_a_uri_is_refused_and_not_repeated(location):
     with pytest.raises(UsageError) as refused:
         applier.replay(location, "out")
     assert "pass" not in str(refused.value).replace("a password", "")
-    with pytest.raises(UsageError, match="where lists of processes"):
+    with pytest.raises(UsageError, match="which process lists"):
         resolve(location)
 
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from keysearch import numba_doors
+from keysearch import numba_private
 from keysearch.processor import LEVELS, Processor, level_of
 from tests.support.folders import ROOT
 
@@ -42,7 +42,7 @@ def chosen(before="", **environment):
     return model, os.path.basename(directory).partition("llvmlite-")[2].partition("-")[2], carryless == "True"
 
 
-@pytest.mark.skipif(level_of(numba_doors.host_features()) is not V3, reason="this processor has a lower level")
+@pytest.mark.skipif(level_of(numba_private.host_features()) is not V3, reason="this processor has a lower level")
 def test_a_process_compiles_for_the_level_unless_numba_knows_better():
     assert chosen() == ("x86-64-v3", "x86-64-v3", True)
     assert chosen(NUMBA_ENABLE_AVX="0") == ("x86-64-v2", "x86-64-v2", True)

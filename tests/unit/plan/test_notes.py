@@ -39,7 +39,7 @@ def test_names_of_no_table_are_told(tables, told, log, tmp_path):
 
 
 def test_an_empty_snapshot_is_not_made_of_wrong_names(log, tmp_path):
-    with pytest.raises(UsageError, match=r"is one of --tables shop\.items, crm") as error:
+    with pytest.raises(UsageError, match=r"matches --tables shop\.items, crm") as error:
         notes(log, tmp_path, filter=TableFilter(parse_table_list(["shop.items,crm"])))
     assert error.value.exit_code == 2 and not (tmp_path / "out").exists()
 

@@ -61,8 +61,8 @@ def test_before_the_oldest(lake):
     """An error that names where the oldest one stands."""
     place, ends = lake
     for where in ("binlog.000001:4", f"{SOURCE}:1", f"{A}:1-5", "2023-11-14 22:13:19Z"):
-        with pytest.raises(SnapshotError, match=rf"comes before the oldest version there is, which stands at "
-                                                rf"binlog.000001:{ends[0]}, {SOURCE}:1-2, 2023-11-14 22:13:20 UTC"):
+        with pytest.raises(SnapshotError, match=rf"precedes the oldest version, which is at binlog.000001:{ends[0]}, "
+                                                rf"{SOURCE}:1-2, 2023-11-14 22:13:20 UTC"):
             applier.Snapshot(place, as_of=where)
 
 
@@ -76,9 +76,9 @@ def test_verbs(lake, tmp_path, capsys):
     assert cli.main(["export", str(place), "--as-of", f"{SOURCE}:1-3", "--output", str(tmp_path / "dump")]) == 0
     assert "2 rows" in capsys.readouterr().out
     assert cli.main(["status", f"{place}/_versions/2", "--as-of", "now"]) == 2
-    assert "chooses a version of a lake, and this is none" in " ".join(capsys.readouterr().err.split())
+    assert "chooses a version of a lake, and this is not a lake" in " ".join(capsys.readouterr().err.split())
     assert cli.main(["status", str(place), "--delta", "x"]) == 2
-    assert "a snapshot was named, and something else, too" in " ".join(capsys.readouterr().err.split())
+    assert "both a snapshot and published tables are given" in " ".join(capsys.readouterr().err.split())
 
 
 def test_what_is_not_known_is_no_guess():
@@ -87,9 +87,9 @@ def test_what_is_not_known_is_no_guess():
             ([state(1, time=5)], f"{A}:1", "no version is known by GTIDs"),
             ([state(1, A + ":1"), state(2, A + ":1-2")], "now", "no version has a time"),
             ([state(1)], "other.000001:7", "no version is in a log of the name 'other'"),
-            ([state(9, file="binlog.000007"), state(4)], "binlog.000002:4", "numbered anew"),
-            ([state(1), state(2, A + ":1-2")], f"{A}:1", rf"comes before .* stands at binlog.000001:2, {A}:1-2"),
-            ([state(1), state(2, time=AT)], "2020-01-01 00:00:00", "comes before .* stands at binlog.000001:2, 2023")):
+            ([state(9, file="binlog.000007"), state(4)], "binlog.000002:4", "renumbered"),
+            ([state(1), state(2, A + ":1-2")], f"{A}:1", rf"precedes .* is at binlog.000001:2, {A}:1-2"),
+            ([state(1), state(2, time=AT)], "2020-01-01 00:00:00", "precedes .* is at binlog.000001:2, 2023")):
         with pytest.raises(SnapshotError, match=words):
             chosen(states, place)
 
@@ -123,7 +123,7 @@ def test_places(text, kind):
 
 
 def test_a_set_of_another_kind_of_server():
-    with pytest.raises(UsageError, match="0-1-5 is a GTID set of MariaDB, and the log is of MySQL"):
+    with pytest.raises(UsageError, match="0-1-5 is a GTID set of MariaDB, but the log is of MySQL"):
         chosen([state(4, f"{A}:1")], "0-1-5")
 
 
@@ -152,7 +152,7 @@ def test_numbers_of_two_servers_that_go_down(place, number):
     states = [BinlogPosition("binlog.000001", offset, gtids, None, "mariadb")
               for offset, gtids in ((1, "0-1-100"), (2, "0-2-50"), (3, "0-1-102"))]
     if number is None:
-        with pytest.raises(SnapshotError, match="comes before the oldest version"):
+        with pytest.raises(SnapshotError, match="precedes the oldest version"):
             chosen(states, place)
     else:
         assert chosen(states, place) == number

@@ -230,7 +230,7 @@ def test_base_that_lost_a_file(tmp_path):
     base = publish_once(str(tmp_path / "base"))
     path = tmp_path / "base" / base.tables[0].files[0].path
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(SnapshotError, match="bytes, its manifest says"):
+    with pytest.raises(SnapshotError, match="bytes, but its manifest says"):
         publish_once(str(tmp_path / "out"), base)
     path.unlink()
     with pytest.raises(SnapshotError, match="missing"):

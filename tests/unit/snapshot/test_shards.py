@@ -145,7 +145,7 @@ def test_a_base_is_checked_by_listing_its_folders(tmp_path, monkeypatch):
     path.chmod(0)
     check_listed(snapshot.uri, lists)
     path.chmod(0o600)
-    for content, says in ((data[:-1], f"has {len(data) - 1} bytes, its manifest says {len(data)}"), (None, "missing")):
+    for content, says in ((data[:-1], f"{len(data) - 1} bytes, but its manifest says {len(data)}"), (None, "missing")):
         path.write_bytes(content) if content is not None else path.unlink()
         with pytest.raises(SnapshotError, match=says) as error:
             check_listed(snapshot.uri, lists)

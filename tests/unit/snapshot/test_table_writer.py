@@ -180,7 +180,7 @@ def test_damaged_base(tmp_path):
     table = pa.table({"id": np.arange(5000), "v": np.random.default_rng(1).integers(0, 2**60, 5000)})
     file = _write(_place(tmp_path), table, key=["id"], key_kind="int")[0]
     base, path = str(tmp_path), tmp_path / file.path
-    with pytest.raises(SnapshotError, match="rows, its manifest says 4"):
+    with pytest.raises(SnapshotError, match="rows, but its manifest says 4"):
         read_unit(base, [FileEntry(file.path, 4, file.bytes)], table.schema)
     with pytest.raises(SnapshotError, match="other columns"):
         read_unit(base, [file], pa.schema({"id": pa.int64()}))
@@ -194,7 +194,7 @@ def test_damaged_base(tmp_path):
             read_unit(base, [older], table.schema)
     path.write_bytes(whole[:100])
     for entry in (file, older):
-        with pytest.raises(SnapshotError, match="has 100 bytes, its manifest says"):
+        with pytest.raises(SnapshotError, match="has 100 bytes, but its manifest says"):
             read_unit(base, [entry], table.schema)
     path.unlink()
     with pytest.raises(SnapshotError, match="missing"):

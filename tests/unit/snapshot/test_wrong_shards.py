@@ -42,11 +42,11 @@ def test_entries_that_are_wrong(tmp_path, files, says):
 
 
 DAMAGES = {
-    "cut": (lambda data: data[:-1], "bytes, its manifest says"),
-    "longer": (lambda data: data + b"x", "bytes, its manifest says"),
-    "a bit of a path": (lambda data: data.replace(b"part-3", b"part-7"), "its digest is another one"),
-    "a bit of the footer": (lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:], "its digest is another one"),
-    "nothing in it": (lambda data: b"", "bytes, its manifest says"),
+    "cut": (lambda data: data[:-1], "bytes, but its manifest says"),
+    "longer": (lambda data: data + b"x", "bytes, but its manifest says"),
+    "a bit of a path": (lambda data: data.replace(b"part-3", b"part-7"), "its digest does not match"),
+    "a bit of the footer": (lambda data: data[:-9] + bytes([data[-9] ^ 1]) + data[-8:], "its digest does not match"),
+    "nothing in it": (lambda data: b"", "bytes, but its manifest says"),
 }
 
 
@@ -57,18 +57,18 @@ def test_damage(tmp_path, damage):
     path.write_bytes(harm(path.read_bytes()))
     with pytest.raises(SnapshotError, match=says) as error:
         files_of(tmp_path)
-    assert error.value.file == str(path) and "take its files from a backup" in error.value.hint
+    assert error.value.file == str(path) and "restore its files from a backup" in error.value.hint
 
 
 @pytest.mark.parametrize("parts, says", [
     ({"files": 4}, "has 5 files, its manifest says 4"),
     ({"rows": 51}, "has files of 50 rows and 4510 bytes, its manifest says 51 and 4510"),
     ({"file_bytes": 1}, "its manifest says 50 and 1"),
-    ({"digest": "blake2b-128:" + "0" * 32}, "its digest is another one"),
-    ({"digest": "xxh64:" + "0" * 16}, "its digest is another one"),
+    ({"digest": "blake2b-128:" + "0" * 32}, "its digest does not match"),
+    ({"digest": "xxh64:" + "0" * 16}, "its digest does not match"),
     ({"folder": "shop/other"}, r"names a file that is not in the folder shop/other: 'shop/orders/part-0\.parquet'"),
     ({"folder": "shop"}, "not in the folder shop:"),
-    ({"bytes": 2**62}, f"bytes, its manifest says {2**62}"),
+    ({"bytes": 2**62}, f"bytes, but its manifest says {2**62}"),
 ])
 def test_a_manifest_that_says_what_is_not_so(tmp_path, parts, says):
     saved(tmp_path, orders(ENTRIES), **parts)

@@ -46,12 +46,12 @@ def check_feed(root: str, definition: TableDefinition) -> None:
     """Raise UsageError for a place where commits with change data cannot be made, and for a table with a column of a
     name that its feed has for something else."""
     if not new_files.can_make(root):
-        raise UsageError("change data are committed on condition, which is not known of this store", file=root,
+        raise UsageError("change data need conditional writes, which this store is not known to have", file=root,
                          hint="publish on s3:// with obstore installed, on a local file system, or without "
                               "--change-data")
     if taken := [column.name for column in definition.stored_columns
                  if column.name.lower() in _OF_FEEDS or column.name == _CHANGED]:
-        raise UsageError(f"column {taken[0]} has a name that change data have", table=definition.full_name,
+        raise UsageError(f"column {taken[0]} has the name of a change-data column", table=definition.full_name,
                          hint="leave the table out with --ignore-tables, or publish without --change-data")
 
 

@@ -21,7 +21,8 @@ def stored_schema(definition: TableDefinition, unsigned_bigint: str) -> pa.Schem
     """The columns of a table's files. Raises UsageError for a type that Delta lacks."""
     stored = StoredColumns.of(definition).schema(table_schema(definition), unsigned_bigint)
     if found := [field.name for field in stored if field.type == pa.uint64()]:
-        raise UsageError(f"Delta has no unsigned integers, and column {found[0]} is one", table=definition.full_name,
+        raise UsageError(f"Delta has no unsigned integers, and column {found[0]} is unsigned",
+                         table=definition.full_name,
                          hint="replay or import with --unsigned-bigint decimal or long")
     return stored
 

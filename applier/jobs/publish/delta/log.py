@@ -74,7 +74,7 @@ def announce_feed(uri: str, table: DeltaTable) -> bool:
 def _check_features(uri: str, table: DeltaTable) -> None:
     """Raise SnapshotError for a table with features that commits would have to mind, and that are not known here."""
     if unknown := set(table.protocol().writer_features or ()) - _KNOWN:
-        raise SnapshotError(f"the table has a feature that publications with change data do not know: {min(unknown)}",
+        raise SnapshotError(f"the table uses a feature that is not supported with change data: {min(unknown)}",
                             file=uri, hint=f"drop the feature, or the property {FEED}")
 
 

@@ -52,12 +52,13 @@ def publish(root: str, snapshot: Snapshot, filter: TableFilter, *, change_data: 
     else made or wrote to, for files that readers would not take, and where the place is another lineage's; UsageError
     for a type that Delta lacks, and where a feed cannot be."""
     if "%" in root:
-        raise UsageError("deltalake takes a % in a path for something else", file=root,
-                         hint="choose a directory without it")
+        raise UsageError("deltalake cannot open a path that contains %", file=root,
+                         hint="choose a directory without %")
     storage = Storage(root)
     marker = load_marker(storage)
     if marker is not None and marker.lineage != snapshot.lineage:
-        raise SnapshotError("snapshots of another line are published there", file=root, hint="choose another directory")
+        raise SnapshotError("snapshots of another lineage are published there",
+                            file=root, hint="choose another directory")
     marked = {} if marker is None else marker.tables
     entries = [entry for entry in snapshot.tables if filter.wanted(entry.database, entry.name)]
     planned = [_planned(storage, snapshot, entry, marked, change_data) for entry in entries]
@@ -155,8 +156,8 @@ def _actions(uri: str, files: Sequence[FileEntry], stored: pa.Schema) -> list[Ad
     def made(file: FileEntry, metadata: pq.FileMetaData, path: str) -> AddAction:
         found = metadata.schema.to_arrow_schema()
         if found.names != stored.names or found.types != stored.types:
-            raise SnapshotError("an older program wrote this file, which readers of Delta do not take", file=path,
-                                hint="import or replay the table anew, without this snapshot as the base")
+            raise SnapshotError("this file was written by an older version; Delta cannot read it", file=path,
+                                hint="import or replay the table again, without this snapshot as the base")
         return AddAction(file.path.rpartition("/")[2], file.bytes, {}, now, True, statistics(metadata))
 
     return from_footers(uri, files, made)

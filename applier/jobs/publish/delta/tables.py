@@ -81,13 +81,13 @@ def known_table(storage: Storage, folder: str, lineage: str, name: str) -> Known
                             hint=_LEAD_BACK) from error
     ours = table.transaction_version(_application(lineage))
     if ours is None:
-        raise SnapshotError("there is a table in this directory that was not published from here", file=place,
+        raise SnapshotError("this directory contains a table that `applier publish` did not create", file=place,
                             table=name, hint="remove it, or choose another directory")
     files = _files(table)
     if ours != table.version():
         before = _version(place, ours, options, name)
         if _files(before) != files or not same_columns(before.schema(), table.schema()):
-            raise SnapshotError(f"somebody else wrote to this table after version {ours}", file=place, table=name,
+            raise SnapshotError(f"another writer committed to this table after version {ours}", file=place, table=name,
                                 hint=_LEAD_BACK)
     return Known(table, files)
 
@@ -156,8 +156,8 @@ def _version(place: str, version: int, options: dict[str, str], name: str) -> De
     try:
         return DeltaTable(place, version=version, storage_options=options)
     except DeltaError as error:
-        raise SnapshotError(f"there are other commits after version {version}, and what it was is not known: "
-                            f"{_first_line(error)}", file=place, table=name, hint=_LEAD_BACK) from error
+        raise SnapshotError(f"other commits follow version {version}, whose state cannot be read: {_first_line(error)}",
+                            file=place, table=name, hint=_LEAD_BACK) from error
 
 
 def _first_line(error: DeltaError) -> str:

@@ -45,7 +45,7 @@ def working(where: str, hint: str | None = None) -> Iterator[None]:
     try:
         yield
     except FAILURES as error:
-        raise SnapshotError(f"the catalog fails: {_first_line(error)}", file=where, hint=hint) from error
+        raise SnapshotError(f"the catalog returned an error: {_first_line(error)}", file=where, hint=hint) from error
     except Exception as error:
         if not _is_pyicebergs(error):
             raise
@@ -69,7 +69,7 @@ def open_catalog(where: str, warehouse: str | None) -> Catalog:
     if parts is None:
         properties = {}
     elif parts.password is not None:
-        raise UsageError("a password is in the catalog's address, where others can see it",
+        raise UsageError("the catalog's address contains a password, which is visible to other users",
                          hint="give the catalog a name in .pyiceberg.yaml, with its uri there, and name it here")
     else:
         properties = {"uri": where, "type": "rest" if parts.scheme in ("http", "https") else "sql",

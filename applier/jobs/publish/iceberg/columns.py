@@ -23,7 +23,8 @@ def iceberg_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
     """The columns of a table's files. Raises UsageError for a type that Iceberg lacks."""
     stored = StoredColumns.of(definition).schema(table_schema(definition), unsigned_bigint)
     if found := [field.name for field in stored if field.type == pa.uint64()]:
-        raise UsageError(f"Iceberg has no unsigned integers, and column {found[0]} is one", table=definition.full_name,
+        raise UsageError(f"Iceberg has no unsigned integers, and column {found[0]} is unsigned",
+                         table=definition.full_name,
                          hint="replay or import with --unsigned-bigint decimal or long")
     plain, key = pyarrow_to_schema(stored, format_version=2), set(_identifying(definition))
     return Schema(*(field.model_copy(update={"doc": column.comment or None, "required": column.name in key})

@@ -37,8 +37,8 @@ def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[Dat
         columns = metadata.schema.to_arrow_schema()
         found = {field.name: int((field.metadata or {}).get(_FIELD_ID, 0)) for field in columns}
         if found != expected or any(map(pa.types.is_duration, columns.types)):
-            raise SnapshotError("an older program wrote this file, which readers of Iceberg do not take", file=path,
-                                hint="import or replay the table anew, without this snapshot as the base")
+            raise SnapshotError("this file was written by an older version; Iceberg cannot read it", file=path,
+                                hint="import or replay the table again, without this snapshot as the base")
         return _data_file(place_of(uri, file), file, metadata, schema)
 
     return from_footers(uri, files, made)

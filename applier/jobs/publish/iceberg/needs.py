@@ -38,7 +38,7 @@ def _write(lake: str, of_catalog: Needed) -> None:
     try:
         write_needs(lake, of_catalog.name, of_catalog)
     except OSError as error:
-        raise SnapshotError(f"what the catalog needs of the lake cannot be written: {reason(error)}",
+        raise SnapshotError(f"cannot write which versions of the lake the catalog needs: {reason(error)}",
                             file=lake) from error
 
 

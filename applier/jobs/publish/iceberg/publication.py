@@ -60,7 +60,7 @@ def publish(catalog: Catalog, snapshot: Snapshot, filter: TableFilter) -> tuple[
     for entry in entries:
         before = next((by_column[column.id] for column in entry.definition.columns if column.id in by_column), None)
         if (entry.database, entry.name) in others:
-            raise SnapshotError("the catalog has a table of this name that was not published from here",
+            raise SnapshotError("the catalog contains a table of this name that `applier publish` did not create",
                                 table=entry.full_name, hint="drop it there, or choose another catalog")
         if before is not None:
             gone.pop(before.name(), None)
@@ -132,8 +132,8 @@ def _files_of(table: Table, entry: TableEntry) -> dict[str, DataFile]:
     if newest is None:
         return {}
     if newest.summary is None or POSITION not in newest.summary.additional_properties:
-        raise SnapshotError("somebody else wrote to this table of the catalog", table=entry.full_name,
-                            hint=f"lead it back to a snapshot with {POSITION} in its summary, or drop it there")
+        raise SnapshotError("another writer committed to this table of the catalog", table=entry.full_name,
+                            hint=f"roll it back to a snapshot with {POSITION} in its summary, or drop it there")
     return {found.data_file.file_path.rpartition("/")[2]: found.data_file for manifest in newest.manifests(table.io)
             for found in manifest.fetch_manifest_entry(table.io, discard_deleted=True)}
 

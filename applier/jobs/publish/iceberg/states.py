@@ -61,8 +61,8 @@ def _state(snapshot: Snapshot, name: str) -> State:
     said = {} if snapshot.summary is None else snapshot.summary.additional_properties
     position = position_in(said)
     if position is None:
-        raise SnapshotError(f"somebody else wrote snapshot {snapshot.snapshot_id} of this table of the catalog",
-                            table=name, hint=f"lead it back to a snapshot with {POSITION} in its summary, or leave it "
+        raise SnapshotError(f"another writer committed snapshot {snapshot.snapshot_id} of this table of the catalog",
+                            table=name, hint=f"roll it back to a snapshot with {POSITION} in its summary, or leave it "
                                              "out with --ignore-tables")
     return State(snapshot.snapshot_id, position, said.get(TABLES) == "all", snapshot.timestamp_ms)
 

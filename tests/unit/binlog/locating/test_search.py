@@ -53,7 +53,7 @@ def test_what_is_in_no_file(way, tmp_path):
 
 
 def test_what_came_before_the_archive_is_said_to_have():
-    with pytest.raises(ArchiveError, match="before the first file"):
+    with pytest.raises(ArchiveError, match="precedes the first file"):
         find(CASES / "gtid-tags", ByGtid.parse("762ab119-e549-11f1-83f8-02fc00000001:44721"))
 
 

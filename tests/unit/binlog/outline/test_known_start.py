@@ -63,7 +63,7 @@ def test_another_file_without_gtids_is_refused():
     """GRP-5: nothing else could tell that it is another server's."""
     file = CASES / "transactions-mysql-nogtid" / "binlog.000001"
     place = places(file)[1]
-    with pytest.raises(ArchiveError, match="not the one that the base was made from") as caught:
+    with pytest.raises(ArchiveError, match="not the one that the base was replayed from") as caught:
         outline_file(str(file), start=place, known=KnownStart(GtidSet(), "blake2b-128:" + "0" * 32))
     assert (caught.value.mysql_errno, caught.value.position) == (1236, place)
     assert caught.value.hint.endswith(f"--start-position binlog.000001:{place}")

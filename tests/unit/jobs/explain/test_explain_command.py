@@ -78,7 +78,7 @@ def test_a_replica_with_another_key(log_of_a_source, tmp_path, capsys):
 
 def test_what_a_replay_would_refuse_is_refused(log_of_a_source, tmp_path, capsys):
     code, tables, error = explained(capsys, "--binlogs", log_of_a_source)
-    assert (code, tables) == (1, {}) and "a table that nothing defines" in error
+    assert (code, tables) == (1, {}) and "a table that has no definition" in error
     missing = tmp_path / "none.sql"
     code, _, error = explained(capsys, "--binlogs", log_of_a_source, "--schema", missing)
     assert code == 2 and "the file cannot be read: no such file or directory (at " in error

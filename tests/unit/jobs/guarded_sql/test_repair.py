@@ -72,7 +72,7 @@ def test_ddl_that_is_asked_for(tmp_path, capsys):
     before, now = sides(tmp_path, (TABLE, [(1, 2, None), (2, 2, None)]),
                         (TABLE.replace("p INT", "p BIGINT"), [(1, 3, None)]))
     text = b"".join(applier.diff(before, now).sql(definitions=True)).decode()
-    said = text.index("-- It destroys: DROP TABLE d.t, with 2 rows, and with its CHECK constraints")
+    said = text.index("-- It destroys: DROP TABLE d.t, with 2 rows, and with its triggers")
     guard = text.index("(SELECT COUNT(*) FROM `d`.`t`) <> 2) - ~0;")
     triggers = text.index("information_schema.TRIGGERS WHERE (EVENT_OBJECT_SCHEMA = 'd' AND EVENT_OBJECT_TABLE = 't')")
     dropped = text.index("SET @next = IF(@rows = 0, 'DROP TABLE `d`.`t`', 'SELECT 1 FROM")

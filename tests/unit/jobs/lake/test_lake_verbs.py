@@ -187,7 +187,7 @@ def test_expire_removes_nothing_where_it_does_not_know_what_is_needed(lake, caps
     for text in ("{", '{"name": "x", "version": -1}', '{"name": "x", "files": ["../y"]}'):
         with open(f"{lake}/_published/x.json", "w") as file:
             file.write(text)
-        with pytest.raises(SnapshotError, match="what is needed of the lake"):
+        with pytest.raises(SnapshotError, match="which versions of the lake are needed"):
             applier.expire(lake, 1)
         assert applier.fsck(lake).damaged
     os.unlink(f"{lake}/_published/x.json")

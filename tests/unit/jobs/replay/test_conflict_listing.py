@@ -122,7 +122,7 @@ def test_a_file_that_is_another_one_by_now(tmp_path):
     other = path.read_bytes()[:begin] + bytes(end - begin)
     path.unlink()
     path.write_bytes(other)
-    with pytest.raises(ArchiveError, match="is not the one that was outlined") as error:
+    with pytest.raises(ArchiveError, match="differs from the one that was outlined") as error:
         conflict_listing([conflicts_at(str(log.path), [end - 40])], [outline])
     assert (error.value.file, error.value.position) == (str(log.path), begin)
 

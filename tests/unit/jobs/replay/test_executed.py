@@ -136,7 +136,7 @@ def test_mariadb_base_that_is_newer_than_the_log(tmp_path):
     places = make_log(tmp_path / "logs", flavour="mariadb")
     _, base = run(tmp_path, "base")
     (tmp_path / "logs" / "binlog.000002").unlink()
-    with pytest.raises(ArchiveError, match=r"the base stands at transaction .*, which is not after") as raised:
+    with pytest.raises(ArchiveError, match=r"the base is at transaction .*, which is not after") as raised:
         run(tmp_path, "out", base=base.snapshot, start_position=places[1])
     assert raised.value.mysql_errno == 1236
 
@@ -161,7 +161,7 @@ def test_group_ids(tmp_path):
 def test_without_gtids_the_position_decides(gtids, tmp_path):
     places = make_log(tmp_path / "logs", gtids=gtids)
     _, base = run(tmp_path, "base", stop_position=places[4])
-    with pytest.raises(UsageError, match=r"the base stands at binlog.000002:\d+, and has the changes after") as raised:
+    with pytest.raises(UsageError, match=r"the base is at binlog.000002:\d+, and already contains") as raised:
         run(tmp_path, "out", base=base.snapshot, start_position=places[1])
     assert f"start at binlog.000002:{places[4][1]}" in raised.value.hint and "--reapply" in raised.value.hint
     rows, _ = run(tmp_path, "on", base=base.snapshot, start_position=places[4])
@@ -172,7 +172,7 @@ def test_without_gtids_the_position_decides(gtids, tmp_path):
 
 @pytest.mark.parametrize("options", [{}, {"base": "x"}, {"start_position": ("binlog.000001", 4)}])
 def test_reapply_needs_a_base_and_a_start(options):
-    with pytest.raises(UsageError, match="--reapply applies transactions again"):
+    with pytest.raises(UsageError, match="--reapply applies again transactions"):
         ReplayOptions(("logs",), "out", reapply=True, **options)
 
 

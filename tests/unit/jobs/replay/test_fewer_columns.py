@@ -47,7 +47,7 @@ def test_mysql_passes_over_an_update_of_nothing_that_is_there(key, mode, route, 
 
 @pytest.mark.parametrize("key", ["", ", PRIMARY KEY (a)"])
 def test_mariadb_looks_for_the_row(key, tmp_path):
-    with pytest.raises(ReplayStopped, match="the row to change is not there"):
+    with pytest.raises(ReplayStopped, match="can't find record: the row to update or delete does not exist"):
         replayed(tmp_path, key, "mariadb", "strict", "walk", [row(a=7), row(c=9)])
 
 

@@ -142,5 +142,5 @@ def test_a_start_position_keeps_the_check(tmp_path):
     """A group behind the start with an id that came before it, or that the base has, stops the replay."""
     back = write(tmp_path / "logs", renumbered=lambda number: number - 5 * (number > 7))
     [start] = applier.locate(back, group_id=7)
-    with pytest.raises(ReplayStopped, match="the group has id 3, and one with id 7 was applied before it"):
+    with pytest.raises(ReplayStopped, match="the event group has id 3, but one with id 7 was applied before it"):
         run(back, tmp_path / "out", start_position=(start.file, start.end), define_from_log=True)

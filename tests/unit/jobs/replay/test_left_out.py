@@ -87,7 +87,7 @@ def test_a_table_whose_definition_is_left_out_is_named(archive, tmp_path):
     {"exclude_gtids": gtids(8)}, {"exclude_gtids": "0-1-3"}, {"server_ids": [3]}, {"ignore_server_ids": [3]},
     {"exclude_gtids": gtids("4:20"), "stop": "binlog.000001:700"}])
 def test_what_chooses_nothing_is_refused(archive, tmp_path, options):
-    with pytest.raises(UsageError, match="no transaction of these binlogs is"):
+    with pytest.raises(UsageError, match=r"no transaction of these binlogs is of|these binlogs contain none of"):
         applier.replay(archive, tmp_path / "made", **options)
     assert not (tmp_path / "made").exists()
 
@@ -112,7 +112,7 @@ def test_later_replays_go_on_behind_it_and_remember(archive, tmp_path):
     assert ids(tmp_path / "later") == [2, 3, 4, 5] and later.report.left_out == ()
     assert manifest.load(str(tmp_path / "later")).left_out == first.report.left_out
     assert any(note.startswith("the base leaves out 1 transaction ") for note in later.report.notes)
-    with pytest.raises(UsageError, match="that the base has"):
+    with pytest.raises(UsageError, match="that the base already contains"):
         applier.replay(archive, tmp_path / "other", base=first.snapshot, exclude_gtids=gtids("3"))
     noted = applier.replay(archive, tmp_path / "noted", base=first.snapshot, ignore_server_ids=[8])
     assert "no transaction of these binlogs is of --ignore-server-ids 8" in noted.report.notes

@@ -37,7 +37,7 @@ def test_the_zero_date_is_found_by_a_null(keys, route, tmp_path):
             middle = writer.position
             with writer.transaction():
                 writer.rows(RowChanges(logged.definition, rows(None), None))
-    with pytest.raises(ReplayStopped, match="the row to change is not there") as stopped:
+    with pytest.raises(ReplayStopped, match="can't find record: the row to update or delete does not exist") as stopped:
         replay_with(ThisProcess(2), ReplayOptions((str(log),), str(tmp_path / "out"), schema=str(schema), route=route))
     assert (stopped.value.table, stopped.value.mysql_errno) == ("d.t", 1032)
     assert "0000-00-00" in stopped.value.key and stopped.value.position > middle

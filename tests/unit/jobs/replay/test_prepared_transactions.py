@@ -108,7 +108,7 @@ def test_the_file_of_a_prepared_transaction_is_needed(two_files, tmp_path):
         held(tmp_path, "b", paths[1:], base=str(tmp_path / "a"))
     (tmp_path / "other").mkdir()
     write_two_files(tmp_path / "other", "wyz")
-    with pytest.raises(ArchiveError, match=r"X'78',X'',1.*not here") as error:
+    with pytest.raises(ArchiveError, match=r"X'78',X'',1.*not in these logs") as error:
         held(tmp_path, "c", [tmp_path / "other/b.000001", paths[1]], base=str(tmp_path / "a"))
     assert error.value.mysql_errno == 1236
 

@@ -54,9 +54,9 @@ def test_a_place_that_is_not_there_is_told_from_one_that_comes_too_early(archive
                                          r"binlog.000002"):
         replay_with(ThisProcess(), ReplayOptions(binlogs, output, stop_position=("binlog.000009", 4)))
     replay_with(ThisProcess(), ReplayOptions(binlogs, base, stop_position=("binlog.000001", end)))
-    with pytest.raises(UsageError, match=f"000001:{begin}, .* comes before binlog.000001:{end}, where it starts"):
+    with pytest.raises(UsageError, match=f"000001:{begin}, .* precedes binlog.000001:{end}, where it starts"):
         replay_with(ThisProcess(), ReplayOptions(binlogs, output, base=base, stop_position=("binlog.000001", begin)))
-    with pytest.raises(UsageError, match=f"000001:{end}, .* comes before binlog.000002:4, where it starts"):
+    with pytest.raises(UsageError, match=f"000001:{end}, .* precedes binlog.000002:4, where it starts"):
         replay_with(ThisProcess(), ReplayOptions(binlogs, output, start_position=("binlog.000002", 4),
                                                  stop_position=("binlog.000001", end)))
 
@@ -83,7 +83,7 @@ def test_damage_behind_a_stop_point_of_any_kind(case, tmp_path):
     damaged.write_bytes(damaged.read_bytes()[:300] + bytes(100) + damaged.read_bytes()[400:])
     result = replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "stop"), stop_gtid=two.gtid_set))
     assert result.gtid_set == two.gtid_set and same(rows_of(tmp_path / "stop"), rows_of(tmp_path / "two"))
-    with pytest.raises(UsageError, match="nothing in these binlogs is before"):  # all of them are of one second
+    with pytest.raises(UsageError, match="these binlogs contain nothing before"):  # all of them are of one second
         replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "none"), stop_datetime=two.timestamp))
     [at] = replay_to_places(ThisProcess(), ReplayOptions(logs, str(tmp_path / "at"), snapshot_at=(two.gtid_set,)))
     assert at.gtid_set == two.gtid_set
@@ -109,7 +109,7 @@ def test_a_file_that_is_missing_behind_a_stop_point_of_any_kind(case, missing, w
         result = replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / f"stop{number}"), **stop))
         assert result.position == two.position
         assert same(rows_of(tmp_path / f"stop{number}"), rows_of(tmp_path / "two"))
-    with pytest.raises(UsageError, match="nothing in these binlogs is before"):  # all of them are of one second
+    with pytest.raises(UsageError, match="these binlogs contain nothing before"):  # all of them are of one second
         replay_with(ThisProcess(), ReplayOptions(logs, str(tmp_path / "none"), stop_datetime=two.timestamp))
     for number, place in enumerate([two.gtid_set, (name, int(offset))]):
         [at] = replay_to_places(ThisProcess(), ReplayOptions(logs, str(tmp_path / f"at{number}"), snapshot_at=(place,)))

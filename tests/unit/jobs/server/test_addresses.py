@@ -70,7 +70,7 @@ def test_who_asks(parse, monkeypatch):
     "mysql://h\x1b[31m",
 ])
 def test_an_address_that_is_not_understood(url, parse):
-    with pytest.raises(UsageError, match="not understood"):
+    with pytest.raises(UsageError, match="server address is not valid"):
         parse(url)
 
 

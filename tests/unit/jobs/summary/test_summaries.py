@@ -69,6 +69,16 @@ def test_a_part_of_the_log_and_some_tables(archive):
     assert len(applier.summary(archive, tables="shop", top=1).largest) == 1
 
 
+def test_ddl_has_its_gtid_and_where_to_stop_before_it(archive, capsys):
+    summary = applier.summary(archive)
+    ddl = summary.statements[-1]
+    assert ddl.gtid.endswith(":5") and ddl.start < ddl.position
+    before = applier.summary(archive, stop=(ddl.file, ddl.start))
+    assert (before.rows, before.n_statements) == (summary.rows, summary.n_statements - 1)
+    assert cli.main(["summary", "--binlogs", str(archive)]) == 0
+    assert f"{ddl.file}:{ddl.start}, {ddl.gtid}" in " ".join(capsys.readouterr().out.split())
+
+
 def test_changes_that_are_logged_as_statements_are_counted(archive):
     with BinlogWriter(archive / "other.000001") as log:
         log.query("INSERT INTO t VALUES (1)", "d")

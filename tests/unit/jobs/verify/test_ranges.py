@@ -74,5 +74,5 @@ def test_names_are_quoted_and_come_back_as_plain_characters(tables):
 
 
 def test_no_table(snapshot):
-    with pytest.raises(applier.UsageError, match="none of the snapshot's tables is chosen"):
+    with pytest.raises(applier.UsageError, match="no table of the snapshot is selected"):
         applier.verify_sql(snapshot, tables="e")

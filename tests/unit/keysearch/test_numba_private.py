@@ -10,7 +10,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from keysearch import kernel_cache, keybytes_kernel, memory, numba_doors
+from keysearch import kernel_cache, keybytes_kernel, memory, numba_private
 
 AS_USUAL = {"APPLIER_KERNELS": ""}
 ROOT = Path(__file__).resolve().parents[3]
@@ -66,16 +66,16 @@ def test_a_kernel_is_kept_where_the_locator_says():
 
 
 def test_what_is_kept_is_told_from_what_is_compiled_into_others():
-    assert numba_doors.is_kept(keybytes_kernel.put_words), "a kernel has no cache: Dispatcher._cache"
+    assert numba_private.is_kept(keybytes_kernel.put_words), "a kernel has no cache: Dispatcher._cache"
     inlined = memory.inline(lambda number: number)
-    assert not numba_doors.is_kept(inlined), "a function without a cache has no NullCache"
-    assert not numba_doors.is_kept(keybytes_kernel)
+    assert not numba_private.is_kept(inlined), "a function without a cache has no NullCache"
+    assert not numba_private.is_kept(keybytes_kernel)
 
 
 def test_what_is_kept_is_loaded_without_compiling():
     kernel = memory.kernel(keybytes_kernel.find_ranges.py_func)
     keybytes_kernel.find_ranges.compile("(int64[::1], int64, int64[::1], int64, int64[::1])")
-    assert numba_doors.load_kept(kernel) > 0, "nothing was found: Cache._cache_file._load_index, ._index_key"
+    assert numba_private.load_kept(kernel) > 0, "nothing was found: Cache._cache_file._load_index, ._index_key"
     assert kernel.stats.cache_misses == {}, "it was compiled: Dispatcher.compile"
 
 
@@ -83,31 +83,31 @@ def test_what_is_kept_is_loaded_without_the_code_generator():
     """And Numba still compiles what is called then for the first time."""
     keybytes_kernel.find_ranges.compile("(int64[::1], int64, int64[::1], int64, int64[::1])")
     code = ("import numba, sys; from keysearch import keybytes_kernel\n"
-            "print(numba_doors.load_kept(keybytes_kernel.find_ranges) > 0, 'numba.np.linalg' in sys.modules)\n"
+            "print(numba_private.load_kept(keybytes_kernel.find_ranges) > 0, 'numba.np.linalg' in sys.modules)\n"
             "print(numba.njit(lambda number: number + 1)(1), 'numba.np.linalg' in sys.modules)")
     assert run(code) == ["True False", "2 True"]
 
 
 def run(code, **environment):
     """What a process prints that compiles as usual, whichever build this one has."""
-    done = subprocess.run([sys.executable, "-c", f"from keysearch import numba_doors, processor\n{code}"], cwd=ROOT,
+    done = subprocess.run([sys.executable, "-c", f"from keysearch import numba_private, processor\n{code}"], cwd=ROOT,
                           capture_output=True, text=True, env=os.environ | AS_USUAL | environment)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
 
 def test_numba_compiles_for_the_processor_that_it_is_told():
-    code = "numba_doors.compile_for('x86-64-v2', '+pclmul'); print(*numba_doors.compiled_for())"
+    code = "numba_private.compile_for('x86-64-v2', '+pclmul'); print(*numba_private.compiled_for())"
     assert run(code) == ["x86-64-v2 +pclmul"]
 
 
 def test_whether_numba_has_begun():
-    code = "print(numba_doors.has_begun()); numba_doors.compiled_for(); print(numba_doors.has_begun())"
+    code = "print(numba_private.has_begun()); numba_private.compiled_for(); print(numba_private.has_begun())"
     assert run(code) == ["False", "True"]
 
 
 def test_whether_numba_was_told_a_processor():
-    code = "print(numba_doors.is_told_processor())"
+    code = "print(numba_private.is_told_processor())"
     assert run(code) == ["False"]
     assert run(code, NUMBA_CPU_NAME="x86-64-v2") == run(code, NUMBA_CPU_FEATURES="+pclmul") == ["True"]
 
@@ -132,4 +132,4 @@ def test_what_only_kernels_call_has_no_machine_code():
 def test_the_doors_are_opened_in_two_modules():
     files = [file for package in ("applier", "jsondiff", "keysearch") for file in (ROOT / package).rglob("*.py")]
     found = {str(file.relative_to(ROOT)) for file in files if _PRIVATE.search(file.read_text())}
-    assert found == {"keysearch/kernel_compiler.py", "keysearch/numba_doors.py"}
+    assert found == {"keysearch/kernel_compiler.py", "keysearch/numba_private.py"}

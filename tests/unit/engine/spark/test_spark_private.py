@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.engine.spark import spark_doors
+from applier.engine.spark import spark_private
 
 ROOT = Path(__file__).resolve().parents[4]
 _PRIVATE = re.compile(r"PYSPARK_GATEWAY|_PYSPARK_|\._gateway\b|pyspark\.daemon|pyspark\.worker|spark\.launcher|"
@@ -19,28 +19,29 @@ _PRIVATE = re.compile(r"PYSPARK_GATEWAY|_PYSPARK_|\._gateway\b|pyspark\.daemon|p
 
 
 def jar(name):
-    [found] = spark_doors.jars(spark_doors.home()).glob(f"{name}_*.jar")
+    [found] = spark_private.jars(spark_private.home()).glob(f"{name}_*.jar")
     return zipfile.ZipFile(found)
 
 
 def test_pyspark_has_its_spark_beside_it():
-    assert spark_doors.jars(spark_doors.home()).is_dir(), "pyspark/jars is gone"
-    assert re.fullmatch(r"2\.\d+|3\.\d+|3", spark_doors.scala_version(spark_doors.home())), "spark-core_<Scala>-*.jar"
+    assert spark_private.jars(spark_private.home()).is_dir(), "pyspark/jars is gone"
+    version = spark_private.scala_version(spark_private.home())
+    assert re.fullmatch(r"2\.\d+|3\.\d+|3", version), "spark-core_<Scala>-*.jar"
 
 
-@pytest.mark.parametrize("name, of", [*zip(spark_doors.LAUNCHER, ("spark-launcher", "spark-core"), strict=True)])
+@pytest.mark.parametrize("name, of", [*zip(spark_private.LAUNCHER, ("spark-launcher", "spark-core"), strict=True)])
 def test_the_launcher_is_there(name, of):
     assert f"{name.replace('.', '/')}.class" in jar(of).namelist(), f"{name} is gone"
 
 
 def test_the_launchers_answer_is_words_with_zero_bytes_behind_a_line():
     printed = "\0\n/usr/bin/java\0-cp\0/jars/*\0"
-    assert spark_doors.printed_command(printed) == ["/usr/bin/java", "-cp", "/jars/*"]
-    assert len(spark_doors.printed_command("usage: …\n")) == 1
+    assert spark_private.printed_command(printed) == ["/usr/bin/java", "-cp", "/jars/*"]
+    assert len(spark_private.printed_command("usage: …\n")) == 1
 
 
-@pytest.mark.parametrize("variable", [spark_doors.GATEWAY_PORT, spark_doors.GATEWAY_SECRET,
-                                      spark_doors.CONNECTION_FILE])
+@pytest.mark.parametrize("variable", [spark_private.GATEWAY_PORT, spark_private.GATEWAY_SECRET,
+                                      spark_private.CONNECTION_FILE])
 def test_pyspark_finds_a_jvm_by_variables(variable):
     from pyspark import java_gateway
 
@@ -53,7 +54,7 @@ def test_a_jvm_tells_its_port_and_secret_as_pyspark_reads_them():
     source = inspect.getsource(java_gateway.launch_gateway)
     assert "gateway_port = read_int(info)" in source and "UTF8Deserializer().loads(info)" in source, \
         "the connection file is another one"
-    assert spark_doors.connection_of(struct.pack(">ii", 4711, 6) + b"secret") == (4711, "secret")
+    assert spark_private.connection_of(struct.pack(">ii", 4711, 6) + b"secret") == (4711, "secret")
 
 
 def test_whether_there_is_a_jvm():
@@ -92,12 +93,12 @@ def test_the_daemon_that_forks_workers():
     assert inspect.signature(daemon.manager).parameters == {}, "pyspark.daemon.manager takes something"
 
 
-@pytest.mark.parametrize("name", spark_doors.PRELOADED)
+@pytest.mark.parametrize("name", spark_private.PRELOADED)
 def test_what_workers_import(name):
     assert importlib.import_module(name)
 
 
-@pytest.mark.parametrize("name", spark_doors.SETTINGS)
+@pytest.mark.parametrize("name", spark_private.SETTINGS)
 def test_settings_that_are_not_documented(name):
     core = jar("spark-core")
     classes = (each for each in core.namelist() if each.startswith("org/apache/spark/internal/config/"))
@@ -111,7 +112,7 @@ def test_sessions_of_connect_are_told_by_their_module():
 def test_the_doors_are_opened_in_one_module():
     files = [file for package in ("applier", "jsondiff", "keysearch") for file in (ROOT / package).rglob("*.py")]
     found = {str(file.relative_to(ROOT)) for file in files if _PRIVATE.search(file.read_text())}
-    assert found == {"applier/engine/spark/spark_doors.py"}
+    assert found == {"applier/engine/spark/spark_private.py"}
 
 
 def test_a_reader_may_seem_to_push_no_filters():
@@ -122,5 +123,5 @@ def test_a_reader_may_seem_to_push_no_filters():
     planner = " ".join(inspect.getsource(plan_data_source_read).split())
     assert 'getattr(reader.pushFilters, "__func__", None) is not DataSourceReader.pushFilters' in planner
     assert "reader.pushFilters([" in inspect.getsource(data_source_pushdown_filters)
-    push = spark_doors.PushFilters(lambda filters: filters[1:])
+    push = spark_private.PushFilters(lambda filters: filters[1:])
     assert push.__func__ is DataSourceReader.pushFilters and push([1, 2]) == [2]

@@ -1,8 +1,8 @@
 """What Numba has and does not promise: its cache of compiled kernels on disk, the processor that it compiles for, and
 helpers of its code generator.
 
-All of it that these packages use is here. A version of Numba that changed it is found by test_numba_doors, which names
-what is gone.
+All of it that these packages use is here. A version of Numba that changed it is found by test_numba_private, which
+names what is gone.
 """
 
 from __future__ import annotations
