@@ -141,7 +141,7 @@ def based(folder, **position):
 
 @pytest.mark.parametrize("position, says", [
     ({"file": "binlog.000003", "offset": 4, "gtid_set": ""}, "binlog.000003"),
-    ({"file": "binlog.000003", "offset": 4, "gtid_set": f"{SOURCE}:1-30"}, f"they lack {SOURCE}:22-30"),
+    ({"file": "binlog.000003", "offset": 4, "gtid_set": f"{SOURCE}:1-30"}, f"do not contain {SOURCE}:22-30"),
     ({"offset": 10_000_000, "gtid_set": ""}, "newer than these logs"),
     ({"offset": 200, "gtid_set": ""}, "no event group starts at this position"),
 ])

@@ -173,7 +173,7 @@ def test_objects_that_are_not_what_the_manifest_says(logs, base):
     [table] = manifest.load("s3://lake/damaged").tables
     path = table.files[0].path
     whole = s3().open_input_file(f"lake/damaged/{path}").read()
-    for data, says in ((whole[:40] + bytes([whole[40] ^ 1]) + whole[41:], "was changed"), (whole[:-1], "bytes, its")):
+    for data, says in ((whole[:40] + bytes([whole[40] ^ 1]) + whole[41:], "was changed"), (whole[:-1], "bytes, but")):
         with s3().open_output_stream(f"lake/damaged/{path}") as sink:
             sink.write(data)
         [line] = verify("s3://lake/damaged").damaged

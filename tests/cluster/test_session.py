@@ -149,7 +149,7 @@ print(state() == before)
     assert run.stdout.splitlines() == [
         "UTC local[2] local[2] sc://h",
         "Spark is running in this process already, and spark.executor.memory cannot be changed",
-        "spark.sql.adaptive.enabled has to be false: results depend on it", "True"], run.stderr
+        "spark.sql.adaptive.enabled must be false: results depend on it", "True"], run.stderr
 
 
 def test_the_users_configuration_wins_over_ours(tmp_path):

@@ -130,8 +130,8 @@ def _save(base, snapshot) -> None:
 
 @pytest.mark.parametrize("change, says, exit_code", [
     (lambda file: dataclasses.replace(file, rows=51), "50 rows, but its manifest says 51", 2),
-    (lambda file: dataclasses.replace(file, min_key=-1), "from 0 to 49, its manifest says from -1 to 49", 0),
-    (lambda file: dataclasses.replace(file, max_key=48), "from 0 to 49, its manifest says from 0 to 48", 0),
+    (lambda file: dataclasses.replace(file, min_key=-1), "from 0 to 49, but its manifest says from -1 to 49", 0),
+    (lambda file: dataclasses.replace(file, max_key=48), "from 0 to 49, but its manifest says from 0 to 48", 0),
     (lambda file: dataclasses.replace(file, digest="xxh64:" + "0" * 16), "was changed", 0),
 ])
 def test_a_manifest_that_says_what_is_not_so(change, says, exit_code, base, capsys):
