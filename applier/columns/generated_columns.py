@@ -30,6 +30,7 @@ from applier.columns.image_values import Rows, replaced
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.names import folded
+from applier.mysql.session import Session
 from applier.mysql.types import arrow_type
 from applier.schema.definition import Column, Key, TableDefinition
 from applier.sql.evaluator import depends_on_escapes
@@ -40,12 +41,12 @@ _FULL = "replay logs written with binlog_row_image=FULL, or leave the table out 
 _HINT = "leave the table out with --ignore-tables"
 
 
-def generated_column(column: Column, definition: TableDefinition, stored: Stored,
-                     n: int) -> pa.Array | pa.ChunkedArray:
+def generated_column(column: Column, definition: TableDefinition, stored: Stored, n: int,
+                     sql_mode: str = "") -> pa.Array | pa.ChunkedArray:
     """The values of a generated column in n rows, given their stored columns. Raises SchemaError for an unknown
     expression."""
     try:
-        return generated_values(column, definition, stored, n)
+        return generated_values(column, definition, stored, n, Session(definition.flavour, sql_mode))
     except NotComputable as error:
         raise SchemaError(f"column {column.name} is generated from ({column.expression}), which cannot be "
                           f"computed: {error.message}", table=definition.full_name, hint=_HINT) from None

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import decimals
 from applier.mysql.session import Session
-from applier.mysql.types import TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, TEMPORAL, ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.combinations import computed
 from applier.sql.nodes import Call
@@ -241,6 +241,8 @@ def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Val
         return _by_rows(arguments, session, n, math.trunc, ROUND_DOWN)
     [array], constant = operands(arguments[:1], session, n)
     digits = whole_number(arguments[1], session)
+    if session.flavour == "mysql" and not pa.types.is_floating(array.type):
+        digits = min(digits, _MOST_SCALE)
     if pa.types.is_floating(array.type) and abs(digits) <= 30:
         return _of_doubles(array, digits, session, math.trunc, constant=constant)
     if -38 < digits < 0:
@@ -257,7 +259,8 @@ def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 def _extreme(function: Compute) -> Function:
     """GREATEST and LEAST of numbers; NULL where one is."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        if any(value.is_text or value.type.base in TEMPORAL for value in arguments):
+        if any(value.is_text or value.type.base in TEMPORAL or (value.type.base in BINARY and value.digits is False)
+               for value in arguments):
             raise NotComputable(f"{call.name} of values that are not numbers")
         arrays, constant = operands(arguments, session, n)
         if pa.types.is_floating(arrays[0].type):
@@ -288,7 +291,7 @@ def _root(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """POW where the power is a double: others depend on the server's library."""
+    """POW. A power that is no double is as this machine's library rounds it, as on a replica by its own."""
     arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
 
     def power(base: float, exponent: float) -> float:
@@ -296,15 +299,57 @@ def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
             exact = Fraction(base) ** int(exponent)
             if abs(exact) < 2**1023 and Fraction(float(exact)) == exact:
                 return float(exact)
-        raise NotComputable("POW that is no exact double")
+        return math.pow(base, exponent)  # or ValueError, OverflowError
 
     made = computed(arrays, power, pa.float64())
     return numbers(made, constant=all(value.constant for value in arguments))
 
 
+def _of_library(function: Callable[[float], float | None]) -> Function:
+    """A function of a double that the C library computes: here that of this machine, as on a replica its own."""
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        [value] = arguments
+        made = computed([as_double(as_number(value, session))], function, pa.float64())
+        return numbers(made, constant=value.constant)
+
+    return called
+
+
+def _logarithm(function: Callable[[float], float]) -> Callable[[float], float | None]:
+    return lambda number: function(number) if number > 0 else None
+
+
+def _log(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """LOG of one number, or of a base and a number."""
+    if len(arguments) == 1:
+        return _of_library(_logarithm(math.log))(arguments, call, session, n)
+    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
+    made = computed(arrays, lambda base, number: math.log(number) / math.log(base)
+                    if number > 0 and base > 0 and base != 1 else None, pa.float64())
+    return numbers(made, constant=all(value.constant for value in arguments))
+
+
+def _within_one(function: Callable[[float], float]) -> Callable[[float], float | None]:
+    return lambda number: function(number) if -1 <= number <= 1 else None
+
+
+def _arc_tangent(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if len(arguments) == 1:
+        return _of_library(math.atan)(arguments, call, session, n)
+    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
+    return numbers(computed(arrays, math.atan2, pa.float64()), constant=all(value.constant for value in arguments))
+
+
+_LIBRARY = {name: _of_library(function) for name, function in {
+    "EXP": math.exp, "LN": _logarithm(math.log), "LOG10": _logarithm(math.log10),
+    "LOG2": _logarithm(math.log2), "SIN": math.sin, "COS": math.cos,
+    "TAN": math.tan, "COT": lambda number: 1 / math.tan(number), "ASIN": _within_one(math.asin),
+    "ACOS": _within_one(math.acos), "DEGREES": lambda number: number * (180 / math.pi),
+    "RADIANS": lambda number: number * (math.pi / 180)}.items()}
 EXTREMES = {"GREATEST": _extreme(pc.max_element_wise), "LEAST": _extreme(pc.min_element_wise)}
 """Of numbers."""
-FUNCTIONS: dict[str, Function] = {
+FUNCTIONS: dict[str, Function] = _LIBRARY | {
+    "LOG": _log, "ATAN": _arc_tangent, "ATAN2": _arc_tangent,
     "+": _arithmetic(_summed(pc.add), pc.add, zeros=False),
     "-": _arithmetic(_summed(pc.subtract), pc.subtract, zeros=False),
     "*": _arithmetic(_multiplied, pc.multiply, zeros=False),

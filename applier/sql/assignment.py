@@ -30,7 +30,7 @@ from applier.mysql.types import (
 from applier.sql import literals
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.temporals import rounds_otherwise
-from applier.sql.casting.texts import by_distinct, in_charset
+from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.documents import unquoted
 from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
@@ -55,6 +55,8 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return pa.nulls(len(value.values), arrow_type(wanted))
     if wanted.base in BINARY and value.is_text:
         value = Value(as_bytes(value, session), BYTES, value.constant)
+    if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and not value.is_column:
+        raise NotComputable("bytes that functions make as text in a wide character set")
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as datetimes in UTC
     local |= wanted.base in TEMPORAL and rounds_otherwise(session)  # and as both servers do without a sql_mode
     counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict

@@ -81,14 +81,32 @@ def _from_text(arguments: Arguments, call: Call, session: Session, n: int) -> Va
     beginnings = [re.compile("".join(_FREE[sign] if sign else re.escape(text) for sign, text in parts[:some]) + (
         r"\Z" if some < len(parts) else ""), re.ASCII) for some in range(len(parts) + 1)]
 
+    leading = re.compile("".join(rf"\s*{_LOOSE[sign]}" if sign else rf"\s*{re.escape(text)}" for sign, text in parts),
+                         re.ASCII)
+
+    unfinished = [re.compile("".join(rf"\s*{_LOOSE[sign]}" if sign else rf"\s*{re.escape(text)}"
+                                     for sign, text in parts[:some]) + r"\s*", re.ASCII) for some in range(len(parts))]
+
     def read(text: str) -> int | None:
-        found = form.fullmatch(text)
+        found = (leading.match if session.flavour == "mysql" else form.fullmatch)(text)
+        if found is None and session.flavour == "mysql":
+            if any(part.fullmatch(text) for part in unfinished):
+                if "NO_ZERO_DATE" not in session.sql_mode:
+                    raise NotComputable(f"STR_TO_DATE of {text!r}, which has the form in part")
+            return None
         if found is None:
             if any(part.match(text) for part in beginnings) or re.search(r"\s", text):
                 raise NotComputable(f"STR_TO_DATE of {text!r}, which has the form in part")
             return None
         day = {"Y": 1970, "m": 1, "d": 1, "H": 0, "i": 0, "s": 0} | {
             name: int(digits) for name, digits in found.groupdict().items()}
+        if session.flavour == "mysql":
+            if not all(day[name] for name in "Ymd"):
+                raise NotComputable(f"STR_TO_DATE of {text!r}, a date with a zero in it")
+            if day["Y"] < 100 and len(found["Y"]) == 2:  # of 1970 to 2069
+                day["Y"] += 2000 if day["Y"] < 70 else 1900
+            if day["H"] > 23 or day["i"] > 59 or day["s"] > 59 or not _is_there(day["Y"], day["m"], day["d"]):
+                return None
         made = datetime.datetime(day["Y"], day["m"], day["d"], day["H"], day["i"], day["s"])  # or ValueError
         return (made - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
 
@@ -104,6 +122,17 @@ def _from_text(arguments: Arguments, call: Call, session: Session, n: int) -> Va
 
 _READ = {"Y": r"(?P<Y>\d{4})", "m": r"(?P<m>\d\d)", "d": r"(?P<d>\d\d)", "H": r"(?P<H>\d\d)", "i": r"(?P<i>\d\d)",
          "s": r"(?P<s>\d\d)", "S": r"(?P<s>\d\d)", "T": r"(?P<H>\d\d):(?P<i>\d\d):(?P<s>\d\d)"}
+
+
+_LOOSE = {sign: pattern.replace(r"\d{4}", r"\d{1,4}").replace(r"\d\d", r"\d{1,2}") for sign, pattern in _READ.items()}
+
+
+def _is_there(year: int, month: int, day: int) -> bool:
+    try:
+        datetime.date(year, month, day)
+    except ValueError:
+        return False
+    return True
 
 
 _FREE = {**dict.fromkeys("mdHisS", r"\d{1,2}"), "Y": r"\d{1,4}", "T": r"\d{1,2}:\d{1,2}:\d{1,2}"}
@@ -124,6 +153,9 @@ def _from_days(arguments: Arguments, call: Call, session: Session, n: int) -> Va
 def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """SEC_TO_TIME of exact numbers; the longest time of larger ones."""
     found = as_number(arguments[0], session)
+    if pa.types.is_floating(found.type) and session.flavour == "mysql":
+        made = computed([found], lambda number: round(max(-_MOST, min(_MOST, number)) * SECOND), pa.int64())
+        return Value(made.cast(pa.duration("us")), ColumnType("time", fsp=6), arguments[0].constant)
     if pa.types.is_floating(found.type) or found.type.scale > 6 or not arguments[0].shows:
         raise NotComputable("SEC_TO_TIME of a number that is not exact, or has more than six digits behind the point")
 
@@ -135,6 +167,9 @@ def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
     made = computed([found], micros, pa.int64()).cast(pa.duration("us"))
     return Value(made, ColumnType("time", fsp=found.type.scale), arguments[0].constant)
+
+
+_MOST = LONGEST_TIME // SECOND
 
 
 def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

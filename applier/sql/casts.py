@@ -22,8 +22,10 @@ from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.texts import in_charset
 from applier.sql.casting.values import convert_values
+from applier.sql.documents import as_part
 from applier.sql.intervals import NO_DATE
 from applier.sql.nodes import Call
+from applier.sql.read_times import datetimes, has_dates, is_read, times
 from applier.sql.values import (
     BYTES,
     DOUBLE,
@@ -35,6 +37,7 @@ from applier.sql.values import (
     as_number,
     as_text,
     converted,
+    is_ascii,
     numbers,
 )
 
@@ -50,7 +53,7 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
         return Value(as_text(value, session), TEXT, value.constant)
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
-        return _in_charset(value, charset, session)
+        return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
     if of_charset := _OF_CHARSET.fullmatch(call.word):
         cut = _char(value, int(of_charset[1]) if of_charset[1] else None, None, session)
         return _in_charset(replace(cut, constant=value.constant), of_charset[2].lower(), session)
@@ -62,11 +65,13 @@ def cast(value: Value, call: Call, session: Session) -> Value:
     return Value(made.values, made.type, value.constant)
 
 
-def _in_charset(value: Value, charset: str, session: Session) -> Value:
+def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool = False) -> Value:
     """CONVERT … USING; bytes are text in that set."""
     if charset == "binary":
         return Value(as_bytes(value, session), BYTES, value.constant)
     type_ = ColumnType("longtext", charset="utf8mb3" if charset == "utf8" else charset)
+    if is_made and value.constant and session.flavour == "mysql" and value.is_text and not is_ascii(value.values):
+        raise NotComputable("a constant's text that is not ASCII in another character set")  # some of it twice
     if value.type.base in BINARY:
         return Value(byte_strings.to_text(value.values, value.type, type_, session), type_, value.constant)
     return Value(in_charset(as_text(value, session), str(type_.charset)), type_, value.constant)
@@ -136,9 +141,26 @@ def _double(value: Value, size: int | None, scale: int | None, session: Session)
     return Value(found.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(found.type) else found, DOUBLE)
 
 
+def _float(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
+    if scale is not None or (size or 0) > _FLOAT_BITS or session.flavour == "mariadb":
+        return _double(value, None if (size or 0) > _FLOAT_BITS and session.flavour == "mysql" else size or 0, scale,
+                       session)
+    made = _double(value, None, None, session)
+    return replace(made, values=made.values.cast(pa.float32(), safe=False).cast(pa.float64()))
+
+
+_FLOAT_BITS = 24
+
+
+def _real(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
+    return (_float if "REAL_AS_FLOAT" in session.sql_mode else _double)(value, size, scale, session)
+
+
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
+        if is_read(value, session) or (base != "time" and has_dates(value)):
+            value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
         if value.type.base not in TEMPORAL and not value.is_text:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if base == "date" and value.type.base in ("datetime", "timestamp"):
@@ -157,12 +179,16 @@ def _datetime_cast(base: str) -> _Cast:
 
 def _json(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     if not value.is_text and value.type.base != "json":
-        raise NotComputable("CAST of a value that is not text to JSON")
+        if session.flavour != "mysql" or value.is_null or value.type.base in TEMPORAL:
+            raise NotComputable("CAST of a value that is not text to JSON")
+        made = as_part(value, session)
+        return Value(pc.if_else(value.values.is_null(), pa.scalar(None, pa.string()), made.values), JSON)
     return Value(convert_values(value.values, TEXT, JSON, session) if value.is_text else value.values, JSON)
 
 
 _CASTS: dict[str, _Cast] = {
     "CHAR": _char, "VARCHAR": _char, "BINARY": _binary, "SIGNED": _signed, "INT": _signed, "INTEGER": _signed,
-    "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "DATE": _datetime_cast("date"),
-    "DATETIME": _datetime_cast("datetime"), "TIME": _datetime_cast("time"), "JSON": _json,
+    "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "FLOAT": _float, "REAL": _real,
+    "DATE": _datetime_cast("date"), "DATETIME": _datetime_cast("datetime"), "TIME": _datetime_cast("time"),
+    "JSON": _json,
 }

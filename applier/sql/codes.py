@@ -13,6 +13,7 @@ import re
 import string
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 import pyarrow as pa
@@ -33,9 +34,11 @@ from applier.sql.values import (
     as_bytes,
     as_number,
     as_text,
+    as_truth,
     numbers,
     text_type,
     together,
+    truth,
     whole_numbers,
 )
 
@@ -209,7 +212,8 @@ def _in_bases(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     value, *bases = arguments[0], *(whole_numbers(base, session) for base in arguments[1:])
     if value.type.base == "bit":
         value = numbers(as_number(value, session), constant=value.constant)
-    text = Value(as_bytes(value, session), BYTES, value.constant)
+    read = as_text(value, session).cast(pa.binary()) if value.is_text else as_bytes(value, session)
+    text = Value(read, BYTES, value.constant)  # characters, in whatever set
 
     def shown(data: bytes, source: Decimal, target: Decimal) -> str | None:
         if abs(source) not in _BASES or abs(target) not in _BASES:
@@ -256,10 +260,56 @@ def _to_base(base: int) -> Function:
     return called
 
 
+_UUID = re.compile(r"([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})", re.IGNORECASE)
+_UUID_FORM = re.compile(r"[^-{}]{32}|[^-{}]{8}(-[^-{}]{4}){3}-[^-{}]{12}|\{[^-{}]{8}(-[^-{}]{4}){3}-[^-{}]{12}\}")
+
+
+def _uuid_digits(text: str) -> str | None:
+    found = _UUID.fullmatch(text.strip("{}")) if _UUID_FORM.fullmatch(text) else None
+    return None if found is None else "".join(found.groups()).lower()
+
+
+def _of_uuid(function: Callable[[str, bool], object], kind: pa.DataType) -> Function:
+    """UUID_TO_BIN and BIN_TO_UUID, whose second argument says that the time's parts are swapped."""
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        value, *swapped = arguments
+        texts = value.values if call.name == "UUID_TO_BIN" and value.is_text else pa.array(
+            [None if data is None else data.hex() for data in as_bytes(value, session).to_pylist()], pa.string())
+        given = [Value(texts, TEXT, value.constant), *(replace(one, values=as_truth(one, session).fill_null(False))
+                                                       for one in swapped)]
+        made = computed(together(given, n), lambda text, swap=False: function(text, swap), kind)
+        return Value(made, BYTES if pa.types.is_binary(kind) else TEXT, all(one.constant for one in given))
+
+    return called
+
+
+def _uuid_to_bytes(text: str, swap: bool) -> bytes:
+    digits = _uuid_digits(text)
+    if digits is None:
+        raise NotComputable("UUID_TO_BIN of text that is no UUID")
+    return bytes.fromhex(digits[12:16] + digits[8:12] + digits[:8] + digits[16:] if swap else digits)
+
+
+def _bytes_to_uuid(digits: str, swap: bool) -> str:
+    if len(digits) != 32:
+        raise NotComputable("BIN_TO_UUID of other than 16 bytes")
+    digits = digits[8:16] + digits[4:8] + digits[:4] + digits[16:] if swap else digits
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def _is_uuid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    made = by_distinct(as_text(value, session), lambda text: None if text is None else _uuid_digits(text) is not None,
+                       pa.bool_())
+    return truth(made, constant=value.constant)
+
+
 FUNCTIONS: dict[str, Function] = {
     "TO_BASE64": _of_bytes(_to_base64, pa.string()), "FROM_BASE64": _of_bytes(_from_base64, pa.binary()),
     "CRC32": _of_bytes(zlib.crc32, pa.int64()), "INET_ATON": _of_bytes(_address, pa.int64()), "INET_NTOA": _dotted,
     "ASCII": _of_bytes(lambda data: data[0] if data else 0, pa.int64()), "ORD": _first_character,
     "SOUNDEX": _soundex, "QUOTE": _quote, "CHAR": _characters, "HEX": _hex,
     "CONV": _in_bases, "BIN": _to_base(2), "OCT": _to_base(8),
+    "UUID_TO_BIN": _of_uuid(_uuid_to_bytes, pa.binary()), "BIN_TO_UUID": _of_uuid(_bytes_to_uuid, pa.string()),
+    "IS_UUID": _is_uuid,
 }

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.charsets import CHARSETS, to_utf8
+from applier.mysql.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql import (
@@ -103,6 +104,12 @@ def depends_on_escapes(sql: str) -> bool:
                for node in _nodes(sql))
 
 
+def depends_on_language(sql: str) -> bool:
+    """True if it has names of days or months, whose language is the session's."""
+    return any(isinstance(node, Call) and node.name in _IN_LANGUAGES for node in _nodes(sql))
+
+
+_IN_LANGUAGES = frozenset({"DAYNAME", "MONTHNAME", "DATE_FORMAT"})
 _ESCAPES = str.maketrans({"\\": "\\\\", "\0": "\\0", "\n": "\\n", "\r": "\\r"})
 
 
@@ -159,7 +166,12 @@ class Evaluator:
             made = replace(made, type=text_type(self._session.literals, None))
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
-        return made if all(argument.shows for argument in arguments) else replace(made, shows=False)
+        return made if all(map(_shows, arguments)) else replace(made, shows=False)
+
+
+def _shows(value: Value) -> bool:
+    """False also for a FLOAT or DOUBLE with digits of its own, whose results have others."""
+    return value.shows and not (pa.types.is_floating(value.values.type) and value.type.scale is not None)
 
 
 def number(text: str) -> Value:
@@ -192,6 +204,8 @@ def _bytes(literal: Literal, session: Session) -> Value:
     charset = "utf8mb3" if literal.charset == "utf8" else literal.charset
     if charset not in CHARSETS:
         raise NotComputable(f"_{charset} x'{literal.text[:40]}'")
+    if charset in UTF8 and session.flavour == "mysql":
+        bytes.fromhex(literal.text).decode()  # or ValueError: MySQL keeps other bytes as they are
     return Value(to_utf8(data, charset), ColumnType("longtext", charset=charset), constant=True)
 
 

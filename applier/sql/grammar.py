@@ -22,7 +22,7 @@ _LEVELS = [
     {"||": "OR", "OR": "OR"}, {"XOR": "XOR"}, {"&&": "AND", "AND": "AND"}, {},
     {"=": "=", "<=>": "<=>", ">=": ">=", ">": ">", "<=": "<=", "<": "<", "<>": "<>", "!=": "<>", "IS": "IS"},
     {"LIKE": "LIKE", "IN": "IN", "BETWEEN": "BETWEEN", "NOT": "NOT", "REGEXP": "REGEXP", "RLIKE": "REGEXP",
-     "SOUNDS": "SOUNDS"},
+     "SOUNDS": "SOUNDS", "MEMBER": "MEMBER"},
     {"|": "|"}, {"&": "&"}, {"<<": "<<", ">>": ">>"}, {"-": "-", "+": "+"},
     {"*": "*", "/": "/", "DIV": "DIV", "%": "MOD", "MOD": "MOD"}, {"^": "^"},
 ]
@@ -181,6 +181,9 @@ class Reader:
         elif name == "SOUNDS":
             self._expect("LIKE")
             made = Call("=", (Call("SOUNDEX", (left,)), Call("SOUNDEX", (self.expression(_BITS),))))
+        elif name == "MEMBER":
+            self._take("OF")
+            made = Call("MEMBER OF", (left, *self._arguments()))
         elif name == "BETWEEN":
             low = self.expression(_BITS)
             self._expect("AND")

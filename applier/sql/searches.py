@@ -8,6 +8,7 @@ MariaDB 10.5, 10.11 and 11.8.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -20,7 +21,7 @@ from applier.mysql.charsets import to_utf8
 from applier.mysql.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
-from applier.sql.casting.texts import WIDE, in_charset
+from applier.sql.casting.texts import SINGLE_BYTE, WIDE, in_charset
 from applier.sql.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
@@ -32,9 +33,12 @@ from applier.sql.values import (
     Value,
     as_bytes,
     as_text,
+    collation_of,
+    common_charset,
     is_ascii,
     numbers,
     one,
+    text_type,
     together,
     truth,
     whole_numbers,
@@ -46,15 +50,16 @@ _EACH_BYTE = "latin1"
 """The character set in which every byte is a character."""
 _LETTER_BY_LETTER = re.compile(
     r"(utf8(mb[34])?|ucs2|utf16(le)?|utf32)_(general_ci|unicode_ci|unicode_520_ci)|utf8mb4_0900_ai_ci|"
-    r"(latin1|ascii)_general_ci|latin1_swedish_ci|(utf8(mb[34])?_)?uca1400_a[is]_ci")
+    rf"({'|'.join(SINGLE_BYTE)})_general_ci|latin1_swedish_ci|(utf8(mb[34])?_)?uca1400_a[is]_ci")
 """Collations that compare letters one by one, whatever case they have."""
 _COMPARES_CODES = re.compile(r"(utf8(mb[34])?_general|latin1_(swedish|general))_(nopad_)?ci")
 """Collations that hold no letter for two others."""
 _PLAIN_PATTERN = re.compile(r"(\[\^?(\w-\w|[\w @.,_/:-])+\]|\\[d.]|[\w @,_/:-]|[.^$()|*+?]|\{\d+(,\d*)?\})*", re.ASCII)
 """Patterns that mean the same in the servers' libraries and here."""
 _WORDS = re.compile(r"[ -~]*")
-_NOT_PLAIN = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}\\x{17f}\\x{212a}]"
-"""Control characters, and letters beyond ASCII that are one of ASCII in another case."""
+_OF_TWO_CASES = "[\\x{17f}\\x{212a}]"
+"""Letters beyond ASCII that are one of ASCII in another case."""
+_ENDS_OF_LINES = "[\\x0a-\\x0d\\x{85}\\x{2028}\\x{2029}]"
 _BELOW_SPACE = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
 """Characters that may come before a space, which text is compared as if it had at its end."""
 
@@ -187,26 +192,81 @@ def _default_escape(session: Session) -> str:
     return "\\"
 
 
-def _regular(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    if len(arguments) != 2:
-        raise NotComputable(f"{call.name} with options")
+def _patterns(arguments: Arguments, call: Call, session: Session, ignores: bool | None = None) -> tuple[
+        list[Value], Callable[[str], re.Pattern[str]]]:
+    """Text and a pattern, and what compiles a pattern. `ignores`: the case of letters, where the collation does not
+    say."""
     letters = Letters(arguments, session)
-    arrays = together(letters.texts, n)
-    if letters.of_bytes or any(pc.any(pc.match_substring_regex(array, _NOT_PLAIN)).as_py() for array in arrays):
+    texts = letters.texts
+    ends_lines = _BELOW_SPACE if session.flavour == "mariadb" else _ENDS_OF_LINES
+    has_lines = any(pc.any(pc.match_substring_regex(value.values, ends_lines)).as_py() for value in texts)
+    if letters.of_bytes or (has_lines and session.flavour == "mariadb") or any(
+            pc.any(pc.match_substring_regex(value.values, _OF_TWO_CASES)).as_py() for value in texts):
         raise NotComputable("REGEXP of bytes, or of text with more than one line")
 
     @lru_cache(1024)
     def compiled(pattern: str) -> re.Pattern[str]:
-        if not (pattern and _PLAIN_PATTERN.fullmatch(pattern)):
+        if not (pattern and _PLAIN_PATTERN.fullmatch(pattern)) or (has_lines and re.search(r"[.$]", pattern)):
             raise NotComputable(f"REGEXP {pattern!r}")
-        ignores = any(map(str.isalpha, pattern)) and letters.collation is not None
+        ignored = any(map(str.isalpha, pattern)) and (letters.collation is not None if ignores is None else ignores)
         try:
-            return re.compile(pattern, re.IGNORECASE * ignores | re.ASCII)
+            return re.compile(pattern, re.IGNORECASE * ignored | re.ASCII)
         except re.error as error:
             raise NotComputable(f"REGEXP {pattern!r}: {error}") from None
 
-    made = computed(arrays, lambda text, pattern: compiled(pattern).search(text) is not None, pa.bool_())
+    return letters.texts, compiled
+
+
+def _regular(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if len(arguments) != 2:
+        raise NotComputable(f"{call.name} with options")
+    texts, compiled = _patterns(arguments, call, session)
+    made = computed(together(texts, n), lambda text, pattern: compiled(pattern).search(text) is not None, pa.bool_())
     return truth(made, constant=all(value.constant for value in arguments))
+
+
+def _regular_place(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """REGEXP_INSTR: where a pattern is found first, from 1 on; 0 for nowhere."""
+    if len(arguments) != 2 or session.flavour != "mysql":
+        raise NotComputable(f"{call.name} with options")
+    texts, compiled = _patterns(arguments, call, session)
+
+    def place(text: str, pattern: str) -> int:
+        found = compiled(pattern).search(text)
+        return found.start() + 1 if found else 0
+
+    made = computed(together(texts, n), place, pa.int64())
+    return numbers(made, constant=all(value.constant for value in arguments))
+
+
+def _regular_part(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """REGEXP_SUBSTR: the first text that a pattern matches."""
+    if len(arguments) != 2 or session.flavour != "mysql":
+        raise NotComputable(f"{call.name} with options")
+    texts, compiled = _patterns(arguments, call, session)
+
+    def part(text: str, pattern: str) -> str | None:
+        found = compiled(pattern).search(text)
+        return found[0] if found else None
+
+    made = computed(together(texts, n), part, pa.string())
+    return Value(made, text_type(common_charset(arguments[:1]), collation_of(arguments[:1])), all(
+        value.constant for value in arguments))
+
+
+def _regular_replaced(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """REGEXP_REPLACE of each place, without references to groups."""
+    *given, wanted = arguments[:3]
+    options = [one(value) for value in arguments[3:]]
+    if session.flavour != "mysql" or options[:2] not in ([], [Decimal(1), Decimal(0)]) or (
+            options[2:] not in ([], ["i"], ["c"])) or one(wanted) is None or re.search(r"[$\\]", one(wanted)):
+        raise NotComputable(f"{call.name} with options")
+    texts, compiled = _patterns(given, call, session, options[2] == "i" if options[2:] else None)
+    replacement = str(one(wanted))
+    made = computed(together(texts, n), lambda text, pattern: compiled(pattern).sub(lambda _: replacement, text),
+                    pa.string())
+    return Value(made, text_type(common_charset(arguments[:1]), collation_of(arguments[:1])), all(
+        value.constant for value in given))
 
 
 def _located(text: Value, wanted: Value, start: Value | None, session: Session, n: int) -> Value:
@@ -283,6 +343,7 @@ def _in_list(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
 
 
 FUNCTIONS: dict[str, Function] = {
-    "LIKE": _like, "REGEXP": _regular, "REGEXP_LIKE": _regular, "LOCATE": _locate, "INSTR": _instr,
+    "LIKE": _like, "REGEXP": _regular, "REGEXP_LIKE": _regular, "REGEXP_INSTR": _regular_place,
+    "REGEXP_SUBSTR": _regular_part, "REGEXP_REPLACE": _regular_replaced, "LOCATE": _locate, "INSTR": _instr,
     "STRCMP": _compared, "FIND_IN_SET": _in_list,
 }

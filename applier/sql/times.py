@@ -22,6 +22,7 @@ from applier.mysql.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
+from applier.sql.casts import cast
 from applier.sql.date_functions import (
     DATE_FUNCTIONS,
     date_function,
@@ -31,6 +32,7 @@ from applier.sql.date_functions import (
 )
 from applier.sql.intervals import SECOND, is_usual
 from applier.sql.nodes import Call
+from applier.sql.read_times import datetimes, datetimes_or_times, has_dates, is_read, times
 from applier.sql.values import (
     TEXT,
     Arguments,
@@ -70,12 +72,10 @@ def _current(base: str, *, utc: bool) -> Function:
 
 
 def local(value: Value, session: Session) -> Value:
-    """A TIMESTAMP in the session's time zone, and text as the datetime that it holds; other values unchanged."""
-    if value.is_text and (value.constant or is_usual(value.values)):
-        made = convert_values(value.values, value.type, ColumnType("datetime", fsp=6), session)
-        if zero_dates.has_any(made):
-            raise NotComputable("text that is not a date")
-        return replace(value, values=made, type=ColumnType("datetime", fsp=6))
+    """A TIMESTAMP in the session's time zone, and text and numbers as the datetimes that they hold; other values
+    unchanged."""
+    if has_dates(value):
+        return datetimes(value, session)
     if value.type.base == "timestamp":
         type_ = ColumnType("datetime", fsp=value.type.fsp)
         return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
@@ -84,6 +84,10 @@ def local(value: Value, session: Session) -> Value:
 
 def clock_of(value: Value, session: Session) -> Value:
     """The same for functions of times, of which text may be one."""
+    if is_read(value, session):
+        return times(value, session)
+    if has_dates(value) and not value.is_text:
+        raise NotComputable("a value that is not text as a time")
     if value.is_text and not (is_usual(value.values) and pc.all(pc.match_substring(value.values, ":")).as_py()):
         if pc.all(pc.match_substring_regex(value.values, _TIMES)).as_py() is False:
             raise NotComputable("text that is not a time")
@@ -99,13 +103,23 @@ _OF_TIMES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "HOUR_MINUTE": lambda seconds: seconds // 3600 * 100 + seconds // 60 % 60,
     "HOUR_SECOND": lambda seconds: seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60,
     "MINUTE_SECOND": lambda seconds: seconds // 60 % 60 * 100 + seconds % 60}
+_OF_TIMES |= {f"DAY_{name}": _OF_TIMES[f"HOUR_{name}"] for name in ("MINUTE", "SECOND")} | {
+    "DAY_HOUR": _OF_TIMES["HOUR"]}
 _CLOCKS = {"HOUR", "MINUTE", "SECOND", "MICROSECOND"}
+_OF_CLOCKS = {name for name in DATE_FUNCTIONS if name.startswith(("DAY_", "HOUR_", "MINUTE_", "SECOND_"))}
+"""Units of EXTRACT for which servers read a time out of text."""
 
 
 def _part(name: str) -> Function:
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
-        value = (clock_of if name in _CLOCKS else local)(value, session)
+        if name in _OF_CLOCKS and is_read(value, session):
+            value = datetimes_or_times(value, session)
+            if value.type.base == "time" and name.endswith("_MICROSECOND"):
+                raise NotComputable(f"EXTRACT({name} …) of text")
+        else:
+            is_clock = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS)
+            value = (clock_of if is_clock else local)(value, session)
         if value.type.base == "time" and name in (*_OF_TIMES, "MICROSECOND"):
             micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
             size = np.abs(micros)
@@ -156,6 +170,8 @@ def _as(base: str) -> Function:
     """DATE(x) and TIME(x)."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         [value] = arguments
+        if base == "time" and session.flavour == "mysql":  # which it writes as a CAST without digits
+            return cast(value, replace(call, word="TIME"), session)
         value = (clock_of if base == "time" else local)(value, session)
         if value.type.base not in ("date", "datetime", "time") or (base == "date" and value.type.base == "time"):
             raise NotComputable(f"{base.upper()} of a value that is not a date")

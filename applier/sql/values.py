@@ -123,8 +123,6 @@ def as_number(value: Value, session: Session) -> pa.Array:
         exact = ColumnType("decimal", precision=20 + value.type.fsp, scale=value.type.fsp)
         return convert_values(values, value.type, exact, session).cast(pa.decimal128(38, value.type.fsp))
     if pa.types.is_floating(values.type):
-        if value.type.scale is not None:
-            raise NotComputable("floating-point types with digits of their own")
         return values.cast(pa.float64())
     if pa.types.is_integer(values.type) and base in {*types.INTEGERS, "year", "bit"}:
         return values.cast(WHOLE)

@@ -11,9 +11,10 @@ from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.apply.output.image_reader import ChunkTooLarge, ImageMemory, ImageReader
-from applier.apply.tables.differing_values import Differences, LoggedImages
+from applier.apply.tables.differing_values import Differences, LoggedImages, differing_values
 from applier.apply.tables.logged_table import TableReading
 from applier.binlog.rows.changes import Changes
 from applier.binlog.rows.image_pointers import layouts_of
@@ -21,11 +22,13 @@ from applier.columns.generated_columns import generated_column, is_computable, s
 from applier.columns.values import finish_column
 from applier.errors import ApplierError
 from applier.io.mapping import MappedFile
-from applier.schema.definition import TableDefinition
-from applier.sql.evaluator import depends_on_escapes
+from applier.schema.definition import Column, TableDefinition
+from applier.sql.evaluator import depends_on_escapes, depends_on_language
 
 AreHere = Callable[[np.ndarray], np.ndarray]
 """Tells which changes of a batch, by their numbers, have an after-image that is a row of the unit."""
+_UNTOLD = ("TIME_TRUNCATE_FRACTIONAL", "TIME_ROUND_FRACTIONAL", "PAD_CHAR_TO_FULL_LENGTH")
+"""Modes of a session that change what an expression gives, and that an image does not tell."""
 _FIRST, _ONE_IN = 1 << 10, 1 << 7
 """The first images that a unit sees are compared, and one of how many later ones."""
 
@@ -41,6 +44,7 @@ class GeneratedWitness:
                          for number, column in enumerate(definition.columns)
                          if (column.generated == "stored" or (column.generated and definition.flavour == "mysql"))
                          and not depends_on_escapes(column.expression or "")
+                         and not depends_on_language(column.expression or "")
                          and is_computable(column, definition)}
         self.differences = Differences(definition, computed=True)
         self.compared = self.agreed = self._seen = 0
@@ -105,6 +109,18 @@ class GeneratedWitness:
             except ApplierError:
                 continue  # of some values it is not known what a server computes
             computed = pa.chunked_array([computed]) if isinstance(computed, pa.Array) else computed
+            for mode in _UNTOLD:
+                if differing_values(rows.column(column.name), computed) is not None:
+                    computed = self._in_mode(mode, column, computed, rows)
             differing = self.differences.add(images, which, column.name, rows.column(column.name), computed, rows)
             self.compared += len(which)
             self.agreed += len(which) - (0 if differing is None else int(differing.sum()))
+
+    def _in_mode(self, mode: str, column: Column, computed: pa.ChunkedArray, rows: pa.Table) -> pa.ChunkedArray:
+        """The values, with those of a session's mode where the log has these."""
+        try:
+            made = generated_column(column, self._definition, rows.column, len(rows), mode)
+        except ApplierError:
+            return computed
+        logged = rows.column(column.name)
+        return pc.if_else(pc.equal(logged, made).fill_null(False), logged, computed)

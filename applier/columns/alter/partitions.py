@@ -18,7 +18,7 @@ from applier.columns.defaults import default_scalar
 from applier.errors import NotComputable, SchemaError
 from applier.mysql import zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import INTEGERS
+from applier.mysql.types import INTEGERS, ColumnType
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.partition_grammar import parse_partitioning
 from applier.schema.definition import Column, Default, TableDefinition, table_schema, without_rows
@@ -249,17 +249,15 @@ def _key(work: _Rows) -> np.ndarray:
     hashed, step = np.full(work.rows.num_rows, 1, np.uint64), np.full(work.rows.num_rows, 4, np.uint64)
     for name in names:
         values, kind = work.values(name)
-        if not kind.entry.bits:
-            raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
         nulls = np.asarray(values.is_null())
-        whole = _bits(values.fill_null(0))
-        size = kind.entry.bits // 8
-        rows_bytes = [(whole >> np.uint64(8 * place)) & np.uint64(0xFF) for place in range(size)]
-        length = np.full(len(whole), size)
-        for place in reversed(range(size if by_weight else 0)):
+        rows_bytes = _stored_bytes(name, values, kind)
+        size = len(rows_bytes)
+        length = np.full(len(nulls), size)
+        weighs = by_weight and kind.base not in ("datetime", "timestamp")
+        for place in reversed(range(size if weighs else 0)):
             length = np.where((length == place + 1) & (rows_bytes[place] == ord(" ")), place, length)
         for place, byte in enumerate(rows_bytes):
-            mixed = ((hashed & np.uint64(63)) + step) * (_WEIGHTS[byte] if by_weight else byte)
+            mixed = ((hashed & np.uint64(63)) + step) * (_WEIGHTS[byte] if weighs else byte)
             counts = (place < length) & ~nulls
             hashed = np.where(counts, hashed ^ (mixed + (hashed << np.uint64(8))), hashed)
             step = np.where(counts, step + np.uint64(3), step)
@@ -268,6 +266,32 @@ def _key(work: _Rows) -> np.ndarray:
     if work.partitioning.method.startswith("LINEAR"):
         return _linear(numbers, work.n_partitions)
     return numbers % work.n_partitions
+
+
+def _stored_bytes(name: str, values: pa.Array | pa.ChunkedArray, kind: ColumnType) -> list[np.ndarray]:
+    """The bytes of integers, and of MySQL's dates and times, as rows have them, one after another: uint64[n] each."""
+    if kind.entry.bits:
+        whole = _bits(values.fill_null(0))
+        return [(whole >> np.uint64(8 * place)) & np.uint64(0xFF) for place in range(kind.entry.bits // 8)]
+    if kind.base not in ("date", "datetime", "timestamp") or zero_dates.has_any(values):
+        raise NotComputable(f"column {name}, {kind.sql()}, in the hash of KEY")
+    micros = zero_dates.numbers_of(values) * (zero_dates.DAY if kind.base == "date" else 1)
+    seconds, fraction = micros // 1_000_000, micros % 1_000_000
+    days = pa.array(seconds // 86_400, pa.int32()).cast(pa.date32())
+    year, month, day = (np.asarray(part(days)).astype(np.int64) for part in (pc.year, pc.month, pc.day))
+    if kind.base == "date":
+        packed, places = year << 9 | month << 5 | day, [0, 8, 16]
+    elif kind.base == "timestamp":
+        packed, places = seconds, [24, 16, 8, 0]
+    else:
+        clock = seconds % 86_400
+        packed = ((year * 13 + month) << 5 | day) << 17 | clock // 3600 << 12 | clock // 60 % 60 << 6 | clock % 60
+        packed, places = packed + (1 << 39), [32, 24, 16, 8, 0]
+    size = (kind.fsp + 1) // 2
+    digits = fraction // 100**(3 - size)
+    made = [packed >> place & 0xFF for place in places]
+    made += [digits >> 8 * place & 0xFF for place in reversed(range(size))]
+    return [byte.astype(np.uint64) for byte in made]
 
 
 def _bits(values: pa.Array | pa.ChunkedArray) -> np.ndarray:

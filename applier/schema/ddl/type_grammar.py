@@ -6,7 +6,7 @@ Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Eng
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from applier.mysql.client_charsets import decoded, encoded
+from applier.mysql.client_charsets import encoded, label_of_bytes
 from applier.mysql.collations import (
     DEFAULT,
     Charset,
@@ -21,7 +21,7 @@ from applier.mysql.collations import (
 )
 from applier.mysql.labels import labels_in
 from applier.mysql.type_registry import TYPES, Family
-from applier.mysql.types import CHARACTER, MEMBERS, TEXT, ColumnType
+from applier.mysql.types import BINARY, CHARACTER, MEMBERS, TEXT, ColumnType
 from applier.mysql.value_sizes import most_bytes
 from applier.schema.ddl.cursor import Cursor
 
@@ -109,7 +109,7 @@ def _parse_base(cursor: Cursor) -> TypeWords:
             return TypeWords("longblob")
         elif word in _ORACLE:
             return TypeWords(_ORACLE[word])
-    if word == "TIMESTAMP" and "MAXDB" in cursor.context.sql_mode and cursor.context.flavour == "mariadb":
+    elif cursor.context.flavour == "mariadb" and "MAXDB" in cursor.context.sql_mode and word == "TIMESTAMP":
         return TypeWords("datetime")
     if word in ("BOOL", "BOOLEAN"):
         return TypeWords("tinyint", (1,))
@@ -208,7 +208,7 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
     """The type that CONVERT TO CHARACTER SET makes of one: types with characters take the set, a TEXT grows so that it
     holds as many characters as before (MySQL manual, "ALTER TABLE Statement"), and labels keep their bytes."""
     base, old = column_type.base, column_type.charset
-    if base not in CHARACTER or old is None:
+    if base not in CHARACTER or old is None or (base in MEMBERS and old == "binary"):
         return column_type
     if charset.charset == "binary" and base in TEXT:
         return ColumnType(column_type.entry.as_bytes, length=column_type.length, compressed=column_type.compressed)
@@ -224,7 +224,31 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
 
 def recoded_labels(charset: str, column_type: ColumnType) -> tuple[str, ...]:
     """The bytes of an ENUM's or a SET's labels as text of another character set."""
-    return tuple(decoded(encoded(label, column_type.charset or charset), charset) for label in column_type.members)
+    return tuple(label_of_bytes(encoded(label, column_type.charset or charset), charset)
+                 for label in column_type.members)
+
+
+def modified_type(column_type: ColumnType, old: ColumnType) -> ColumnType:
+    """What MySQL makes of a TEXT or BLOB without a length to which MODIFY changes a column beside CONVERT TO CHARACTER
+    SET: the smallest one with room for as many characters as the old column has (seen on 9.7)."""
+    family = column_type.entry.family
+    if not column_type.entry.prefix or family not in (Family.TEXT, Family.BYTES):
+        return column_type
+    width = bytes_per_character(column_type.charset) if column_type.charset else 1
+    return replace(column_type, base=_smallest(family, _characters(old) * width))
+
+
+def _characters(column_type: ColumnType) -> int:
+    """The most characters of a column's values as text, as far as they may be more than 63."""
+    base = column_type.base
+    if base == "json":
+        return 1 << 32
+    if column_type.entry.prefix or base in CHARACTER - MEMBERS or base in BINARY:
+        return most_bytes(column_type) // (bytes_per_character(column_type.charset) if column_type.charset else 1)
+    if base in MEMBERS:
+        sizes = list(map(len, column_type.members))
+        return max(sizes) if base == "enum" else sum(sizes) + len(sizes) - 1
+    return column_type.length or 0 if base == "bit" else (column_type.precision or 0) + 2
 
 
 def _sized(base: str, length: int | None, width: int, words: TypeWords) -> ColumnType:

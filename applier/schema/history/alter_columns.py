@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from applier.errors import SchemaError
+from applier.mysql.client_charsets import encoded
 from applier.mysql.collations import Charset, named_default
 from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import (
@@ -29,10 +30,11 @@ from applier.schema.ddl.column_grammar import (
 )
 from applier.schema.ddl.create_table import TableWords, charset_of_words
 from applier.schema.ddl.cursor import StatementContext
-from applier.schema.ddl.type_grammar import converted_type
+from applier.schema.ddl.type_grammar import converted_type, modified_type
 from applier.schema.ddl.versioned_tables import drops_times
 from applier.schema.definition import Column, Default, TableDefinition
 from applier.schema.undecodable import shown_members
+from applier.sql.casting.texts import WIDE
 from applier.sql.grammar import has_columns
 from applier.sql.tokens import Token, render, tokenize
 
@@ -120,7 +122,8 @@ class ColumnChanges:
                 continue
             self.renames[folded(column.name)] = renames.get(number, column.name)
             changed = changes.get(number)
-            columns.append((self._resolved(changed) if changed else self._kept(column, renames.get(number)), number))
+            stays = self._resolved(changed, column) if changed else self._kept(column, renames.get(number))
+            columns.append((stays, number))
         for action in self.actions:
             if isinstance(action, AddColumn):
                 added = self._resolved(action)
@@ -169,7 +172,8 @@ class ColumnChanges:
     def _is(name: str, column: Column, new_name: str | None) -> bool:
         return same_name(name, column.name) or (new_name is not None and same_name(name, new_name))
 
-    def _resolved(self, action: AddColumn | ChangeColumn) -> Column:
+    def _resolved(self, action: AddColumn | ChangeColumn, old: Column | None = None) -> Column:
+        """A column as the statement asks for it, where it is not new with the one that was there before."""
         words = action.words
         if words.kept_default is not None and not self._copies_rows:
             words = replace(words, default=words.kept_default)
@@ -177,6 +181,10 @@ class ColumnChanges:
             words = replace(words, type=replace(words.type, charset=None, collation=None, binary_collation=False))
         column = resolve_column(words, self.charset, self.context, in_primary_key=False)
         converted = self._converted(column)
+        is_longest = column.type.base in ("longtext", "longblob")
+        if self.converts is not None and self.context.flavour == "mysql" and old and not (
+                words.type.arguments or is_longest):
+            return replace(converted, type=modified_type(converted.type, old.type))
         if converted.type.base.endswith("text"):
             return replace(converted, type=replace(converted.type, base=column.type.base))  # as the statement asks
         return converted
@@ -195,6 +203,10 @@ class ColumnChanges:
             return column
         made = converted_type(column.type, self.charset)
         members = shown_members(made.members, made.charset, self.context.flavour)
+        if self.context.flavour == "mysql" and made.charset in WIDE and any(
+                encoded(old, str(column.type.charset)) != encoded(new, str(made.charset))
+                for old, new in zip(column.type.members, members, strict=True)):
+            raise SchemaError(f"a label of {column.name} has bytes that are not text in {made.charset}")
         return replace(column, type=replace(made, members=members))
 
     def _follow_renames(self, column: Column, source: int | None) -> Column:

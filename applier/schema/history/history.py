@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.collations import Charset
 from applier.mysql.names import folded
+from applier.mysql.sequences import SequenceState
 from applier.schema.checks import keeps_checks
 from applier.schema.ddl.column_grammar import in_utc
 from applier.schema.ddl.cursor import StatementContext
@@ -49,6 +50,8 @@ class Statement(LoggedStatement, Protocol):
     """A QUERY event, as the outline keeps it, and its transaction."""
 
     gtid: str | None
+    sequences: tuple[SequenceState, ...]
+
 
 _AFTER_BASE: Position = (0, 1)
 _HEADER = 4096
@@ -256,7 +259,7 @@ class SchemaHistory:
         sql, context = text_of(statement), statement.context
         place = StatementOrigin(end, sql, timestamp_us(statement), self._file(at), at[1], statement.gtid,
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
-                               end_of_time(self.server_version), self.server_version)
+                               end_of_time(self.server_version), self.server_version, statement.sequences)
         try:
             for change in self._parse(sql, **parse_arguments(statement, self.flavour, self._rewrites,
                                                              self._system_time_zone)):

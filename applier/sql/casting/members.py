@@ -6,12 +6,13 @@ Source: MySQL manual, "The ENUM Type", "The SET Type"; judged by both servers, w
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.client_charsets import UTF8
+from applier.mysql.client_charsets import UTF8, decoded, encoded
 from applier.mysql.members import places_of
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
@@ -64,6 +65,21 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         return _of_bits(0 if flavour == "mysql" and bits >> len(new.members) else bits, new)
 
     return by_distinct(values, as_set if new.base == "set" else as_enum)
+
+
+def copied(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Labels as members by name, but none as a member whose label CONVERT TO CHARACTER SET has made of bytes that are
+    not text in the new set."""
+    source, target = old.charset or "utf8mb4", new.charset or "utf8mb4"
+
+    def is_text(place: int, label: str) -> bool:
+        data = encoded(old.members[place], source)
+        return decoded(data, target) != label or encoded(label, target) == data
+
+    labels = tuple(label if place >= len(old.members) or is_text(place, label) else f"\0{place}"
+                   for place, label in enumerate(new.members))
+    findable = replace(new, members=labels)
+    return renamed(from_text(values, old, findable, session), findable, new)
 
 
 def renamed(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.scanned_times import NoDate, Unclear, datetime_of_text
 from applier.mysql.session import Session
 from applier.mysql.temporal_literals import NoSuchDay, read_datetime
 from applier.mysql.types import ColumnType
@@ -84,7 +85,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
         elif not _BEGINS_A_DATETIME.match(text) or _TWO_FIELDS.fullmatch(text):
             return _ZERO
         else:
-            instant = _of_text(text, new, flavour, late)
+            instant = _of_text(text, new, session, late)
         return instant if "NO_ZERO_IN_DATE" not in mode or instant >= BEFORE_ALL_DAYS * DAY or _has_month_and_day(
             instant) else _ZERO
 
@@ -106,17 +107,39 @@ _FEWEST = 5
 """Digits of a date: two of the year and of the month, and one of the day."""
 
 
-def _of_text(text: str, new: ColumnType, flavour: str, late: bool) -> int:
+def _of_text(text: str, new: ColumnType, session: Session, late: bool) -> int:
     """A date with marks between its parts; `late`: days behind the last of a month are let in."""
     try:
-        instant = read_datetime(text, 6, flavour)
+        instant = read_datetime(text, 6, session.flavour)
     except NoSuchDay as error:
         return error.instant if late else _ZERO
     except (ValueError, OverflowError):
         if _PLAIN.fullmatch(text):
             return _ZERO
+        if session.flavour == "mysql" and _WITH_OFFSET.fullmatch(text):
+            return _with_offset(text, new, session)
         raise NotComputable(f"{text!r} as {new.base.upper()}") from None
     return instant if isinstance(instant, int) else (instant - datetime(1970, 1, 1)) // _MICROSECOND
+
+
+def _with_offset(text: str, new: ColumnType, session: Session) -> int:
+    """A date and time with an offset from UTC, by the session's clock."""
+    try:
+        micros, _, offset = datetime_of_text(text, up=rounds(session))
+    except NoDate:
+        return _ZERO
+    except Unclear:
+        raise NotComputable(f"{text!r} as {new.base.upper()}") from None
+    if micros % 10**(6 - new.fsp):  # which loses some offsets
+        raise NotComputable(f"{text!r} as {new.base.upper()}")
+    shown = session.in_zone(micros - (offset or 0))
+    if shown is None:
+        raise NotComputable("a time with an offset from UTC in the server's own time zone, which the log does not "
+                            "tell, and --system-time-zone can")
+    return shown
+
+
+_WITH_OFFSET = re.compile(r".*:\d\d(\.\d*)?[+-]\d\d:\d\d", re.ASCII)
 
 
 def _of_digits(whole: str, fraction: str, late: bool) -> int:

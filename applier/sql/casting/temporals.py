@@ -67,7 +67,7 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
         days = (cut(clock, 1_000_000, True) if fsp and rounds_to_days(session) else clock) // DAY
         return pa.array(days, pa.int32(), mask=is_null).cast(pa.date32())
     if new.base == "timestamp":
-        clock = _moved(clock, session, -1)
+        clock = moved(clock, session, -1)
     if new.fsp < fsp:
         clock = cut(clock, 10**(6 - new.fsp), rounds(session))
     if new.base == "timestamp":
@@ -84,13 +84,13 @@ def as_copied(values: pa.Array, session: Session) -> pa.Array:
     is_null = np.asarray(values.is_null()) | zero_dates.which(values)
     micros = np.where(is_null, 0, np.asarray(values.cast(pa.int64()).fill_null(0)))
     if session.time_zone.upper() != "SYSTEM":
-        moved = _moved_by_rules(_moved_by_rules(micros, session.time_zone, 1), session.time_zone, -1)
+        copied = _moved_by_rules(_moved_by_rules(micros, session.time_zone, 1), session.time_zone, -1)
     elif may_be_repeated(micros[~is_null]):
         raise NotComputable("TIMESTAMPs of an hour that daylight saving repeats, in the server's own time zone, which "
                             "the log does not tell, and --system-time-zone can")
     else:
-        moved = micros
-    return pc.if_else(pa.array(is_null), values, pa.array(moved).cast(values.type))
+        copied = micros
+    return pc.if_else(pa.array(is_null), values, pa.array(copied).cast(values.type))
 
 
 def to_time(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
@@ -108,7 +108,7 @@ def local_micros(values: pa.Array, old: ColumnType, session: Session) -> np.ndar
     if pa.types.is_date(values.type):
         return np.asarray(values.cast(pa.int32()).fill_null(0)).astype(np.int64) * DAY
     micros = np.asarray(values.cast(pa.int64()).fill_null(0))
-    return _moved(micros, session, 1) if old.base == "timestamp" else micros
+    return moved(micros, session, 1) if old.base == "timestamp" else micros
 
 
 def cut(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
@@ -123,7 +123,7 @@ def cut_time(micros: np.ndarray, unit: int, up: bool) -> np.ndarray:
     return np.where(micros < 0, -magnitude, magnitude)
 
 
-def _moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:
+def moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:
     """From UTC to the session's clock or back."""
     zone = session.time_zone
     if not zone.startswith(("+", "-")):
@@ -131,8 +131,8 @@ def _moved(micros: np.ndarray, session: Session, direction: int) -> np.ndarray:
     offset = session.in_zone(0)
     if offset is None:
         raise NotComputable(f"TIMESTAMPs in the unknown time zone {zone}")
-    moved: np.ndarray = micros + direction * offset
-    return moved
+    shifted: np.ndarray = micros + direction * offset
+    return shifted
 
 
 def _moved_by_rules(micros: np.ndarray, zone: str, direction: int) -> np.ndarray:

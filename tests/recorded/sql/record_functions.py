@@ -1,8 +1,9 @@
 """Records what real servers compute by the functions of functions.sql, each in a generated column over several rows:
-`python -m tests.recorded.sql.record_functions URL…` with mysql://USER@HOST:PORT.
+`python -m tests.recorded.sql.record_functions URL…` with mysql://USER@HOST:PORT; with the word mysql, of those of
+mysql_functions.sql, what only MySQL computes so.
 
-functions.jsonl.gz holds a line for each column that a server takes: {"server", "kind", "text", "values": [what the rows
-hold, as `shown` selects it]}.
+functions.jsonl.gz, or mysql_functions.jsonl.gz, holds a line for each column that a server takes: {"server", "kind",
+"text", "values": [what the rows hold, as `shown` selects it]}.
 """
 
 from __future__ import annotations
@@ -17,10 +18,9 @@ from urllib.parse import urlsplit
 
 from tests.recorded.sql.record_generated import shown
 
-RECORDED = Path(__file__).parent / "functions.jsonl.gz"
+FOLDER = Path(__file__).parent
+RECORDED = {name: FOLDER / f"{name}.jsonl.gz" for name in ("functions", "mysql_functions")}
 _ASKED = re.compile(r"(\S+(?: CHARACTER SET \w+| UNSIGNED)?) (.*)")
-ASKED = [_ASKED.fullmatch(line).groups()
-         for line in (Path(__file__).parent / "functions.sql").read_text().splitlines()]
 COLUMNS = {
     "i": "INT", "n": "BIGINT", "m0": "SMALLINT", "dec2": "DECIMAL(12,3)", "db": "DOUBLE", "bt": "BIT(8)", "yr": "YEAR",
     "s": "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
@@ -57,8 +57,8 @@ ROWS = [
 ]
 
 
-def record(url: str) -> Iterator[dict]:
-    """All columns that the server at a URL takes."""
+def record(url: str, asked: list[str]) -> Iterator[dict]:
+    """All of the columns that the server at a URL takes."""
     import pymysql
 
     place = urlsplit(url)
@@ -73,7 +73,8 @@ def record(url: str) -> Iterator[dict]:
         cursor.execute(f"CREATE TABLE base (k INT PRIMARY KEY AUTO_INCREMENT, {columns})")
         for row in ROWS:
             cursor.execute(f"INSERT INTO base ({', '.join(COLUMNS)}) VALUES ({', '.join(['%s'] * len(row))})", row)
-        for kind, text in ASKED:
+        for line in asked:
+            kind, text = _ASKED.fullmatch(line).groups()
             try:
                 cursor.execute("DROP TABLE IF EXISTS t")
                 cursor.execute(f"CREATE TABLE t (k INT PRIMARY KEY, {columns}, g {kind} AS ({text}) STORED)")
@@ -85,10 +86,13 @@ def record(url: str) -> Iterator[dict]:
         cursor.execute("DROP DATABASE computed")
 
 
-def main(urls: list[str]) -> None:
-    lines = [json.dumps(case, ensure_ascii=False) + "\n" for url in urls for case in record(url)]
-    RECORDED.write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
-    print(f"{len(lines)} columns are in {RECORDED}")
+def main(words: list[str]) -> None:
+    name = "mysql_functions" if "mysql" in words else "functions"
+    asked = (FOLDER / f"{name}.sql").read_text().splitlines()
+    urls = [word for word in words if word != "mysql"]
+    lines = [json.dumps(case, ensure_ascii=False) + "\n" for url in urls for case in record(url, asked)]
+    RECORDED[name].write_bytes(gzip.compress("".join(lines).encode(), 9, mtime=0))
+    print(f"{len(lines)} columns are in {RECORDED[name]}")
 
 
 if __name__ == "__main__":

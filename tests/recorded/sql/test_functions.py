@@ -16,7 +16,7 @@ from applier.sql.values import TEXT
 from tests.recorded.sql.record_functions import COLUMNS, RECORDED, ROWS
 from tests.recorded.sql.test_generated import held, is_equal
 
-CASES = [json.loads(line) for line in gzip.open(RECORDED, "rt")]
+CASES = [json.loads(line) for path in RECORDED.values() for line in gzip.open(path, "rt")]
 SERVERS = sorted({case["server"] for case in CASES})
 
 
