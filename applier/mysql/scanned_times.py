@@ -30,8 +30,8 @@ _WITH_DATE = 12
 
 
 class NoDate(ValueError):
-    """Text that is not a date. `is_final`: it begins like one, so that it is no time either; `is_short`: it has too few
-    numbers for one."""
+    """Text that is not a date. `is_final`: it begins like one, so that it is not a time either; `is_short`: it has too
+    few numbers for one."""
 
     def __init__(self, *, is_final: bool, is_short: bool = False) -> None:
         super().__init__("not a date")

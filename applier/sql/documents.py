@@ -279,6 +279,34 @@ def _overlaps(one: Node, other: Node) -> bool:
     return any(_comparable(part) in values for part in (other.parts if other.kind == "[" else (other,)))
 
 
+def _contains(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_CONTAINS of MySQL: whether a document, or the part to which a path leads, has another one in it."""
+    if session.flavour != "mysql":
+        raise NotComputable(f"{call.name}(…)")
+    if any(value.is_null for value in arguments):
+        return numbers(pa.nulls(1, pa.int64()), constant=True)
+    [path] = paths_of(arguments[2:]) or [Path()]
+    arrays = together([replace(value, values=as_documents(value, session)) for value in arguments[:2]], n)
+
+    def has(text: str, sought: str) -> bool | None:
+        part = found(parsed(text), path, session.flavour)
+        return None if part is None else _has(part, parsed(sought))
+
+    made = computed(arrays, has, pa.bool_())
+    return truth(made, constant=all(value.constant for value in arguments[:2]))
+
+
+def _has(node: Node, sought: Node) -> bool:
+    if node.kind == "[":
+        return all(any(_has(part, one) for part in node.parts) for one in (
+            sought.parts if sought.kind == "[" else (sought,)))
+    if node.kind == "{":
+        members = dict(node.members())
+        return sought.kind == "{" and all(name in members and _has(members[name], part)
+                                          for name, part in sought.members())
+    return not sought.kind and _comparable(node) == _comparable(sought)
+
+
 def _is_member(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """MEMBER OF: whether an array has a value, or a document is it."""
     value, documents = arguments
@@ -430,5 +458,6 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_EXISTS": _of_document(_exists, pa.bool_(), ["mariadb"]),
     "JSON_COMPACT": _of_document(_compact, pa.string(), ["mariadb"]), "JSON_TYPE": _type_of,
     "JSON_PRETTY": _of_document(_pretty, pa.string(), ["mysql"]), "JSON_SCHEMA_VALID": _is_of_schema,
-    "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS_PATH": _contains_path,
+    "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS": _contains,
+    "JSON_CONTAINS_PATH": _contains_path,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -17,8 +18,9 @@ from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES
 from applier.mysql.types import ColumnType
 from applier.sql.casting.texts import by_distinct
+from applier.sql.combinations import computed
 from applier.sql.nodes import Call
-from applier.sql.values import Function, Value, as_number, as_text, whole_number
+from applier.sql.values import Function, Value, as_number, as_text, numbers, together, whole_number
 
 GEOMETRY = ColumnType("geometry")
 _KINDS = {name.upper(): entry.shape for name, entry in TYPES.items() if entry.shape}
@@ -39,13 +41,35 @@ def _from_text(arguments: list[Value], call: Call, session: Session, n: int) -> 
 
 def _point(arguments: list[Value], call: Call, session: Session, n: int) -> Value:
     x, y = (as_number(value, session).cast(pa.float64()) for value in arguments)
-    constant = all(value.constant for value in arguments)
-    if not constant:
-        raise NotComputable("POINT of columns")
-    if x.null_count or y.null_count:
-        return Value(pa.nulls(1, pa.binary()), GEOMETRY, constant=True)
-    data = struct.pack("<IBIdd", 0, 1, 1, x[0].as_py(), y[0].as_py())
-    return Value(pa.array([data], pa.binary()), GEOMETRY, constant=True)
+    sides = together([replace(value, values=side) for value, side in zip(arguments, (x, y), strict=True)], n)
+    made = computed(sides, lambda x, y: struct.pack(_POINT, 0, 1, 1, x, y), pa.binary())
+    return Value(made, GEOMETRY, constant=all(value.constant for value in arguments))
+
+
+_POINT = "<IBIdd"
+
+
+def _coordinate(place: int) -> Function:
+    """ST_X and ST_Y of points without a spatial reference system."""
+    def called(arguments: list[Value], call: Call, session: Session, n: int) -> Value:
+        [value] = arguments
+        if value.type.base not in ("geometry", "point") or session.flavour != "mysql":
+            raise NotComputable(f"{call.name}(…)")
+
+        def read(data: bytes | None) -> float | None:
+            if data is None:
+                return None
+            srid, order, kind, *coordinates = struct.unpack(_POINT, data)  # or an error
+            if (srid, order, kind) != (0, 1, 1):
+                raise NotComputable(f"{call.name} of another geometry than a point")
+            return float(coordinates[place])
+
+        try:
+            return numbers(by_distinct(value.values, read, pa.float64()), constant=value.constant)
+        except struct.error:
+            raise NotComputable(f"{call.name} of another geometry than a point") from None
+
+    return called
 
 
 class _Text:
@@ -124,5 +148,6 @@ class _Text:
 
 
 FUNCTIONS: dict[str, Function] = {
+    "ST_X": _coordinate(0), "ST_Y": _coordinate(1),
     "ST_GEOMFROMTEXT": _from_text, "POINT": _point,
 }

@@ -1,9 +1,10 @@
 """Fresh random histories, run on a server and replayed with `witness="stop"`.
 
 As `python -m tests.live.histories --server mysql://root@127.0.0.1:3306 --seeds 1:1000`. The server is nobody's: the
-databases h… are dropped, global settings change. It logs rows; for a server in a chroot, its root comes after the URL
-and a "+". It should know named time zones (mysql_tzinfo_to_sql), and have the options that are to be tried:
---lower-case-table-names=1, --binlog-row-image=MINIMAL, --default-time-zone, --character-set-server, and so on.
+databases h… are dropped, old binlogs are purged, global settings change. It logs rows; for a server in a chroot, its
+root comes after the URL and a "+". It should know named time zones (mysql_tzinfo_to_sql), and have the options that are
+to be tried: --lower-case-table-names=1, --binlog-row-image=MINIMAL, --default-time-zone, --character-set-server and
+others.
 
 Each history is what one connection does in databases of its own. Some of them share a log, which is replayed at once,
 by the one route or by the other; one that is refused is judged alone. What the snapshot holds is compared with what the
