@@ -30,6 +30,7 @@ def import_dump(
     flavour: Literal["mysql", "mariadb"] | None = None,
     system_time_zone: str | None = None,
     database: str | None = None,
+    default_character_set: str | None = None,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     target_file_size: Size = "64M",
     tables: Tables | None = None,

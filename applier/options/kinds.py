@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from applier.errors import UsageError
+from applier.mysql.collations import is_charset
 from applier.mysql.time_zones import is_time_zone, parse_time
 from applier.option_texts import (
     parse_columns,
@@ -45,6 +46,11 @@ def _check_time_zone(option: str, name: str) -> None:
                          hint="as +02:00, or a name of the time zone database: Europe/Rome")
 
 
+def _check_charset(option: str, name: str) -> None:
+    if not is_charset(name):
+        raise UsageError(f"{option} {name} is not a character set", hint="latin1 and utf8mb4 are some")
+
+
 def _check_servers(option: str, servers: tuple[int, ...]) -> None:
     for server in servers:
         _between(0, (1 << 32) - 1, "a server id is a number from 0 to 4294967295")(option, server)
@@ -58,6 +64,7 @@ LARGEST = Kind("int", "NUMBER", typed=int, check=_between(0, 1000, "give 0 to 1,
 GROUP_ID = Kind("int", "ID", typed=int, check=_between(1, (1 << 64) - 1, "ids of groups go from 1 to 2^64-1"))
 NAME_CASE = Kind("int", "0|1|2", typed=int, check=_between(0, 2, "it is the server's variable: 0, 1 or 2"))
 ZONE = Kind("str", "ZONE", check=_check_time_zone)
+CHARSET = Kind("str", "NAME", check=_check_charset)
 
 PATH = Kind("PathLike", "FILE")
 SNAPSHOT = Kind("PathLike | Snapshot", "SNAPSHOT")

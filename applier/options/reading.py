@@ -23,6 +23,9 @@ DEFINE_FROM_LOG = Option(
 DATABASE = Option(
     "database", kinds.TEXT, READ, "The database of a dump of one, as of `mysqldump NAME`, where its header does not "
     "say it.")
+DEFAULT_CHARACTER_SET = Option(
+    "default_character_set", kinds.CHARSET, READ, "The character set of the dump's text, as latin1, if the dump does "
+    "not say it, as with --skip-set-charset and --compatible; by default utf8mb4.")
 DUMP_POSITION = Option(
     "position", kinds.POSITION, READ, "The binlog position of the dump, if it does not name it itself.")
 DUMP_GTID_SET = Option("gtid_set", kinds.EXECUTED, READ,
@@ -46,8 +49,8 @@ KEYS_OF_LOGS = Option(
 
 DUMP = Option(
     "dump", kinds.PATH, READ, "A file of mysqldump or mariadb-dump, or any SQL file of CREATE TABLE and INSERT … "
-    "VALUES statements; plain, .gz or .zst; - for stdin. Or a directory made by mydumper, MySQL Shell or `applier "
-    "export`. Local or a URI.", REQUIRED, value="DUMP", is_argument=True)
+    "VALUES statements; plain, .gz or .zst; - for stdin. Or a directory made by `mysqldump --tab`, `mariadb-dump "
+    "--dir`, mydumper, MySQL Shell or `applier export`. Local or a URI.", REQUIRED, value="DUMP", is_argument=True)
 SNAPSHOT_TO_READ = Option(
     "snapshot", kinds.SNAPSHOT, READ, "What `replay` or `import` made.", REQUIRED, is_argument=True)
 LAKE_TO_READ = Option("lake", kinds.PATH, READ, "What `replay --lake` made.", REQUIRED, value="LAKE", is_argument=True,

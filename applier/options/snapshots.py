@@ -16,8 +16,8 @@ class ImportOptions:
     it does not say so itself, and `group_id` the id of the last group in it (GRP-3); `flavour` None is told by the
     dump; `schema` has the definitions of tables whose rows are Parquet files; `system_time_zone` is what SYSTEM was
     on the server, for statements that set no zone; files have about `file_bytes`, and `unsigned_bigint` for such
-    columns. `database` is that of statements that name none; the dump "-" is stdin. `lake` in place of `output` is
-    one whose next version is made."""
+    columns. `database` is that of statements that name none, and `default_character_set` that of text of which the
+    dump does not say it; the dump "-" is stdin. `lake` in place of `output` is one whose next version is made."""
 
     dump: str
     output: str = ""
@@ -32,6 +32,7 @@ class ImportOptions:
     database: str | None = None
     lake: str | None = None
     group_id: int | None = None
+    default_character_set: str | None = None
 
     def __post_init__(self) -> None:
         check_target(self.output, self.lake)

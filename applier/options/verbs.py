@@ -27,8 +27,8 @@ IMPORT = Verb(
     reading.DUMP_POSITION, reading.DUMP_GTID_SET, reading.DUMP_GROUP_ID, reading.FLAVOUR,
     running.SYSTEM_TIME_ZONE.of("The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs of dumps "
                                 "with --skip-tz-utc are in it, and such dumps do not name it."),
-    reading.DATABASE, making.UNSIGNED_BIGINT, making.TARGET_FILE_SIZE, *_TABLES, running.PROGRESS,
-    positional=2)
+    reading.DATABASE, reading.DEFAULT_CHARACTER_SET, making.UNSIGNED_BIGINT, making.TARGET_FILE_SIZE, *_TABLES,
+    running.PROGRESS, positional=2)
 
 ARCHIVE = Verb(
     "archive", ARCHIVES, "copy a server's binlogs", reading.SOURCE,

@@ -28,6 +28,8 @@ from applier.schema.ddl.cursor import Cursor
 _SYNONYMS = {word: name for name, entry in TYPES.items() for word in entry.synonyms}
 _ORACLE = {"DATE": "datetime", "CLOB": "longtext", "RAW": "varbinary", "VARCHAR2": "varchar"}
 """What words mean to MariaDB in sql_mode ORACLE."""
+_SCHEMAS = {"ORACLE_SCHEMA": "ORACLE", "MAXDB_SCHEMA": "MAXDB", "MARIADB_SCHEMA": ""}
+"""What may stand before a type, and the sql_mode in which it has its meaning without that."""
 MAX_VARCHAR_BYTES = 0xFFFF
 
 
@@ -100,16 +102,19 @@ def _parse_base(cursor: Cursor) -> TypeWords:
     if not word.isidentifier():
         raise cursor.error("a data type was expected")
     cursor.next()
-    if cursor.context.flavour == "mariadb" and "ORACLE" in cursor.context.sql_mode:
-        if word == "MARIADB_SCHEMA" and cursor.accept("."):  # the type means what it means without the mode
-            word = cursor.next().keyword
-        elif word == "NUMBER":
+    meaning = ""
+    if cursor.context.flavour == "mariadb":
+        meaning = next((mode for mode in _SCHEMAS.values() if mode and mode in cursor.context.sql_mode), "")
+        if word in _SCHEMAS and cursor.accept("."):
+            meaning, word = _SCHEMAS[word], cursor.next().keyword
+    if meaning == "ORACLE":
+        if word == "NUMBER":
             return TypeWords("decimal" if cursor.ahead("(") else "double")
-        elif word == "BLOB" and not cursor.ahead("("):
+        if word == "BLOB" and not cursor.ahead("("):
             return TypeWords("longblob")
-        elif word in _ORACLE:
+        if word in _ORACLE:
             return TypeWords(_ORACLE[word])
-    elif cursor.context.flavour == "mariadb" and "MAXDB" in cursor.context.sql_mode and word == "TIMESTAMP":
+    if word == "TIMESTAMP" and meaning == "MAXDB":
         return TypeWords("datetime")
     if word in ("BOOL", "BOOLEAN"):
         return TypeWords("tinyint", (1,))

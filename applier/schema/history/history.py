@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from applier.errors import SchemaError, UnsupportedStatement
+from applier.mysql.client_charsets import ClientCharsets
 from applier.mysql.collations import Charset
 from applier.mysql.names import folded
 from applier.mysql.sequences import SequenceState
@@ -241,10 +242,11 @@ class SchemaHistory:
                     sql_mode = sql_mode if change.sql_mode is None else change.sql_mode
                     time_zone = time_zone if change.time_zone is None else change.time_zone
 
-    def load_statement(self, sql: str, *, database: str | None, sql_mode: str, time_zone: str) -> list[SchemaChange]:
+    def load_statement(self, sql: str, *, database: str | None, sql_mode: str, time_zone: str,
+                       charsets: ClientCharsets | None = None) -> list[SchemaChange]:
         """Apply a statement of a schema file or a dump; the caller handles changes of sessions and rows. `time_zone` is
         the zone of TIMESTAMP defaults."""
-        changes = self._parse(sql, default_database=database, sql_mode=sql_mode, time_zone=time_zone)
+        changes = self._parse(sql, default_database=database, sql_mode=sql_mode, time_zone=time_zone, charsets=charsets)
         for change in changes:
             if not isinstance(change, SessionChange | Dml):
                 self._apply(change, StatementOrigin(BEFORE_THE_LOG, sql))
