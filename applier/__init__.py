@@ -14,7 +14,7 @@ import jsondiff
 
 if TYPE_CHECKING:
     from applier.api.archiving import archive
-    from applier.api.arguments import Step
+    from applier.api.arguments import Server, Step
     from applier.api.changes import Changes, changes
     from applier.api.diffing import Diff, diff
     from applier.api.doctoring import doctor
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         UnsupportedStatement,
         UsageError,
     )
+    from applier.io.keys import Keys
     from applier.jobs.archive.result import Archived
     from applier.jobs.diff.result import TableDiff
     from applier.jobs.doctor.result import Check, Diagnosis
@@ -69,7 +70,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "applier.api.archiving": ("archive",),
-    "applier.api.arguments": ("Step",),
+    "applier.api.arguments": ("Server", "Step"),
     "applier.api.changes": ("Changes", "changes"),
     "applier.api.diffing": ("Diff", "diff"),
     "applier.api.doctoring": ("doctor",),
@@ -105,6 +106,7 @@ _HOMES = {
     "applier.jobs.undo.conflicts": ("Conflict",),
     "applier.jobs.undo.result": ("Undone", "UndoneTable"),
     "applier.jobs.verify.result": ("DifferentRange", "DifferentRow", "DifferentTable", "ServerComparison"),
+    "applier.io.keys": ("Keys",),
     "applier.snapshot.manifest": ("BinlogPosition",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -112,9 +114,9 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = [
     "AnotherRun", "ApplierError", "ArchiveError", "Archived", "BinlogPosition", "Changes", "Check",
     "CheckedLake", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable",
-    "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "LakeVersion", "MissingFile", "Proof",
+    "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "Keys", "LakeVersion", "MissingFile", "Proof",
     "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten",
-    "RewrittenFile", "Round", "SchemaError", "ServerAnswerError", "ServerComparison", "ServerDiffers",
+    "RewrittenFile", "Round", "SchemaError", "Server", "ServerAnswerError", "ServerComparison", "ServerDiffers",
     "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableAsOf", "TableDiff", "UndoRefused",
     "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes",
     "diff", "doctor", "expire", "explain", "export", "fsck", "history", "import_dump", "locate", "publish",

@@ -2,14 +2,24 @@
 
 import re
 from collections.abc import Iterable
+from datetime import date, time, timedelta
+from decimal import Decimal
+from uuid import UUID
 
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating import place
 from applier.errors import UsageError
 from applier.io.packing import log_name
 from applier.mysql.time_zones import parse_datetime
-from applier.options import TYPE_CONVERSIONS, Place
 from applier.schema.table_filter import unquoted
+
+TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
+
+Place = tuple[str, int] | str
+"""Where to stop: a binlog's base name and an offset, or a GTID set."""
+KeyValue = int | float | Decimal | str | bytes | date | time | timedelta | UUID
+KeyValues = tuple[tuple[KeyValue, ...], ...]
+"""Values of a table's key, each with a value for each of its columns."""
 
 _DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
 _SIZE = re.compile(r"([0-9]{1,6})\s*([MG])i?B?", re.IGNORECASE)
@@ -72,6 +82,23 @@ def parse_key(text: str) -> tuple[str, ...]:
         found.append(plain.strip() if quoted is None else quoted.replace('""', '"'))
         at = match.end()
     return tuple(found)
+
+
+def parse_columns(text: str) -> tuple[str, ...]:
+    """Parse names of columns, with commas between."""
+    return tuple(name.strip() for name in text.split(","))
+
+
+def parse_named_places(texts: list[str]) -> dict[str, str]:
+    """Parse other places by names, NAME=PLACE each. Raises UsageError."""
+    places: dict[str, str] = {}
+    for text in texts:
+        name, equals, place = text.partition("=")
+        if not equals or not place or name in places:
+            raise UsageError(f"--also {text}: it is not NAME=PLACE, each name once",
+                             hint="--also before=/lake/yesterday")
+        places[name] = place
+    return places
 
 
 def parse_stop_position(text: str) -> tuple[str, int]:

@@ -4,7 +4,8 @@ import os
 
 import applier
 from applier.jobs.change_files.job import write_changes
-from applier.options import CHANGE_FORMATS, ChangeFilesOptions, ChangesOptions
+from applier.options import ChangeFilesOptions, ChangesOptions
+from applier.options.making import CHANGE_FORMATS
 from applier.schema.table_filter import TableFilter
 from benchmarks.measure import Cost, best, in_child
 from benchmarks.report import Table, number

@@ -6,13 +6,9 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import typer
-
-from applier.cli.application import app
-from applier.cli.groups import VERBS
-from applier.cli.help_pages import COMMON, paragraphs_of, sections, usage
+from applier.cli.help_pages import COMMON, EXIT_CODES, paragraphs_of, sections, usage, verb_groups, verbs
+from applier.options.option import Verb
 
 FOLDER = Path(__file__).with_name("commands")
 _HEAD = """# Commands
@@ -25,33 +21,31 @@ _CODE = re.compile(r"((?<![\w-])--[a-z][a-z-]*[a-z]|[\w.=]*[a-z]_[\w.=]*\w)|[*_<
 
 def pages() -> dict[str, str]:
     """All pages as they should be, by the names of their files."""
-    group: Any = typer.main.get_command(app)
-    written = {f"applier-{name}.md": "\n".join([*_verb(name, verb), ""]) for name, verb in group.commands.items()}
-    return {"README.md": "\n".join([*_overview(group), ""])} | written
+    written = {f"applier-{verb.name}.md": "\n".join([*_verb(verb), ""]) for verb in verbs()}
+    return {"README.md": "\n".join([*_overview(), ""])} | written
 
 
-def _overview(group: Any) -> Iterator[str]:
+def _overview() -> Iterator[str]:
     yield _HEAD
-    for title, verbs in VERBS.items():
+    for title, found in verb_groups():
         yield from (f"## {title}", "", "| verb | what it does |", "| --- | --- |")
-        for name in verbs:
-            yield f"| [{name}](applier-{name}.md) | {_line(paragraphs_of(group.commands[name])[0])} |"
+        for verb in found:
+            yield f"| [{verb.name}](applier-{verb.name}.md) | {_line(paragraphs_of(verb)[0])} |"
         yield ""
     yield from ("## Everywhere", "", *(f"- `{names}`: {_escaped(text)}" for names, text in COMMON.items()), "")
-    codes = _escaped(group.epilog.partition(": ")[2])
-    yield from ("## Exit codes", "", f"{codes} [Errors](../ERRORS.md) has them all.")
+    yield from ("## Exit codes", "", f"{_escaped(EXIT_CODES)} [Errors](../ERRORS.md) has them all.")
 
 
-def _verb(name: str, verb: Any) -> Iterator[str]:
-    yield from (f"# applier {name}", "")
+def _verb(verb: Verb) -> Iterator[str]:
+    yield from (f"# applier {verb.name}", "")
     first, *others = paragraphs_of(verb)
-    yield from (_escaped(first), "", "```text", f"applier {name} {' '.join(usage(verb))}", "```", "")
+    yield from (_escaped(first), "", "```text", f"applier {verb.name} {' '.join(usage(verb))}", "```", "")
     for paragraph in others:
         yield from ((f"```sh\n{_example(paragraph)}\n```" if paragraph.startswith("  ") else _escaped(paragraph)), "")
-    for title, entries in sections(verb):
+    for title, options in sections(verb):
         yield from (f"## {title}", "")
-        for option, value, text in entries:
-            yield f"- `{' '.join(filter(None, (option, value)))}`: {_escaped(text)}"
+        for option in options:
+            yield f"- `{f'{option.flag} {option.shown_value}'.strip()}`: {_escaped(option.full_help)}"
         yield ""
     yield f"Besides, [what all verbs take](README.md#everywhere): {', '.join(f'`{names}`' for names in COMMON)}."
 

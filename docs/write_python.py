@@ -1,8 +1,10 @@
-"""Writes PYTHON.md out of the docstrings of what is public: `python docs/write_python.py`, or `make drawing`."""
+"""Writes the signatures of verbs' functions into their source, out of the registry of options, and PYTHON.md out of the
+docstrings of what is public: `python docs/write_python.py`, or `make drawing`."""
 
 import ast
 import inspect
 import itertools
+import os
 import re
 import sys
 import textwrap
@@ -12,7 +14,9 @@ from pathlib import Path
 
 import applier
 import applier.binlog
-from applier.api import arguments
+from applier.api import arguments, public
+from applier.options import verbs
+from applier.options.option import Verb
 
 PAGE = Path(__file__).with_name("PYTHON.md")
 _HEAD = """# Python
@@ -40,6 +44,24 @@ _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTabl
           "binlog.Writer")
 _MADE = ("Snapshot", "binlog.Writer")
 """Classes of which people make objects."""
+
+
+_FUNCTIONS = {"import": "import_dump", "sql": "query"}
+"""Names of functions that are not those of their verbs."""
+
+
+def sources() -> dict[Path, str]:
+    """The files of verbs' functions, with the signatures as they should be."""
+    texts: dict[Path, str] = {}
+    for verb in vars(verbs).values():
+        function = isinstance(verb, Verb) and getattr(applier, _FUNCTIONS.get(verb.name, verb.name), None)
+        if function:
+            path = Path(inspect.getfile(inspect.unwrap(function)))
+            lines = "".join(f"    {parameter},\n" for parameter in public.parameters(verb))
+            start = f"def {function.__name__}(\n"
+            before, _, rest = texts.get(path, path.read_text()).partition(start)
+            texts[path] = f"{before}{start}{lines}) -> {rest.partition(') -> ')[2]}"
+    return texts
 
 
 def page() -> str:
@@ -134,6 +156,16 @@ def _paragraph(text: str) -> str:
     return _ARGUMENT.sub(lambda names: "- " + ", ".join(f"`{name}`" for name in _NAME.findall(names[1])) + ": ", text)
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Write the signatures, or, where these are as they should be, the page."""
+    changed = {path: text for path, text in sources().items() if path.read_text() != text}
+    for path, text in changed.items():
+        path.write_text(text)
+    if changed:
+        os.execv(sys.executable, [sys.executable, *sys.argv])
     PAGE.write_text(page())
-    sys.exit(0)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

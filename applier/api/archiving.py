@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from applier.api.arguments import PathLike, Watcher, path, watcher
-from applier.api.checked import checked
+from applier.api.arguments import PathLike, Server, Watcher, address_of, path, watcher
+from applier.api.public import public
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.jobs.archive.result import Archived
+from applier.options.verbs import ARCHIVE
 
 
-@checked
+@public(ARCHIVE)
 def archive(
-    source: str,
+    source: str | Server,
     output: PathLike,
     *,
     start_gtid: str | GtidSet | None = None,
@@ -30,18 +31,7 @@ def archive(
         archived = applier.archive("mysql://repl@db1:3306", "backup/binlogs", until_now=True)
         applier.replay("backup/binlogs", "lake/now")
 
-    source: a server, as mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, by PyMySQL, which has to be installed.
-        The password is in MYSQL_PWD of the environment, or in the option file.
-    output: the directory of the archive. On an object store it gets files when they are complete, and the last one when
-        this function ends.
-    start_gtid: where an output without binlogs begins: at the file with the first transaction that is not in this set.
-    start_file: or at this file. By default at the oldest one that the server has.
-    until_now: whether to return at the end of the log, instead of waiting for more.
-    allow_group_access: whether the group of the directory may read: new files then have the mode 0640, not 0600, and a
-        new directory 0750, not 0700.
-    defaults_file: an option file of the servers' clients: the password, TLS, and what the address leaves out.
-    stopped: asked about twice a second; the function returns after it says True.
-    progress: called with each Step; it has a note for each file that is complete.
+    {arguments}
 
     Raises UsageError for a server that cannot be asked, or is another one than the output is of; ArchiveError (1236)
     where it has purged what comes next, (1610) for an event that is damaged; ServerAnswerError for a server that breaks
@@ -51,12 +41,10 @@ def archive(
     from applier.jobs.archive.job import ArchiveOptions
     from applier.jobs.archive.job import archive as copy
     from applier.jobs.archive.output import GROUP, PRIVATE
-    from applier.jobs.server_connection import ServerAddress
 
     if start_gtid is not None and start_file is not None:
         raise UsageError("--start-gtid and --start-file both say where to begin", hint="give one of them")
-    address = ServerAddress.parse(source, None if defaults_file is None else path(defaults_file))
     gtids = GtidSet.parse(start_gtid) if isinstance(start_gtid, str) else start_gtid
-    options = ArchiveOptions(address, path(output), gtids, start_file, not until_now,
+    options = ArchiveOptions(address_of(source, defaults_file), path(output), gtids, start_file, not until_now,
                              GROUP if allow_group_access else PRIVATE)
     return copy(options, watcher(progress), stopped or (lambda: False))

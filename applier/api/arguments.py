@@ -7,6 +7,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -14,13 +15,23 @@ from applier.api.checked import shown
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating import place as places_in_logs
 from applier.errors import UsageError
-from applier.io.keys import with_keys
 from applier.io.packing import log_name
 from applier.io.progress import Progress, Silent
-from applier.option_texts import PLACES_HINT, parse_conf, parse_place, parse_places, parse_rewrites, parse_size
-from applier.options import Keys, KeyValue
+from applier.option_texts import (
+    PLACES_HINT,
+    KeyValue,
+    KeyValues,
+    parse_conf,
+    parse_place,
+    parse_places,
+    parse_rewrites,
+    parse_size,
+)
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
+
+if typing.TYPE_CHECKING:
+    from applier.jobs.server_connection import ServerAddress
 
 PathLike = str | os.PathLike[str]
 """A local path, or any URI that pyarrow.fs opens: s3://, gs://, hdfs://."""
@@ -38,6 +49,15 @@ Key = KeyValue | tuple[KeyValue, ...]
 """A value of a table's key; a tuple for a key of several columns."""
 Size = int | str
 """In bytes, or as "64M" or "1G"."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server, as mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, and an option file of the servers' clients:
+    the password, TLS, and what the address leaves out."""
+
+    url: str
+    defaults_file: PathLike | None = None
 
 
 @dataclass(frozen=True)
@@ -95,11 +115,30 @@ def paths(given: Paths) -> tuple[str, ...]:
     return (os.fspath(given),) if isinstance(given, str | os.PathLike) else tuple(path(one) for one in given)
 
 
-def logs(given: Paths, keyring: Paths | None, key_file: Paths | None, key_file_secret: PathLike | None
-         ) -> tuple[str, ...]:
-    """Paths of logs, with where their keys are. Raises UsageError for files that have no keys."""
-    return with_keys(paths(given), paths(keyring or ()), paths(key_file or ()),
-                     None if key_file_secret is None else path(key_file_secret))
+class KeyNames(TypedDict, total=False):
+    """The parts of `keys` as arguments of their own."""
+
+    keyring: Paths | None
+    key_file: Paths | None
+    key_file_secret: PathLike | None
+
+
+def address_of(server: str | Server, defaults_file: PathLike | None) -> ServerAddress:
+    """Return a server's address, given as one value or as two. Raises UsageError."""
+    from applier.jobs.server_connection import ServerAddress
+
+    if isinstance(server, Server):
+        if defaults_file is not None:
+            raise UsageError("defaults_file is given twice", hint="give it to Server(…)")
+        url, defaults_file = server.url, server.defaults_file
+    else:
+        url = server
+    return ServerAddress.parse(url, None if defaults_file is None else path(defaults_file))
+
+
+def uri(given: Any) -> str:
+    """Return the path or URI of a snapshot, given as such or as a Snapshot."""
+    return str(given.uri) if hasattr(given, "uri") else path(given)
 
 
 def table_filter(tables: Tables | None, ignore_tables: Tables | None) -> TableFilter:
@@ -129,8 +168,8 @@ def _point(given: Place | Time | str) -> places_in_logs.Place:
             return _at(given.file, given.offset)
         case BinlogPosition():
             return parse_place(given.gtid_set)
-        case GtidSet():
-            return parse_place(str(given))
+        case GtidSet() if given:
+            return places_in_logs.Place(str(given), gtid_set=given)
         case (str(name), int(offset)) if name and offset >= 0:
             return _at(log_name(name), offset)
     raise UsageError(f"{shown(given)} is not a place in a log", hint=PLACES_HINT)
@@ -180,29 +219,6 @@ def places(given: Place | Iterable[Place]) -> tuple[tuple[str, int] | str, ...]:
     return tuple(str(one.gtid_set) if one.position is None else one.position for one in found)
 
 
-@dataclass(frozen=True)
-class Bound:
-    """Where to begin or to stop, as options have it: at most one of the three is set."""
-
-    position: tuple[str, int] | None = None
-    gtid: str | None = None
-    time: float | None = None
-
-
-def stop_at(given: Place | Time | None) -> Bound:
-    """Where a replay is to stop: after a place in the log, or before a time. Raises UsageError."""
-    return Bound() if given is None else _bound(point(given))
-
-
-def bound_at(given: Place | Time | None) -> Bound:
-    """Where a part of a log begins or ends: a position, or a time. Raises UsageError for transactions."""
-    return Bound() if given is None else _bound(point(given, places_in_logs.POSITION, places_in_logs.TIME))
-
-
-def _bound(found: places_in_logs.Place) -> Bound:
-    return Bound(found.position, None if found.gtid_set is None else str(found.gtid_set), found.time)
-
-
 def chosen_gtids(given: str | GtidSet | None) -> str | None:
     """Transactions, as text. Raises UsageError for a set that does not name them."""
     if isinstance(given, GtidSet) and given.domains:
@@ -211,7 +227,7 @@ def chosen_gtids(given: str | GtidSet | None) -> str | None:
     return None if given is None else str(given)
 
 
-def keys(given: Key | list[Key] | None) -> Keys | None:
+def keys_of_rows(given: Key | list[Key] | None) -> KeyValues | None:
     """One key, or several."""
     if given is None:
         return None

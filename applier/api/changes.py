@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
-from applier.api.arguments import (
-    Key,
-    PathLike,
-    Paths,
-    Place,
-    Time,
-    Watcher,
-    bound_at,
-    chosen_gtids,
-    keys,
-    logs,
-    path,
-    stop_at,
-    watcher,
-)
-from applier.api.checked import checked
+from applier.api.arguments import Key, KeyNames, PathLike, Paths, Place, Time, Watcher, keys_of_rows, watcher
+from applier.api.job_options import options_of
+from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.binlog.events.gtid import GtidSet
+from applier.io.keys import Keys
 from applier.options import ChangesOptions
+from applier.options.verbs import CHANGES
 from applier.schema.table_filter import one_table
 
 
@@ -36,7 +25,7 @@ class Changes(Stream):
     """
 
 
-@checked
+@public(CHANGES)
 def changes(
     binlogs: Paths,
     table: str,
@@ -56,10 +45,9 @@ def changes(
     complete: bool = False,
     statements: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
-    keyring: Paths | None = None,
-    key_file: Paths | None = None,
-    key_file_secret: PathLike | None = None,
+    keys: Keys | None = None,
     progress: Watcher | None = None,
+    **flat: Unpack[KeyNames],
 ) -> Changes:
     """Read the row changes of a table from binlogs, as columns, in commit order.
 
@@ -69,39 +57,7 @@ def changes(
     >>> changes.slice(0, 1).select(["id", "status", "_gtid", "_pos"]).to_pylist()
     [{'id': 1, 'status': 'new', '_gtid': '20810cc3-e548-11f1-a5e4-02fc00000001:14', '_pos': 115895}]
 
-    binlogs: the archive.
-    table: its name, as "shop.orders".
-    columns: only these of its columns; the others are not decoded.
-    base: a snapshot that has the table's definition; changes are those after it.
-    schema: a file of CREATE TABLEs of tables that exist before the first binlog.
-    start: a position to start at, whatever comes before it and wherever the base stands; or a time, to begin with the
-        first transaction of this time or later.
-    stop: a position or a GTID set to stop after, or a time to stop before.
-    gtids: only the changes of these transactions: a set as MySQL writes it, or MariaDB's GTIDs one by one
-        ("0-1-5,0-1-7"). Of others, nothing is decoded, but for `complete`. The GTID of an XA COMMIT chooses what it
-        commits. `notes` count those that the log does not have.
-    exclude_gtids: all changes but those of these transactions. `notes` count those that the log does not have.
-    server_ids, ignore_server_ids: only the changes of transactions that come from these servers; none that come from
-        these. Of complete changes, what is left out is applied all the same.
-    key: only the changes of the row with this value of the primary key, or of the first unique key without NULLs; a
-        tuple for a key of several columns, a list for several rows. Values compare as on the server. An update that
-        gives a row another key is a change of both. Of other rows, only the key is decoded, but for `complete`. What
-        rows were while the table lacked a column of its last key, or had it with a type that made it a column of its
-        own (NAME__1), is left out, and `notes` say so.
-    define_from_log: whether the log's metadata define the table if nothing else does.
-    ignore_foreign_keys: whether to leave out what foreign keys change below the log; else that is an error.
-    complete: whether to apply the changes to what was there before, for whole rows before and after each, JSON
-        documents instead of diffs, and what foreign keys change (`_cascaded`). The table's rows are then in memory,
-        and other transactions and rows may be decoded, too.
-    statements: whether to add `_statement`: the SQL behind a change where the log has it (MySQL's with
-        binlog_rows_query_log_events, MariaDB's with binlog_annotate_row_events), else null. Changes of a
-        compressed transaction have one place in the log: with several statements it has none. A text may be long, and
-        is there once for many rows, in a dictionary: cut it before it is copied for each, as by left(_statement, 200).
-    unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
-    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
-    key_file: the keys of MariaDB's, in files of file_key_management.
-    key_file_secret: the file with the password of encrypted key files.
-    progress: called with each Step.
+    {arguments}
 
     Each change has `_change_type` (insert, update_preimage, update_postimage, delete), `_commit_version` (the total
     order of the archive's transactions), `_seq` (the order of the changes in a transaction), `_commit_timestamp`,
@@ -122,14 +78,6 @@ def changes(
     """
     from applier.jobs.changes.job import ChangeLog
 
-    begin, end = bound_at(start), stop_at(stop)
-    options = ChangesOptions(
-        logs(binlogs, keyring, key_file, key_file_secret),
-        base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
-        None if schema is None else path(schema), begin.position, end.position, end.gtid, end.time, define_from_log,
-        ignore_foreign_keys, complete, unsigned_bigint, begin.time, chosen_gtids(gtids),
-        exclude_gtids=chosen_gtids(exclude_gtids), server_ids=tuple(server_ids),
-        ignore_server_ids=tuple(ignore_server_ids))
-    log = ChangeLog(options, watcher(progress))
-    feed = log.feed(one_table(table), None if columns is None else tuple(columns), keys(key))
+    log = ChangeLog(options_of(ChangesOptions, CHANGES, locals()), watcher(progress))
+    feed = log.feed(one_table(table), None if columns is None else tuple(columns), keys_of_rows(key))
     return Changes(feed.with_statements() if statements else feed)

@@ -50,11 +50,21 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         for name, value in given.arguments.items():
             default = signature.parameters[name].default
             is_default = value is default or (type(value) is type(default) and value == default)
-            if name in hints() and not is_default:
+            if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
+                given.arguments[name] = _named(function.__name__, value, typing.get_args(hints()[name])[0])
+            elif name in hints() and not is_default:
                 given.arguments[name] = _fitted(name, value, hints()[name])
         return function(*given.args, **given.kwargs)
 
     return call
+
+
+def _named(function: str, given: dict[str, Any], kinds: type) -> dict[str, Any]:
+    """Return arguments by the names that a TypedDict has. Raises TypeError for others, as Python does."""
+    hints = typing.get_type_hints(kinds)
+    if unknown := [name for name in given if name not in hints]:
+        raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}")
+    return {name: _fitted(name, value, hints[name]) for name, value in given.items()}
 
 
 def _fitted(name: str, value: Any, hint: Any) -> Any:
@@ -85,11 +95,11 @@ def _advice(value: Any, hint: Any) -> str:
         return "decode it: give text"
     if isinstance(value, str) and value and Iterable in kinds and str not in kinds:
         return "give a list of texts, as [\"…\"]"
-    names = list(dict.fromkeys(_named(kind) for kind in kinds if kind is not type(None)))
+    names = list(dict.fromkeys(_name_of(kind) for kind in kinds if kind is not type(None)))
     return "it takes " + (f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else names[0])
 
 
-def _named(kind: Any) -> str:
+def _name_of(kind: Any) -> str:
     """Return the name of one of `_kinds`."""
     if isinstance(kind, str):
         return kind

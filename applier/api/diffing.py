@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from applier.api.arguments import (
+    KeyNames,
     PathLike,
     Paths,
     Place,
     Tables,
     Time,
     Watcher,
-    logs,
-    path,
-    stop_at,
+    point,
     table_filter,
+    uri,
     watcher,
 )
-from applier.api.checked import checked
+from applier.api.job_options import logs
+from applier.api.public import public
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import UsageError
+from applier.io.keys import Keys
 from applier.jobs.diff.result import Compared
 from applier.options import DiffOptions
+from applier.options.verbs import DIFF
 
 if TYPE_CHECKING:
     from applier.jobs.guarded_sql.repair import Repair
@@ -67,7 +70,7 @@ class Diff(Compared):
         return self.repair(definitions=definitions).statements()
 
 
-@checked
+@public(DIFF)
 def diff(
     before: PathLike | Snapshot,
     after: PathLike | Snapshot | None = None,
@@ -76,10 +79,9 @@ def diff(
     stop: Place | Time | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
-    keyring: Paths | None = None,
-    key_file: Paths | None = None,
-    key_file_secret: PathLike | None = None,
+    keys: Keys | None = None,
     progress: Watcher | None = None,
+    **flat: Unpack[KeyNames],
 ) -> Diff:
     """Find what differs between two snapshots.
 
@@ -90,16 +92,7 @@ def diff(
     >>> orders.to_pandas().query("_change_type == 'delete'")["id"].tolist()[:3]
     [574, 622, 911]
 
-    before: a snapshot.
-    after: another one; or else, give binlogs.
-    binlogs: an archive that is replayed onto the one before, in a temporary folder.
-    stop: where that replay stops: a position or a GTID set to stop after, or a time to stop before.
-    tables: only these.
-    ignore_tables: all but these.
-    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
-    key_file: the keys of MariaDB's, in files of file_key_management.
-    key_file_secret: the file with the password of encrypted key files.
-    progress: called with each Step.
+    {arguments}
 
     Rows are the same that have the same key, as the server compares keys; their values are compared byte for byte. In a
     table without a key, equal rows are the same, as often as they are there. A column that only one side has is NULL on
@@ -112,16 +105,15 @@ def diff(
     if (after is None) == (binlogs is None) or (after is not None and stop is not None):
         raise UsageError("a diff compares a snapshot with another one, or with its state after more binlogs",
                          hint="give either another snapshot, or --binlogs")
-    stop_at(stop)
+    if stop is not None:
+        point(stop)
+    archive = () if binlogs is None else logs(locals())
     filter, watch = table_filter(tables, ignore_tables), watcher(progress)
     begun = before if isinstance(before, Snapshot) else Snapshot(before)
     if after is not None:
-        ended = after.uri if isinstance(after, Snapshot) else path(after)
-        return _public(job.diff(DiffOptions(begun.uri, ended, filter), watch))
-    assert binlogs is not None
+        return _public(job.diff(DiffOptions(begun.uri, uri(after), filter), watch))
     folder = TemporaryDirectory(prefix="applier-diff-", ignore_cleanup_errors=True)
-    made = replay(logs(binlogs, keyring, key_file, key_file_secret), f"{folder.name}/after", base=begun, stop=stop,
-                  progress=watch)
+    made = replay(archive, f"{folder.name}/after", base=begun, stop=stop, progress=watch)
     return _public(job.diff(DiffOptions(begun.uri, made.snapshot.uri, filter), watch, (folder,)))
 
 

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from applier.api.arguments import (
     Key,
+    KeyNames,
     PathLike,
     Paths,
     Place,
     Time,
     Watcher,
-    keys,
-    logs,
+    keys_of_rows,
     path,
     spark_conf,
-    stop_at,
     watcher,
 )
 from applier.api.checked import checked
+from applier.api.job_options import options_of
+from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
+from applier.io.keys import Keys
 from applier.options import ChangesOptions
+from applier.options.verbs import HISTORY
 from applier.schema.table_filter import one_table
 
 if TYPE_CHECKING:
@@ -65,7 +68,7 @@ class History(Stream):
         return histories.write(self._versions, options, watcher(progress))
 
 
-@checked
+@public(HISTORY)
 def history(
     binlogs: Paths,
     table: str,
@@ -78,10 +81,9 @@ def history(
     define_from_log: bool = False,
     statements: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
-    keyring: Paths | None = None,
-    key_file: Paths | None = None,
-    key_file_secret: PathLike | None = None,
+    keys: Keys | None = None,
     progress: Watcher | None = None,
+    **flat: Unpack[KeyNames],
 ) -> History:
     """Every version of every row of a table, and from when to when it was valid.
 
@@ -92,22 +94,7 @@ def history(
     >>> made.rows, made.position
     (3643, 'binlog.000003:176495')
 
-    binlogs: the archive.
-    table: its name, as "shop.orders".
-    columns: only these of its columns.
-    key: only the versions of the row with this key, or of several rows, as `changes` takes it and leaves out what
-        lacks the key; others are not kept in memory where one key finds all rows.
-    base: a snapshot to begin with: its rows are the first versions.
-    schema: a file of CREATE TABLEs of tables that exist before the first binlog; of their rows, those are known that
-        the log changes, from the before-images of their first changes, which have to be whole.
-    stop: a position or a GTID set to stop after, or a time to stop before.
-    define_from_log: whether the log's metadata define the table if nothing else does.
-    statements: whether to add `_statement`: the SQL that began a version, where the log has it, as `changes` has it.
-    unsigned_bigint: what BIGINT UNSIGNED is: decimals, int64 (what does not fit is an error) or uint64.
-    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
-    key_file: the keys of MariaDB's, in files of file_key_management.
-    key_file_secret: the file with the password of encrypted key files.
-    progress: called with each Step.
+    {arguments}
 
     Each version has `_valid_from` and `_valid_to` (null: still valid; a base's rows were there before, it is not known
     since when), `_from_seq` and `_to_seq` (the `_commit_version` of `changes`), `_from_change` and `_to_change` (its
@@ -121,12 +108,6 @@ def history(
     from applier.jobs.changes.job import ChangeLog
     from applier.jobs.history.job import row_history
 
-    end = stop_at(stop)
-    options = ChangesOptions(
-        logs(binlogs, keyring, key_file, key_file_secret),
-        base.uri if isinstance(base, Snapshot) else None if base is None else path(base),
-        None if schema is None else path(schema), None, end.position, end.gtid, end.time, define_from_log,
-        complete=True, unsigned_bigint=unsigned_bigint)
-    log = ChangeLog(options, watcher(progress))
-    return History(row_history(log, one_table(table), None if columns is None else tuple(columns), keys(key),
+    log = ChangeLog(options_of(ChangesOptions, HISTORY, locals(), complete=True), watcher(progress))
+    return History(row_history(log, one_table(table), None if columns is None else tuple(columns), keys_of_rows(key),
                                statements=statements))

@@ -5,39 +5,45 @@ from __future__ import annotations
 from datetime import timedelta
 
 from applier.api.arguments import PathLike, Watcher, path, watcher
-from applier.api.checked import checked
+from applier.api.public import public
 from applier.jobs.lake import checking, expiring
 from applier.jobs.lake import versions as listing
 from applier.jobs.lake.checking import CheckedLake
 from applier.jobs.lake.expiring import Expired
 from applier.jobs.lake.versions import LakeVersion
+from applier.options.verbs import EXPIRE, FSCK, VERSIONS
 
 
-@checked
-def versions(lake: PathLike) -> tuple[LakeVersion, ...]:
+@public(VERSIONS)
+def versions(
+    lake: PathLike,
+) -> tuple[LakeVersion, ...]:
     """The versions of a lake, the oldest first.
 
     >>> made = applier.replay("backup", lake="lake/shop", snapshot_at=["binlog.000002:745606", "binlog.000003:176495"])
     >>> [(version.number, str(version.position)) for version in applier.versions("lake/shop")]
     [(1, 'binlog.000002:745606'), (2, 'binlog.000003:176495')]
 
-    lake: what `replay` has made.
+    {arguments}
 
     Raises SnapshotError where there is no lake, or a version cannot be read.
     """
     return listing.versions(path(lake))
 
 
-@checked
-def expire(lake: PathLike, keep: int | timedelta | str, *, dry_run: bool = False) -> Expired:
+@public(EXPIRE)
+def expire(
+    lake: PathLike,
+    keep: int | timedelta | str,
+    *,
+    dry_run: bool = False,
+) -> Expired:
     """Remove versions of a lake, the files that nothing else needs, and what runs that were killed or lost left there.
 
     >>> applier.expire("lake/shop", keep=1).versions
     (1,)
 
-    lake: what `replay` has made.
-    keep: how many versions stay, or those published since so long ago: a number, a timedelta, or "7d" (s, m, h, d, w).
-    dry_run: whether to remove nothing, and only say what would go.
+    {arguments}
 
     The latest version stays, and so do versions that a reader has a lease for or a published table stands at.
 
@@ -47,16 +53,19 @@ def expire(lake: PathLike, keep: int | timedelta | str, *, dry_run: bool = False
     return expiring.expire(path(lake), expiring.checked_keep(keep), dry_run=dry_run)
 
 
-@checked
-def fsck(lake: PathLike, *, quick: bool = False, progress: Watcher | None = None) -> CheckedLake:
+@public(FSCK)
+def fsck(
+    lake: PathLike,
+    *,
+    quick: bool = False,
+    progress: Watcher | None = None,
+) -> CheckedLake:
     """Check a lake: whether all files that its versions name are there, and as they were written.
 
     >>> applier.fsck("lake/shop").damaged
     ()
 
-    lake: what `replay` has made.
-    quick: whether to compare sizes only, and to read no file of a table.
-    progress: called with each Step.
+    {arguments}
 
     Raises SnapshotError where there is no lake. What is wrong with it is in the result, and raises nothing.
     """

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from applier.api.arguments import (
-    PathLike,
-    Paths,
-    Place,
-    Tables,
-    Time,
-    Watcher,
-    bound_at,
-    logs,
-    stop_at,
-    table_filter,
-    watcher,
-)
-from applier.api.checked import checked
+from typing import Unpack
+
+from applier.api.arguments import KeyNames, Paths, Place, Tables, Time, Watcher, watcher
+from applier.api.job_options import options_of
+from applier.api.public import public
+from applier.io.keys import Keys
 from applier.jobs.summary.result import Summary
 from applier.options import SummaryOptions
+from applier.options.verbs import SUMMARY
 
 
-@checked
+@public(SUMMARY)
 def summary(
     binlogs: Paths,
     *,
@@ -29,10 +22,9 @@ def summary(
     start: Place | Time | None = None,
     stop: Place | Time | None = None,
     top: int = 10,
-    keyring: Paths | None = None,
-    key_file: Paths | None = None,
-    key_file_secret: PathLike | None = None,
+    keys: Keys | None = None,
     progress: Watcher | None = None,
+    **flat: Unpack[KeyNames],
 ) -> Summary:
     """Sum up what binlogs did: the largest transactions, rows by table, kind and time, DDL, and who.
 
@@ -46,16 +38,7 @@ def summary(
     ['shop.order_items', 'shop.orders', 'shop.carts']
     >>> page = summary.to_html()
 
-    binlogs: the archive, of which rows are counted and not decoded; no schema is needed.
-    tables: only these.
-    ignore_tables: all but these.
-    start: a position to start at, or the time of the first transactions that count.
-    stop: a position or a GTID set to stop after, or a time to stop before.
-    top: how many of the largest transactions are listed.
-    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
-    key_file: the keys of MariaDB's, in files of file_key_management.
-    key_file_secret: the file with the password of encrypted key files.
-    progress: called with each Step.
+    {arguments}
 
     Memory is bounded by the number of tables, and by the largest transaction.
 
@@ -63,8 +46,4 @@ def summary(
     """
     from applier.jobs.summary.job import summarize
 
-    begin, end = bound_at(start), stop_at(stop)
-    return summarize(SummaryOptions(
-        logs(binlogs, keyring, key_file, key_file_secret), table_filter(tables, ignore_tables),
-        start_position=begin.position, start_datetime=begin.time,
-        stop_position=end.position, stop_gtid=end.gtid, stop_datetime=end.time, top=top), watcher(progress))
+    return summarize(options_of(SummaryOptions, SUMMARY, locals()), watcher(progress))

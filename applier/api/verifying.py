@@ -6,18 +6,35 @@ import time
 from dataclasses import replace
 from functools import partial
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from applier.api.arguments import PathLike, Paths, Place, Tables, Watcher, logs, path, paths, table_filter, watcher
+from applier.api.arguments import (
+    KeyNames,
+    PathLike,
+    Paths,
+    Place,
+    Server,
+    Tables,
+    Watcher,
+    address_of,
+    paths,
+    table_filter,
+    uri,
+    watcher,
+)
 from applier.api.changes import changes
-from applier.api.checked import checked
+from applier.api.job_options import logs
+from applier.api.public import public
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import ApplierError, UsageError
+from applier.io.keys import Keys
 from applier.jobs.verify import statements
-from applier.jobs.verify.plan import Hash, plan
+from applier.jobs.verify.plan import plan
 from applier.jobs.verify.result import DifferentTable, ServerComparison
 from applier.option_texts import parse_rewrites
+from applier.options.option import ADVANCED, READ
+from applier.options.verbs import REPLAY, VERIFY, VERIFY_SQL
 from applier.plan.stops.stop_position import StopNotReached
 from applier.snapshot import manifest
 
@@ -26,15 +43,16 @@ if TYPE_CHECKING:
 
 _ATTEMPTS, _SECONDS_BETWEEN = 10, 1.0
 """How often an archive that is being written is read again until it has what the server has."""
-_KEPT_OPTIONS = ("tables", "ignore_tables", "exec_mode", "type_conversions", "on_statement", "define_from_log",
-                 "system_time_zone", "lower_case_table_names")
+_KEPT_OPTIONS = ["tables", "ignore_tables", *(option.name for option in REPLAY.options if option.recorded
+                                              and option.group in (ADVANCED, READ))]
+"""Those that hold for any replay of a log, not for one up to a place."""
 
 
-@checked
+@public(VERIFY_SQL)
 def verify_sql(
     snapshot: PathLike | Snapshot,
     *,
-    hash: Hash = "crc32",
+    hash: Literal["crc32", "sha2"] = "crc32",
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
 ) -> str:
@@ -45,10 +63,7 @@ def verify_sql(
     >>> sql.splitlines()[2]
     'SET NAMES utf8mb4;'
 
-    snapshot: a snapshot.
-    hash: what is summed up: CRC32, or 60 bits of SHA-256 ("sha2"), which takes several times as long here.
-    tables: only these.
-    ignore_tables: all but these.
+    {arguments}
 
     All is read in one transaction, so that tables of InnoDB are seen in one state. Have the client print a row a line,
     with tabs between values, as `mysql --batch` does.
@@ -56,50 +71,32 @@ def verify_sql(
     Raises UsageError where no table is chosen, SnapshotError for a file that is missing or damaged, SchemaError for a
     name that a client of another character set than UTF-8 could misread.
     """
-    loaded = manifest.load(_uri(snapshot))
+    loaded = manifest.load(uri(snapshot))
     chosen = plan(loaded, table_filter(tables, ignore_tables), hash)
     return statements.file_of(statements.sums(chosen))
 
 
-@checked
+@public(VERIFY)
 def verify(
     snapshot: PathLike | Snapshot,
     against: Paths | None = None,
     *,
-    server: str | None = None,
+    server: str | Server | None = None,
     defaults_file: PathLike | None = None,
     binlogs: Paths | None = None,
-    hash: Hash = "crc32",
+    hash: Literal["crc32", "sha2"] = "crc32",
     rows: int = 20,
     for_repair: bool = False,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
-    keyring: Paths | None = None,
-    key_file: Paths | None = None,
-    key_file_secret: PathLike | None = None,
+    keys: Keys | None = None,
     progress: Watcher | None = None,
+    **flat: Unpack[KeyNames],
 ) -> ServerComparison:
     """Compare a snapshot with a server's tables: with a server that is asked, or with what a client printed of its
     answers to `verify_sql`.
 
-    snapshot: a snapshot.
-    against: files with what the client printed; "-" is stdin. One with the rows of ranges that differ, which
-        `ServerComparison.rows_sql` asks for, may follow the one with the sums.
-    server: a server to ask, as mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, by PyMySQL, which has to be
-        installed. The password is in MYSQL_PWD of the environment, or in the option file.
-    defaults_file: an option file of the servers' clients: the password, TLS, and what the address leaves out.
-    binlogs: an archive that leads from the snapshot to where the server stands: the snapshot is replayed to exactly
-        there, in a temporary folder, and rows that differ have their `last_change`.
-    hash: as `verify_sql` had it.
-    rows: how many rows of each table that differs are named; with `against`, if their ranges' rows are there.
-    for_repair: with `server`: fetch the values of all rows that differ, so that `ServerComparison.repair()` has the
-        statements that make the server's rows those of the snapshot.
-    tables: as `verify_sql` had it, or only these.
-    ignore_tables: as `verify_sql` had it, or all but these.
-    keyring: the keys of MySQL's encrypted binlogs, in files of component_keyring_file or keyring_file.
-    key_file: the keys of MariaDB's, in files of file_key_management.
-    key_file_secret: the file with the password of encrypted key files.
-    progress: called with each Step.
+    {arguments}
 
     A server is seen in one state while others write: MySQL holds back commits while that state is
     taken (FLUSH TABLES WITH READ LOCK, which needs RELOAD), MariaDB nothing.
@@ -122,18 +119,17 @@ def verify(
                          hint="give --server")
     if against is not None and not paths(against):
         raise UsageError("against names no file", hint="give the file with the answers that a client printed")
-    loaded, watch, filter = manifest.load(_uri(snapshot)), watcher(progress), table_filter(tables, ignore_tables)
+    loaded, watch, filter = manifest.load(uri(snapshot)), watcher(progress), table_filter(tables, ignore_tables)
     compiling.ensure("verify against a server", watch)
     if against is not None:
         return compare_with_answers(plan(loaded, filter, hash), paths(against), rows, watch)
-    from applier.jobs.server_connection import ServerAddress
     from applier.jobs.verify.live import compare_live
-    from applier.jobs.verify.server import Server
+    from applier.jobs.verify.server import Server as AskedServer
 
     assert server is not None
-    address = ServerAddress.parse(server, None if defaults_file is None else path(defaults_file))
-    archive = None if binlogs is None else logs(binlogs, keyring, key_file, key_file_secret)
-    with TemporaryDirectory(prefix="applier-verify-") as folder, Server(address) as asked:
+    archive = None if binlogs is None else logs(locals())
+    address = address_of(server, defaults_file)
+    with TemporaryDirectory(prefix="applier-verify-") as folder, AskedServer(address) as asked:
         lead = None if archive is None else partial(_lead, archive, folder, watch)
         found = compare_live(loaded, asked, lead, filter, hash, rows, watch, for_repair=for_repair)
     return found if archive is None else replace(found, different=tuple(
@@ -188,7 +184,3 @@ def _with_last_changes(binlogs: tuple[str, ...], base: str, table: DifferentTabl
     except ApplierError:
         return table
     return with_last_changes(table, feed.select([*names, *FEED]))
-
-
-def _uri(snapshot: PathLike | Snapshot) -> str:
-    return snapshot.uri if isinstance(snapshot, Snapshot) else path(snapshot)

@@ -12,6 +12,7 @@ __all__ = ["archive", "events", "locating", "outline", "rows"]
 if TYPE_CHECKING:
     from applier.api.building import Writer as Writer
     from applier.binlog.archive.reader import EventReader
+    from applier.io.keys import Keys
 
 
 def __getattr__(name: str) -> object:
@@ -21,12 +22,11 @@ def __getattr__(name: str) -> object:
     return import_module("applier.api.building").Writer
 
 
-def open(*paths: str, keyring: Sequence[str] = (), key_file: Sequence[str] = (),
+def open(*paths: str, keys: "Keys | None" = None, keyring: Sequence[str] = (), key_file: Sequence[str] = (),
          key_file_secret: str | None = None) -> "EventReader":
     """The events of binlogs in their order. Each path is a file, a directory, an index file or a glob, local or a URI.
 
-    `keyring` are files with the keys of MySQL's encrypted binlogs, `key_file` with those of MariaDB's;
-    `key_file_secret` is the file with the password of these.
+    `keys` says where the keys of encrypted binlogs are; `keyring`, `key_file` and `key_file_secret` are taken, too.
 
     An event has the fields of its header (`file`, `position`, `size`, `end_log_pos`, `type`, `name`, `timestamp`,
     `server_id`, `flags`, `group_id`), `body` (its bytes), and `content`: its fields, parsed when they are first asked
@@ -43,6 +43,6 @@ def open(*paths: str, keyring: Sequence[str] = (), key_file: Sequence[str] = (),
     after the events before the damage.
     """
     from applier.binlog.archive.reader import open_reader
-    from applier.io.keys import with_keys
+    from applier.io.keys import Keys
 
-    return open_reader(with_keys(paths, keyring, key_file, key_file_secret))
+    return open_reader((keys or Keys(keyring, key_file, key_file_secret)).of(paths))

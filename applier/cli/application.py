@@ -1,96 +1,134 @@
-"""The command line as a whole; each module of verbs adds its own to it."""
+"""The command line: the decorator `verb` registers a function as a verb, with the options that the registry lists.
 
-from enum import StrEnum
-from typing import Annotated
+All verbs have -h, --help-all, -q and -v, and help by groups.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from applier import __version__
-from applier.cli.verbs import Application, Verbs
+from applier.cli import help_pages
+from applier.cli.loudness import Loudness, choose
+from applier.options import check_engine
+from applier.options.option import REQUIRED, Option, Verb
 
-app = Application(
-    name="applier", cls=Verbs, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
-    rich_markup_mode=None, context_settings={"help_option_names": ["--help", "-h"]},
-    help="Turns binlogs of MySQL or MariaDB into exact Parquet snapshots, at any time.",
-    epilog="Exit codes: 0 done; 1 it stopped as a replica would; 2 bad usage or input.",
-)
-
-
-class Engine(StrEnum):
-    """Where tasks run."""
-
-    auto = "auto"
-    local = "local"
-    spark = "spark"
+Context = Any
+"""typer's own class of contexts; it does not say which one."""
 
 
-EngineOption = Annotated[Engine, typer.Option(
-    help="Where tasks run. "
-         "local: threads of this process; spark: Spark's tasks; auto: spark where --master names one, where files are "
-         "far, or where the work takes longer than Spark's start.")]
-MasterOption = Annotated[str | None, typer.Option(
-    metavar="URL", help="Spark master, as spark://host:7077, or a Spark Connect server, as sc://host:15002. "
-    "Default: all cores of this machine.")]
-ConfOption = Annotated[list[str] | None, typer.Option(
-    "--conf", metavar="NAME=VALUE", help="A setting of Spark, as spark.executor.memory=2g; may be given several "
-    "times. It wins over spark-defaults.conf.")]
+class _Common:
+    """Adds the options that all verbs have, which may also precede a verb."""
+
+    _common: tuple[TyperOption, ...] = ()
+
+    def get_params(self, ctx: Context) -> list[Any]:
+        """Return the command's own options, --help, and the common ones."""
+        own: list[Any] = super().get_params(ctx)  # type: ignore[misc]  # of TyperCommand or TyperGroup
+        self._common = self._common or _common(own[-1])
+        return [*own, *self._common]
 
 
-class UnsignedBigint(StrEnum):
-    """What files have for BIGINT UNSIGNED."""
+class Command(_Common, TyperCommand):
+    """One verb, as typer knows it."""
 
-    decimal = "decimal"
-    long = "long"
-    uint64 = "uint64"
+    verb: Verb
+
+    def format_usage(self, ctx: Context, formatter: Any) -> None:
+        """The line that --help begins with, and that errors of usage show."""
+        formatter.write_usage(ctx.command_path, " ".join(help_pages.usage(self.verb)))
+
+    def format_help(self, ctx: Context, formatter: Any) -> None:
+        """The first screen."""
+        formatter.write(help_pages.first_screen(self.verb, help_pages.width()))
+
+    def whole_help(self) -> str:
+        """All that there is to say."""
+        return help_pages.whole(self.verb, help_pages.width())
 
 
-class Route(StrEnum):
-    """How a unit of work gets its row changes."""
+class Commands(_Common, TyperGroup):
+    """All verbs."""
 
-    auto = "auto"
-    walk = "walk"
-    shuffle = "shuffle"
+    def format_help(self, ctx: Context, formatter: Any) -> None:
+        """The verbs by what they are for."""
+        formatter.write(help_pages.overview())
+
+    def whole_help(self) -> str:
+        """The verbs, then all of each."""
+        return "\n".join([help_pages.overview(), *(help_pages.whole(verb, help_pages.width())
+                                                   for verb in help_pages.verbs())])
 
 
-RouteOption = Annotated[Route, typer.Option(
-    help="How tasks get their changes. "
-         "walk: each task reads the binlogs for its own tables; shuffle: binlogs are decoded once and changes are sent "
-         "to the tasks; auto: the cheaper of the two.")]
-UnsignedBigintOption = Annotated[UnsignedBigint | None, typer.Option(
-    help="What BIGINT UNSIGNED is in files: decimal, of 20 digits; long, where a value from 2^63 on stops the replay; "
-         "uint64, which not every reader has. By default as in --base, or decimal.")]
-PassBytesOption = Annotated[str | None, typer.Option(
-    metavar="SIZE", help="Replay about this much log at a time, as 500G: each pass goes on from what the one before "
-    "made, which bounds memory and temporary disk. The snapshot holds the same. By default as much as this machine "
-    "has room for.")]
-SnapshotAtOption = Annotated[list[str] | None, typer.Option(
-    metavar="FILE:POS,...|SET", help="Several snapshots in one pass: one at each of these positions, as "
-    "--stop-position takes them, or where this GTID set is complete. --output is then the folder that holds them, each "
-    "named after its position, for example binlog.000003-1234. May be given several times.")]
-LakeOption = Annotated[str | None, typer.Option(
-    metavar="LAKE", help="Make the next version of this lake, not --output: a folder whose versions share the files "
-    "that did not change. A replay goes on from the latest version; a new lake is made.")]
-StopPositionOption = Annotated[str | None, typer.Option(
-    metavar="FILE:POS", help="Event groups that end at or before this position.")]
-StopGtidOption = Annotated[str | None, typer.Option(
-    metavar="SET", help="Stop after the group that completes this GTID set.")]
-StopDatetimeOption = Annotated[str | None, typer.Option(
-    metavar="TIME", help="Stop before the first group of this time or later: '2026-03-14 10:30:00' (local time), "
-    "with an offset ('2026-03-14T10:30:00+02:00') or UTC behind it; or so long ago (-90s, -5m, -1h, -2d, -1w).")]
-AsOfOption = Annotated[str | None, typer.Option(
-    metavar="PLACE", help="The last version that stands at or before this place in the log: a GTID set, FILE:POS, or a "
-    "time as --stop-datetime takes it.")]
-ExcludeGtidsOption = Annotated[str | None, typer.Option(
-    metavar="SET", help="Leave these transactions out, as a replica does whose gtid_executed has them: UUID:1-5,..., "
-    "or 0-1-5,0-1-7. What depends on them stops the replay, or is listed in idempotent mode. The snapshot says what it "
-    "lacks.")]
-ServerIdsOption = Annotated[list[str] | None, typer.Option(
-    "--server-ids", "--server-id", metavar="N,...", help="Only transactions that come from these servers.")]
-IgnoreServerIdsOption = Annotated[list[str] | None, typer.Option(
-    metavar="N,...", help="No transactions that come from these servers, as IGNORE_SERVER_IDS of CHANGE REPLICATION "
-    "SOURCE.")]
-DefineFromLogOption = Annotated[bool, typer.Option(
-    "--define-from-log", help="Define tables that nothing else defines by the log's metadata, as `replay` does.")]
+app = typer.Typer(
+    name="applier", cls=Commands, add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False,
+    rich_markup_mode=None, context_settings={"help_option_names": ["--help", "-h"]})
+
+
+def verb(verb: Verb) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return a decorator that registers a function as a verb. The function gets arguments by their Python names; its
+    docstring is the beginning of the help."""
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @wraps(function)
+        def run(**given: Any) -> None:
+            arguments = verb.parsed(given)
+            if "engine" in arguments:
+                check_engine(arguments["engine"], arguments["master"], arguments["conf"] or {})
+            function(**arguments)
+
+        parameters = [_parameter(option) for option in verb.given]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # what typer reads
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        app.command(name=verb.name, cls=type(verb.name, (Command,), {"verb": verb}))(run)
+        help_pages.TEXTS[verb.name] = inspect.cleandoc(function.__doc__ or "")
+        return function
+
+    return decorate
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    """Return an option as a parameter for typer."""
+    kind, default = option.kind, option.on_command_line
+    typed: Any = Literal[kind.choices] if kind.choices else list[str] if kind.many else kind.typed
+    is_required = default is REQUIRED
+    if not is_required and (kind.many or default in (None, ())):
+        typed, default = typed | None, None
+    if option.is_argument:
+        info = typer.Argument(metavar=option.shown_value, help=option.help, hidden=option.hidden)
+    else:
+        names = [option.names[0] + f"/{option.off}" * bool(option.off), *option.names[1:]]
+        info = typer.Option(*names, metavar=option.value or kind.value or None, help=option.help, min=kind.least,
+                            hidden=option.hidden)
+    return inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, annotation=Annotated[typed, info],
+                             default=inspect.Parameter.empty if is_required else default)
+
+
+def _common(help_option: Any) -> tuple[TyperOption, ...]:
+    """The options that all verbs have beside --help."""
+    return (
+        _flag(help_option, ["--help-all"], _print_whole_help),
+        _flag(help_option, ["-q", "--quiet"], lambda ctx: choose(Loudness.QUIET)),
+        _flag(help_option, ["-v", "--verbose"], lambda ctx: choose(Loudness.VERBOSE)),
+    )
+
+
+def _flag(like: Any, names: list[str], act: Callable[[Context], None]) -> TyperOption:
+    def seen(ctx: Context, option: TyperOption, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            act(ctx)
+
+    return TyperOption(param_decls=names, is_flag=True, expose_value=False, is_eager=True, callback=seen,
+                       type_descriptor=like.type_descriptor)
+
+
+def _print_whole_help(ctx: Context) -> None:
+    print(ctx.command.whole_help(), end="")
+    raise typer.Exit
 
 
 @app.callback(invoke_without_command=True)

@@ -6,9 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from applier.binlog.locating.groups import Group
@@ -18,8 +16,6 @@ if TYPE_CHECKING:
     from applier.jobs.verify.files import Verified
     from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
     from applier.snapshot.manifest import Snapshot
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
 def print_json(document: object) -> None:

@@ -6,18 +6,14 @@
 import sys
 from pathlib import Path
 
-import typer
-
-from applier.cli.application import app
 from applier.cli.completions import completions
 from applier.cli.man_pages import manual
 
 
 def write(share: Path) -> None:
     """Write all of them below this folder."""
-    group = typer.main.get_command(app)
-    pages = {f"man/man1/{name}": text for name, text in manual(group).items()}
-    for path, text in (pages | completions(group)).items():
+    pages = {f"man/man1/{name}": text for name, text in manual().items()}
+    for path, text in (pages | completions()).items():
         file = share / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from applier.cli.application import app
-from applier.cli.documents import Json, print_json
+from applier.cli.application import verb
+from applier.cli.documents import print_json
+from applier.options.verbs import EXPIRE, FSCK, VERSIONS
 
 if TYPE_CHECKING:
     from applier.jobs.lake.versions import LakeVersion
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 Lake = Annotated[str, typer.Argument(metavar="LAKE", help="What `replay --lake` made.")]
 
 
-@app.command()
-def versions(lake: Lake, json: Json = False) -> None:
+@verb(VERSIONS)
+def versions(*, lake: str, json: bool) -> None:
     """Print the versions of a lake: where each stands, what it holds, and how much of it is new.
 
         applier versions /lake/shop
@@ -40,15 +41,8 @@ def versions(lake: Lake, json: Json = False) -> None:
     grid.print(result_console())
 
 
-@app.command()
-def expire(
-    lake: Lake,
-    keep: Annotated[str, typer.Option(
-        metavar="N|TIME", help="How many versions stay, or those published since so long ago: 10, or 90s, 30m, 12h, "
-                               "7d, 4w. The latest stays in any case.")],
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Remove nothing, and print what would go.")] = False,
-    json: Json = False,
-) -> None:
+@verb(EXPIRE)
+def expire(*, lake: str, keep: str, dry_run: bool, json: bool) -> None:
     """Remove versions of a lake, the files that nothing else needs, and what dead runs left.
 
     Versions that a reader has a lease for, or a published table stands at, stay, with their files. Files that no
@@ -75,12 +69,8 @@ def expire(
         print_note("a run is at work there: files that no version names are left for the next time")
 
 
-@app.command()
-def fsck(
-    lake: Lake,
-    quick: Annotated[bool, typer.Option("--quick", help="Compare sizes only, and read no file of a table.")] = False,
-    json: Json = False,
-) -> None:
+@verb(FSCK)
+def fsck(*, lake: str, quick: bool, json: bool) -> None:
     """Check a lake: whether all files that its versions name are there, and as they were written.
 
     Prints a line for each thing that is wrong, and exits with 1 if there is one. Strays, which no version names, are no

@@ -2,19 +2,18 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from applier import __version__
-from applier.cli.groups import VERBS
-from applier.cli.help_pages import COMMON, paragraphs_of, sections, usage
+from applier.cli.help_pages import COMMON, EXIT_CODES, WHAT, paragraphs_of, sections, usage, verb_groups, verbs
+from applier.options.option import Verb
 
 
-def manual(group: Any) -> dict[str, str]:
+def manual() -> dict[str, str]:
     """All pages, by the names of their files."""
-    pages = {"applier.1": _page("applier", "exact Parquet snapshots of MySQL's and MariaDB's tables", _overview(group))}
-    for name, verb in group.commands.items():
+    pages = {"applier.1": _page("applier", "exact Parquet snapshots of MySQL's and MariaDB's tables", _overview())}
+    for verb in verbs():
         first = paragraphs_of(verb)[0].replace("\n", " ")
-        pages[f"applier-{name}.1"] = _page(f"applier-{name}", first.rstrip("."), _verb(name, verb, group.epilog))
+        pages[f"applier-{verb.name}.1"] = _page(f"applier-{verb.name}", first.rstrip("."), _verb(verb))
     return pages
 
 
@@ -24,17 +23,17 @@ def _page(name: str, what: str, lines: Iterator[str]) -> str:
     return "\n".join([*head, *lines, ""])
 
 
-def _overview(group: Any) -> Iterator[str]:
-    yield from (".SH SYNOPSIS", ".B applier", "VERB [OPTIONS]", ".SH DESCRIPTION", _roff(group.help))
-    for title, verbs in VERBS.items():
+def _overview() -> Iterator[str]:
+    yield from (".SH SYNOPSIS", ".B applier", "VERB [OPTIONS]", ".SH DESCRIPTION", _roff(WHAT))
+    for title, found in verb_groups():
         yield f".SS {_roff(title)}"
-        for name, text in verbs.items():
-            yield from (".TP", f".BR applier\\-{_roff(name)} (1)", _roff(text))
-    yield from (".SH OPTIONS", *_everywhere(), *_exit_status(group.epilog))
+        for verb in found:
+            yield from (".TP", f".BR applier\\-{_roff(verb.name)} (1)", _roff(verb.summary))
+    yield from (".SH OPTIONS", *_everywhere(), *_exit_status())
 
 
-def _verb(name: str, verb: Any, exit_codes: str) -> Iterator[str]:
-    yield from (".SH SYNOPSIS", f".B applier {_roff(name)}", _roff(" ".join(usage(verb))), ".SH DESCRIPTION")
+def _verb(verb: Verb) -> Iterator[str]:
+    yield from (".SH SYNOPSIS", f".B applier {_roff(verb.name)}", _roff(" ".join(usage(verb))), ".SH DESCRIPTION")
     for paragraph in paragraphs_of(verb):
         yield ".PP"
         if paragraph.startswith("  "):
@@ -42,12 +41,13 @@ def _verb(name: str, verb: Any, exit_codes: str) -> Iterator[str]:
         else:
             yield _roff(paragraph.replace("\n", " "))
     yield ".SH OPTIONS"
-    for title, entries in sections(verb):
+    for title, options in sections(verb):
         yield f".SS {title}"
-        for option, value, text in entries:
-            names = f".BI {_roff(option)} \" {_roff(value)}\"" if option else f".I {_roff(value)}"
-            yield from (".TP", names, _roff(text))
-    yield from (".SS Everywhere", *_everywhere(), *_exit_status(exit_codes), ".SH SEE ALSO", ".BR applier (1)")
+        for option in options:
+            value = _roff(option.shown_value)
+            names = f".BI {_roff(option.flag)} \" {value}\"" if option.flag else f".I {value}"
+            yield from (".TP", names, _roff(option.full_help))
+    yield from (".SS Everywhere", *_everywhere(), *_exit_status(), ".SH SEE ALSO", ".BR applier (1)")
 
 
 def _everywhere() -> Iterator[str]:
@@ -55,8 +55,8 @@ def _everywhere() -> Iterator[str]:
         yield from (".TP", f".B {_roff(names)}", _roff(text))
 
 
-def _exit_status(text: str) -> Iterator[str]:
-    yield from (".SH EXIT STATUS", _roff(text.partition(": ")[2]))
+def _exit_status() -> Iterator[str]:
+    yield from (".SH EXIT STATUS", _roff(EXIT_CODES))
 
 
 def _roff(text: str) -> str:

@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from applier.cli.application import app
+from applier.cli.application import verb
+from applier.options.verbs import PUBLISH
 
 if TYPE_CHECKING:
     from applier.jobs.publish.result import Published
 
 
-@app.command()
-def publish(
-    snapshot: Annotated[str, typer.Argument(
-        metavar="SNAPSHOT", help="What `replay` or `import` made; of a lake, its latest version.")],
-    iceberg: Annotated[str | None, typer.Option(
-        metavar="CATALOG", help="A catalog of Iceberg: sqlite:////DIR/catalog.db, another database's uri as SQLAlchemy "
-                                "takes it, http:// of a REST catalog, or a name out of .pyiceberg.yaml.")] = None,
-    delta: Annotated[str | None, typer.Option(
-        metavar="DIR", help="A directory, local or s3://, that gets a Delta table DB/TABLE for each, with the "
-                            "snapshot's files linked or copied into it.")] = None,
-    change_data: Annotated[bool, typer.Option(
-        "--change-data", help="With --delta: tables have a change data feed from now on.")] = False,
-    warehouse: Annotated[str | None, typer.Option(
-        metavar="DIR", help="Where the catalog's own files go; by default beside a SQLite database, or as the catalog "
-                            "has it.")] = None,
-    tables: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
-    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
-) -> None:
+@verb(PUBLISH)
+def publish(**arguments: Any) -> None:
     """Bring the tables of a lake to where a snapshot's are, without writing a row: its own files are registered.
 
     A later snapshot of the same line replaces files that changed, and only these, and tables that were dropped go. In
@@ -43,8 +25,7 @@ def publish(
     """
     from applier.api.publishing import publish as published
 
-    _tell(published(snapshot, iceberg=iceberg, delta=delta, change_data=change_data, warehouse=warehouse,
-                    tables=tables, ignore_tables=ignore_tables))
+    _tell(published(**arguments))
 
 
 def _tell(published: Published) -> None:

@@ -6,27 +6,16 @@ import io
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from enum import StrEnum
 from functools import partial
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from applier.cli.application import AsOfOption, app
+from applier.cli.application import verb
 from applier.cli.snapshots import version_of
+from applier.options.verbs import SQL
 
 if TYPE_CHECKING:
     import duckdb
-
-
-class ResultFormat(StrEnum):
-    """How the rows of a query are written."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    parquet = "parquet"
 
 
 _MOST_ROWS = 200
@@ -36,20 +25,9 @@ _END = "\n\n"
 """What DuckDB writes before it shows the query again."""
 
 
-@app.command()
-def sql(
-    place: Annotated[str, typer.Argument(
-        metavar="PLACE", help="A snapshot, a lake, or the directory of `history` or of `changes --format parquet`.")],
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="A query in DuckDB's SQL; - reads it from stdin.")],
-    as_of: AsOfOption = None,
-    also: Annotated[list[str] | None, typer.Option(
-        metavar="NAME=PLACE", help="Another place, whose tables are NAME.DB.TABLE. It may be repeated.")] = None,
-    format: Annotated[ResultFormat, typer.Option(
-        help=f"How rows are written. table: the first {_MOST_ROWS}, to read; json: a line for each; csv: with a "
-             "header; parquet: a file.")] = ResultFormat.table,
-    output: Annotated[str | None, typer.Option(
-        metavar="FILE", help="The file to write; json and csv go to stdout without it.")] = None,
-) -> None:
+@verb(SQL)
+def sql(*, place: str, sql: str, as_of: str | None, also: dict[str, str] | None, format: str,
+        output: str | None) -> None:
     """Query a snapshot, a lake as of any version, a history or changes in SQL, with DuckDB (pip install duckdb).
 
     A table is DB.TABLE, or TABLE where no other database has one of its name.
@@ -64,15 +42,15 @@ def sql(
     from applier.io.new_output import new_output
     from applier.io.printable import print_lines, printable
 
-    if (format is ResultFormat.table) != (output is None) and format in (ResultFormat.table, ResultFormat.parquet):
-        raise UsageError(f"--format {format.value} goes to {'a file' if output is None else 'the terminal'}",
+    if (format == "table") != (output is None) and format in ("table", "parquet"):
+        raise UsageError(f"--format {format} goes to {'a file' if output is None else 'the terminal'}",
                          hint="give --output FILE" if output is None else "choose another format, or no --output")
-    text = sys.stdin.read() if query == "-" else query
+    text = sys.stdin.read() if sql == "-" else sql
     with _errors_of_duckdb(place):
-        found = ask(version_of(place, as_of), text, also=_places(also or []))
+        found = ask(version_of(place, as_of), text, also=also)
         if found is None:
             raise UsageError("this statement has no rows", hint="give a query: SELECT … or FROM …")
-        if format is ResultFormat.table:
+        if format == "table":
             print_lines(f"{printable(line)}\n" for line in _table(found))
         elif output is None:
             with TemporaryDirectory(prefix="applier-sql-") as folder:  # DuckDB writes to files alone
@@ -82,20 +60,6 @@ def sql(
         else:
             with new_output(output) as unfinished:
                 _write(found, format, unfinished)
-
-
-def _places(texts: list[str]) -> dict[str, str]:
-    """The places of --also by their names."""
-    from applier.errors import UsageError
-
-    places: dict[str, str] = {}
-    for text in texts:
-        name, equals, place = text.partition("=")
-        if not equals or not place or name in places:
-            raise UsageError(f"--also {text}: it is not NAME=PLACE, each name once",
-                             hint="--also before=/lake/yesterday")
-        places[name] = place
-    return places
 
 
 def _table(rows: duckdb.DuckDBPyRelation) -> list[str]:
@@ -108,10 +72,10 @@ def _table(rows: duckdb.DuckDBPyRelation) -> list[str]:
     return drawn.getvalue().rstrip("\n").split("\n")
 
 
-def _write(rows: duckdb.DuckDBPyRelation, format: ResultFormat, path: str) -> None:
-    if format is ResultFormat.parquet:
+def _write(rows: duckdb.DuckDBPyRelation, format: str, path: str) -> None:
+    if format == "parquet":
         rows.write_parquet(path, compression="zstd")
-    elif format is ResultFormat.csv:
+    elif format == "csv":
         rows.write_csv(path, header=True)
     else:
         target = path.replace("'", "''")

@@ -1,30 +1,15 @@
 """`applier status`, `report`, `views`: what a snapshot holds, how it was made, and ways to look at it."""
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Any
 
-import typer
-
-from applier.cli.application import AsOfOption, app
-from applier.cli.documents import Json, print_json, report_document, status_document
+from applier.cli.application import verb
+from applier.cli.documents import print_json, report_document, status_document
 from applier.errors import UsageError
+from applier.options.verbs import REPORT, STATUS, VIEWS
 
 
-@app.command()
-def status(
-    snapshot: Annotated[str | None, typer.Argument(
-        metavar="[SNAPSHOT]", help="A snapshot that `replay` made, or a lake.")] = None,
-    as_of: AsOfOption = None,
-    iceberg: Annotated[str | None, typer.Option(
-        metavar="CATALOG", help="Instead of a snapshot: a catalog of Iceberg, as `publish` takes it.")] = None,
-    delta: Annotated[str | None, typer.Option(
-        metavar="DIR", help="Instead of a snapshot: a directory with tables of Delta, as `publish` takes it.")] = None,
-    tables: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only these tables of a catalog.")] = None,
-    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
-    definitions: Annotated[bool, typer.Option("--definitions", help="With the CREATE TABLE of each table.")] = False,
-    json: Json = False,
-) -> None:
+@verb(STATUS)
+def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: bool, **published: Any) -> None:
     """Print the position of a snapshot, and what is in it; or where published tables stand, and by which snapshot of
     Iceberg or version of Delta a reader finds each.
 
@@ -39,9 +24,9 @@ def status(
     from applier.snapshot.shards import columns_of
 
     if snapshot is None:
-        _print_published(iceberg, delta, as_of, tables, ignore_tables, json=json)
+        _print_published(json, as_of=as_of, **published)
         return
-    if iceberg is not None or delta is not None or tables or ignore_tables:
+    if any(published.values()):
         raise UsageError("both a snapshot and published tables are given",
                          hint="name a snapshot or a lake, or give --iceberg or --delta, with --tables")
     loaded = manifest.load(version_of(snapshot, as_of))
@@ -60,27 +45,21 @@ def version_of(uri: str, as_of: str | None) -> str:
     return uri if as_of is None else version_as_of(uri, parse_place(as_of))
 
 
-def _print_published(iceberg: str | None, delta: str | None, as_of: str | None, tables: list[str] | None,
-                     ignore_tables: list[str] | None, *, json: bool) -> None:
+def _print_published(json: bool, **arguments: Any) -> None:
     import dataclasses
 
     from applier.api.publishing import published
     from applier.cli.status import print_published
 
-    found = published(iceberg=iceberg, delta=delta, as_of=as_of, tables=tables, ignore_tables=ignore_tables)
+    found = published(**arguments)
     if json:
         print_json(dataclasses.asdict(found))
     else:
-        print_published(found, "snapshot" if delta is None else "version")
+        print_published(found, "snapshot" if arguments["delta"] is None else "version")
 
 
-@app.command()
-def report(
-    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="A snapshot that `replay` made.")],
-    html: Annotated[str | None, typer.Option(
-        metavar="FILE", help="Write the report to this file, as one self-contained page with plots.")] = None,
-    json: Json = False,
-) -> None:
+@verb(REPORT)
+def report(*, snapshot: str, html: str | None, json: bool) -> None:
     """Print what the replay that made a snapshot did: changes by table, how rows were found, conflicts, and time."""
     from applier.cli.status import print_report
     from applier.jobs.report.loading import load_report
@@ -100,23 +79,9 @@ def report(
         file.write(page)
 
 
-class Dialect(StrEnum):
-    """The SQL of views."""
-
-    duckdb = "duckdb"
-    spark = "spark"
-
-
-@app.command()
-def views(
-    place: Annotated[str, typer.Argument(
-        metavar="PLACE", help="A snapshot, or the directory of `changes --format parquet` or of `history`.")],
-    as_of: AsOfOption = None,
-    dialect: Annotated[Dialect, typer.Option(help="Whose SQL: DuckDB's, or Spark SQL's.")] = Dialect.duckdb,
-    tables: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
-    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
-) -> None:
+@verb(VIEWS)
+def views(*, place: str, as_of: str | None, dialect: str, tables: list[str] | None,
+          ignore_tables: list[str] | None) -> None:
     """Print SQL that makes a view of each table over its files, with the comments of columns.
 
     Over a snapshot's it has the table's name, over those of changes and versions NAME_changes and NAME_history. Over a
@@ -127,9 +92,9 @@ def views(
         applier views /lake/now --dialect spark > views.sql
         applier views /lake/shop --as-of '2026-03-14 10:30:00' | duckdb then.duckdb
     """
+    from applier.api.arguments import table_filter
     from applier.io.printable import print_lines
     from applier.jobs.views.job import views as made
-    from applier.schema.table_filter import TableFilter, parse_table_list
 
-    chosen = TableFilter(parse_table_list(tables or []), parse_table_list(ignore_tables or []))
-    print_lines(made(version_of(place, as_of), dialect.value, chosen))
+    chosen = table_filter(tables, ignore_tables)
+    print_lines(made(version_of(place, as_of), dialect, chosen))

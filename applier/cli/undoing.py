@@ -1,18 +1,12 @@
 """`applier undo`: what takes transactions back, as a file for a server."""
 
 from collections.abc import Sequence
-from datetime import datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from applier.cli import loudness
-from applier.cli.application import DefineFromLogOption, app
-from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
-from applier.errors import UsageError
-from applier.mysql.time_zones import parse_time
-from applier.option_texts import parse_stop_position
+from applier.cli.application import verb
+from applier.options.running import OF_COLUMNS
+from applier.options.verbs import UNDO
 
 if TYPE_CHECKING:
     from applier.jobs.undo.conflicts import Conflict
@@ -29,69 +23,8 @@ _HOW_TO_RUN = {
                "Rows are found by their key: what others wrote after the archive ends is not noticed.", _NOT_BACK]}
 
 
-class UndoFormat(StrEnum):
-    """What the file is."""
-
-    sql = "sql"
-    binlog = "binlog"
-
-
-class OnConflict(StrEnum):
-    """What happens to rows that others have changed since."""
-
-    refuse = "refuse"
-    skip = "skip"
-    columns = "columns"
-    force = "force"
-
-
-@app.command()
-def undo(
-    binlogs: Annotated[list[str], typer.Option(
-        metavar="PATH...", help="The archive, as `replay` takes it; from before the transactions up to where the "
-                                "server stands. Several may follow.")],
-    output: Annotated[str, typer.Option(metavar="FILE", help="The file to make.")],
-    gtids: Annotated[str | None, typer.Option(
-        "--gtids", "--gtid", metavar="SET", help="Take back these transactions: UUID:1-5, or MariaDB's one by one, "
-                                                 "0-1-5,0-1-7.")] = None,
-    start_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Only transactions that begin at this position or later.")] = None,
-    stop_position: Annotated[str | None, typer.Option(
-        metavar="FILE:POS", help="Only transactions that end up to this position.")] = None,
-    start_datetime: Annotated[str | None, typer.Option(
-        metavar="TIME", help="Only transactions of this time or later, as '2026-03-14 10:30:00' (local time) or with "
-                             "an offset ('2026-03-14T10:30:00+00:00').")] = None,
-    stop_datetime: Annotated[str | None, typer.Option(
-        metavar="TIME", help="Only transactions of an earlier time.")] = None,
-    tables: Annotated[list[str] | None, typer.Option(
-        "--tables", "--table", metavar="DB.TABLE,...", help="Only changes to these tables; DB alone means the whole "
-                                                            "database.")] = None,
-    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
-    where: Annotated[str | None, typer.Option(
-        metavar="EXPRESSION", help="Only rows for which this is true, before the transactions or after them, as in "
-                                   "\"category = 'audio' AND price = 0.01\": SQL on a table's columns.")] = None,
-    base: Annotated[str | None, typer.Option(
-        metavar="SNAPSHOT", help="Begin with this snapshot, of a time before them.")] = None,
-    schema: Annotated[str | None, typer.Option(
-        metavar="FILE.sql", help="CREATE TABLEs of tables that exist before the first binlog. Their rows are known "
-                                 "from the before-images of their first changes, which have to be whole.")] = None,
-    until: Annotated[str | None, typer.Option(
-        metavar="PLACE", help="Where the server stands, if that is not the end of the archive: FILE:POS, a GTID set "
-                              "that it has executed, or a time.")] = None,
-    format: Annotated[UndoFormat, typer.Option(
-        help="What the file is. "
-             "sql: one transaction, with a statement for each row that finds it by all of its values; binlog: the same "
-             "as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.")] = UndoFormat.sql,
-    on_conflict: Annotated[OnConflict, typer.Option(
-        help="What happens to rows that others touched. "
-             "If they have changed rows since, have keys of rows that come back, or refer to rows that go: refuse, "
-             "listing them; skip: do not undo these rows; columns: undo of changed ones the columns that nobody "
-             "changed since; force: undo changed ones as if nobody had.")] = OnConflict.refuse,
-    define_from_log: DefineFromLogOption = False,
-    keyring: Keyrings = None,
-    key_file: KeyFiles = None,
-    key_file_secret: KeyFileSecret = None,
-) -> None:
+@verb(UNDO)
+def undo(**arguments: Any) -> None:
     """Write what takes transactions back: their rows get the values that they had before.
 
     The archive is read to its end, so that rows are known that others have changed since. Nothing is done to a server:
@@ -104,13 +37,8 @@ def undo(
     from applier.cli.terminal import print_note, progress
 
     with progress() as watcher:
-        found = write(keyed(binlogs, keyring, key_file, key_file_secret), output, gtids=gtids,
-                      start=_bound(start_position, start_datetime),
-                      stop=_bound(stop_position, stop_datetime), tables=tables, ignore_tables=ignore_tables,
-                      where=where, base=base, schema=schema, until=until,
-                      format=format.value, on_conflict=on_conflict.value, define_from_log=define_from_log,
-                      progress=watcher)
-    _print(found, on_conflict)
+        found = write(**arguments, progress=watcher)
+    _print(found, arguments["on_conflict"])
     for note in found.notes:
         print_note(note)
 
@@ -124,16 +52,7 @@ def _listed(rows: Sequence["Conflict"], count: int) -> list[str]:
     return lines + [f"… and {count - len(shown):,} more{how}"] * (count > len(shown))
 
 
-def _bound(position: str | None, time: str | None) -> tuple[str, int] | datetime | None:
-    """The one of the two that is given."""
-    if position is not None and time is not None:
-        raise UsageError("a position and a time are given for the same end", hint="give one of them")
-    if time is not None:
-        return parse_time(time)
-    return None if position is None else parse_stop_position(position)
-
-
-def _print(found: "Undone", on_conflict: OnConflict) -> None:
+def _print(found: "Undone", on_conflict: str) -> None:
     """What it does, what it does not, and what to do now."""
     from applier.cli.grids import new_grid, result_console
     from applier.cli.terminal import assembled, words
@@ -150,7 +69,7 @@ def _print(found: "Undone", on_conflict: OnConflict) -> None:
         console.print(words(f"made again first: {statement}"), soft_wrap=True)
     lines = _listed(found.conflicts, sum(table.in_conflict for table in found.tables))
     lines += _listed(found.undone_anyway, sum(table.partly for table in found.tables))
-    lines += [_COMPUTED] * (on_conflict is OnConflict.columns and bool(found.undone_anyway))
+    lines += [_COMPUTED] * (on_conflict == OF_COLUMNS and bool(found.undone_anyway))
     lines += [*_HOW_TO_RUN[found.format], *found.proof]
     lines += ["Afterwards, if nothing else is written meanwhile:"] * bool(found.checks)
     for line in lines:

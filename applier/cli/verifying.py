@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from applier.cli.application import app
-from applier.cli.documents import Json, comparison_document, print_json, verified_document
-from applier.cli.keys import KeyFiles, KeyFileSecret, Keyrings, keyed
+from applier.cli.application import verb
+from applier.cli.documents import comparison_document, print_json, verified_document
+from applier.options.reading import HASH
+from applier.options.verbs import VERIFY
 
 if TYPE_CHECKING:
     from applier.jobs.verify.result import ServerComparison
 
 
-class Hash(StrEnum):
-    """What is summed up of values and rows."""
-
-    crc32 = "crc32"
-    sha2 = "sha2"
-
-
-@app.command()
-def verify(
-    snapshot: Annotated[str, typer.Argument(metavar="SNAPSHOT", help="What `replay` or `import` made.")],
-    sql: Annotated[bool, typer.Option(
-        "--sql", help="Print statements for a server: sums of its rows by table, key range and column. With --against: "
-                      "those that ask for the rows of ranges that differ.")] = False,
-    against: Annotated[list[str] | None, typer.Option(
-        metavar="RESULT", help="Compare the snapshot with what a client printed of the server's answers; - is stdin. "
-                               "Several may be given: sums, then rows.")] = None,
-    server: Annotated[str | None, typer.Option(
-        metavar="URL", help="Compare it with this server, mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, while "
-                            "it is written to. The password is in MYSQL_PWD of the environment or in --defaults-file."
-        )] = None,
-    defaults_file: Annotated[str | None, typer.Option(
-        metavar="FILE", help="An option file of the servers' clients: password and TLS of --server, and what its "
-                             "address leaves out of user, host, port and socket.")] = None,
-    binlogs: Annotated[list[str] | None, typer.Option(
-        metavar="PATH...", help="With --server: an archive that leads the snapshot to exactly where the server stands."
-        )] = None,
-    hash: Annotated[Hash, typer.Option(help="What is summed up: CRC32, or 60 bits of SHA-256.")] = Hash.crc32,
-    rows: Annotated[int, typer.Option(min=0, help="How many rows of each table that differs are shown.")] = 20,
-    repair: Annotated[str | None, typer.Option(
-        metavar="FILE", help="With --server: write statements that make the server's rows those of the snapshot, only "
-                             "where they differ, in one transaction that fails where a row has changed meanwhile.")
-        ] = None,
-    json: Json = False,
-    tables: Annotated[list[str] | None, typer.Option(
-        metavar="DB.TABLE,...", help="Only these tables; DB alone means the whole database.")] = None,
-    ignore_tables: Annotated[list[str] | None, typer.Option(metavar="DB.TABLE,...", help="All but these.")] = None,
-    keyring: Keyrings = None,
-    key_file: KeyFiles = None,
-    key_file_secret: KeyFileSecret = None,
-) -> None:
+@verb(VERIFY)
+def verify(*, sql: bool, repair: str | None, json: bool, **arguments: Any) -> None:
     """Read all files of a snapshot and compare them with its manifest, or its rows with those of a server.
 
     By itself, it prints a line for each file that is damaged, missing or unknown (digests, sizes, rows, columns, keys),
@@ -71,7 +31,8 @@ def verify(
     """
     from applier.errors import UsageError
 
-    if against is not None or server is not None or binlogs or defaults_file or repair is not None:
+    snapshot, chosen = arguments["snapshot"], {name: arguments[name] for name in ("hash", "tables", "ignore_tables")}
+    if repair is not None or any(arguments[name] for name in ("against", "server", "binlogs", "defaults_file")):
         from applier.api.verifying import verify as compare
         from applier.cli.terminal import progress
         from applier.io.new_output import check_new
@@ -79,17 +40,14 @@ def verify(
         if repair is not None:
             check_new(repair)
         with progress() as watcher:
-            found = compare(snapshot, against, server=server, defaults_file=defaults_file,
-                            binlogs=binlogs and keyed(binlogs, keyring, key_file, key_file_secret), hash=hash.value,
-                            rows=rows, for_repair=repair is not None, tables=tables, ignore_tables=ignore_tables,
-                            progress=watcher)
-        _tell(snapshot, found, sql, rows, json, repair)
+            found = compare(**arguments, for_repair=repair is not None, progress=watcher)
+        _tell(snapshot, found, sql, arguments["rows"], json, repair)
     elif sql:
         from applier.api.verifying import verify_sql
         from applier.io.printable import print_lines
 
-        print_lines([verify_sql(snapshot, hash=hash.value, tables=tables, ignore_tables=ignore_tables)])
-    elif tables or ignore_tables or hash is not Hash.crc32:
+        print_lines([verify_sql(snapshot, **chosen)])
+    elif chosen != {"hash": HASH.default, "tables": None, "ignore_tables": None}:
         raise UsageError("--tables, --ignore-tables and --hash apply only to a comparison with a server", file=snapshot,
                          hint="give --sql, --against or --server, too; all files of a snapshot are verified")
     else:

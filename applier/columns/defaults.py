@@ -11,7 +11,9 @@ from contextlib import suppress
 from dataclasses import replace
 from decimal import InvalidOperation
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.collations import DEFAULT_COLLATIONS
@@ -25,7 +27,7 @@ from applier.sql.casting.texts import WIDE
 from applier.sql.evaluator import Typed, calls_functions, evaluate, number, uses_time, varies
 from applier.sql.times import current_timestamp
 from applier.sql.tokens import tokenize
-from applier.sql.values import BYTES, NULL, TEXT, Value, constant
+from applier.sql.values import BYTES, NULL, TEXT, Value, as_number, constant
 
 Stored = Callable[[str], pa.Array | pa.ChunkedArray]
 """Finds the values of a stored column of the same rows; KeyError if it does not exist."""
@@ -157,6 +159,14 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
         raise NotComputable(f"DATE_FORMAT in a table in {definition.charset}")  # whose text MySQL writes byte by byte
     within = _of_generated(session or Session(definition.flavour), definition)
     return _computed(column, row_columns(definition, values, n, within), n, within)
+
+
+def passes(check: str, definition: TableDefinition, values: Stored, n: int, session: Session) -> np.ndarray:
+    """Which of n rows pass a CHECK constraint, whose value is not 0 in them: bool[n]. Raises NotComputable."""
+    within = _of_generated(session, definition)
+    value = evaluate(check, row_columns(definition, values, n, within), n, within)
+    made: np.ndarray = np.asarray(pc.not_equal(as_number(value, within).cast(pa.float64()), 0.0).fill_null(True))
+    return np.repeat(made, n) if len(made) != n else made
 
 
 def _of_table(session: Session, definition: TableDefinition) -> Session:

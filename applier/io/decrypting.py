@@ -15,7 +15,7 @@ import hashlib
 from typing import Protocol
 
 from applier.errors import ArchiveError, EncryptedBinlog
-from applier.io.keys import KeyFiles
+from applier.io.keys import Keys
 
 MAGIC, ENCRYPTED_MAGIC = b"\xfebin", b"\xfdbin"
 _HEADER_BYTES = 512
@@ -58,13 +58,13 @@ class DecryptedByCounter:
         return self._decryptor.update(self._stream.read(size))
 
 
-def decrypted_mysql(stream: Stream, keys: KeyFiles, uri: str) -> Stream:
+def decrypted_mysql(stream: Stream, keys: Keys, uri: str) -> Stream:
     """The log in an encrypted file of MySQL's. Raises EncryptedBinlog where its key is not there."""
     fields = _fields(exactly(stream, _HEADER_BYTES), uri)
     name = fields[_KEY_NAME].decode("utf-8", "replace")
     key = keys.master_key(name)
     if key is None:
-        given = "is in none of the keyrings" if keys.keyrings else "is not known: there is no keyring"
+        given = "is in none of the keyrings" if keys.keyring else "is not known: there is no keyring"
         raise EncryptedBinlog(f"the binlog is encrypted, and its key {name!r} {given}", file=uri, position=0,
                               hint="--keyring FILE, of component_keyring_file or keyring_file: the server's, or a copy "
                                    "from before its binlog master key was rotated (several may be given); else copy "

@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,59 +35,66 @@ _DIGESTS = ("sha1", "sha256", "sha512", "sha224", "sha384")
 _LARGEST = 16 << 20
 _AES_KEYS = (16, 24, 32)
 
+PathLike = str | os.PathLike[str]
+Paths = PathLike | Sequence[PathLike]
 
-@dataclass(frozen=True)
-class KeyFiles:
-    """Paths: of MySQL's keyrings, of MariaDB's key files, and of the file with the secret of the latter."""
 
-    keyrings: tuple[str, ...] = ()
-    key_files: tuple[str, ...] = ()
-    secret: str | None = None
+@dataclass(frozen=True, init=False)
+class Keys:
+    """Where the keys of encrypted binlogs are: `keyring`, files of component_keyring_file or keyring_file, has those of
+    MySQL's, `key_file`, files of file_key_management, those of MariaDB's, and `key_file_secret` the password of
+    encrypted key files."""
+
+    keyring: tuple[str, ...]
+    key_file: tuple[str, ...]
+    key_file_secret: str | None
+
+    def __init__(self, keyring: Paths = (), key_file: Paths = (), key_file_secret: PathLike | None = None) -> None:
+        values = {"keyring": _absolute(keyring), "key_file": _absolute(key_file),
+                  "key_file_secret": None if key_file_secret is None else os.path.abspath(key_file_secret)}
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def of(self, locations: Iterable[str]) -> tuple[str, ...]:
+        """The locations of logs with where their keys are. Raises UsageError for files that have no keys."""
+        if self == Keys():
+            return tuple(locations)
+        self.check()
+        return tuple(KeyedLocation(location, self) for location in locations)
 
     def check(self) -> None:
         """Read all of them. Raises UsageError for one that cannot be read, or is none."""
-        for path in self.keyrings:
+        for path in self.keyring:
             _keyring(path)
-        if self.secret is not None and not self.key_files:
-            raise UsageError("a secret of a key file is given without the key file", file=self.secret,
+        if self.key_file_secret is not None and not self.key_file:
+            raise UsageError("a secret of a key file is given without the key file", file=self.key_file_secret,
                              hint="also give the key file")
         self.binlog_keys()
 
     def master_key(self, name: str) -> bytes | None:
         """The key of this name in a keyring. Raises UsageError."""
-        return next((keys[name] for path in self.keyrings if name in (keys := _keyring(path))), None)
+        return next((keys[name] for path in self.keyring if name in (keys := _keyring(path))), None)
 
     def binlog_keys(self) -> list[bytes]:
         """The keys of MariaDB's binlogs, one of each key file. Raises UsageError."""
-        return [_binlog_key(path, self.secret) for path in self.key_files]
+        return [_binlog_key(path, self.key_file_secret) for path in self.key_file]
 
 
 class KeyedLocation(str):
     """A path or uri of logs that also says where their keys are."""
 
-    keys: KeyFiles
+    keys: Keys
 
-    def __new__(cls, location: str, keys: KeyFiles) -> KeyedLocation:
+    def __new__(cls, location: str, keys: Keys) -> KeyedLocation:
         made = super().__new__(cls, location)
         made.keys = keys
         return made
 
-    def __reduce__(self) -> tuple[type[KeyedLocation], tuple[str, KeyFiles]]:
+    def __reduce__(self) -> tuple[type[KeyedLocation], tuple[str, Keys]]:
         return KeyedLocation, (str(self), self.keys)
 
 
-def with_keys(locations: Iterable[str], keyrings: Iterable[str], key_files: Iterable[str],
-              secret: str | None) -> tuple[str, ...]:
-    """The locations of logs with where their keys are. Raises UsageError for files that have no keys."""
-    keys = KeyFiles(tuple(map(os.path.abspath, keyrings)), tuple(map(os.path.abspath, key_files)),
-                    None if secret is None else os.path.abspath(secret))
-    if keys == KeyFiles():
-        return tuple(locations)
-    keys.check()
-    return tuple(KeyedLocation(location, keys) for location in locations)
-
-
-def keys_of(location: str) -> KeyFiles | None:
+def keys_of(location: str) -> Keys | None:
     """Where the keys of a location's logs are, as far as it says so."""
     return location.keys if isinstance(location, KeyedLocation) else None
 
@@ -96,6 +103,10 @@ def like(location: str, other: str) -> str:
     """The other location, with the keys of the first one."""
     keys = keys_of(location)
     return other if keys is None else KeyedLocation(other, keys)
+
+
+def _absolute(paths: Paths) -> tuple[str, ...]:
+    return tuple(map(os.path.abspath, [paths] if isinstance(paths, str | os.PathLike) else paths))
 
 
 def _keyring(path: str) -> dict[str, bytes]:

@@ -22,7 +22,7 @@ from pyarrow import fs
 from applier.errors import ArchiveError, reason
 from applier.io import lost_pages
 from applier.io.copies import copy_of
-from applier.io.keys import KeyFiles, keys_of
+from applier.io.keys import Keys, keys_of
 from applier.io.packing import is_packed
 from applier.io.plain_stream import PlainStream
 from applier.io.relayed import identity, open_plain, relayed_in
@@ -41,7 +41,7 @@ _REMEMBERED = 4096
 
 
 _Stamp = tuple[int, ...]
-_Key = tuple[str, _Stamp, KeyFiles | None, str]
+_Key = tuple[str, _Stamp, Keys | None, str]
 """A location, its file's stamp, its keys, and what a log of relay logs is made of."""
 
 

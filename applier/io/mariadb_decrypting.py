@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from applier.errors import EncryptedBinlog
 from applier.io import mariadb_decrypting_kernel as k
 from applier.io.decrypting import Joined, Stream, exactly, start_encryption
-from applier.io.keys import KeyFiles
+from applier.io.keys import Keys
 from keysearch.addresses import address_of
 
 PART_BYTES = 1 << 20
@@ -27,7 +27,7 @@ _TYPE_AT, _BODY_AT = 4, 19
 _ROTATE, _FORMAT_DESCRIPTION = 4, 15
 
 
-def decrypted_mariadb(start: bytes, stream: Stream, keys: KeyFiles, uri: str) -> Stream | None:
+def decrypted_mariadb(start: bytes, stream: Stream, keys: Keys, uri: str) -> Stream | None:
     """The log that begins with `start` and goes on with a stream; None if it is not encrypted, or ends before it says
     so. Raises EncryptedBinlog where no key fits."""
     at, end = start_encryption(start) or (0, 0)
@@ -43,7 +43,7 @@ def decrypted_mariadb(start: bytes, stream: Stream, keys: KeyFiles, uri: str) ->
         return Joined(start[:end] + first, stream)
     cipher = next((cipher for cipher in _ciphers(keys, nonce) if cipher.fits(first, end)), None)
     if cipher is None:
-        given = "none of the key files has its key" if keys.key_files else "there is no key file"
+        given = "none of the key files has its key" if keys.key_file else "there is no key file"
         raise EncryptedBinlog(f"the binlog is encrypted, and {given}", file=uri, position=at,
                               hint="--key-file FILE, the server's file_key_management_filename when it wrote the log "
                                    "(several may be given); keys of other plugins cannot be read: copy the log with "
@@ -62,7 +62,7 @@ def _is_damaged(start: bytes) -> bool:
     return len(start) >= k.LEAST and not k.LEAST <= int.from_bytes(start[9:13], "little") <= _LARGEST_EVENT
 
 
-def _ciphers(keys: KeyFiles, nonce: bytes) -> Iterator[EventCipher]:
+def _ciphers(keys: Keys, nonce: bytes) -> Iterator[EventCipher]:
     for key in keys.binlog_keys():
         yield EventCipher(key, nonce, counts=False)
         yield EventCipher(key, nonce, counts=True)

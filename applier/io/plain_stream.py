@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from applier.errors import ArchiveError, reason
 from applier.io.decrypting import ENCRYPTED_MAGIC, MAGIC, Joined, Stream, decrypted_mysql, start_encryption
-from applier.io.keys import KeyFiles, keys_of
+from applier.io.keys import Keys, keys_of
 from applier.io.packing import START_BYTES, packing_of
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class PlainStream:
             left -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
-    def _decrypt(self, keys: KeyFiles) -> None:
+    def _decrypt(self, keys: Keys) -> None:
         start, stream = self.read(_HEAD_BYTES), self._stream
         decrypted = None
         if start.startswith(ENCRYPTED_MAGIC):

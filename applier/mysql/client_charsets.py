@@ -74,6 +74,19 @@ def decoded(data: bytes, charset: str) -> str:
     return text
 
 
+def label_of_bytes(data: bytes, charset: str) -> str:
+    """A label whose bytes are read in another character set: in ucs2, utf16 and utf32 a question mark stands for each
+    byte that is no part of a character."""
+    codec = _WIDE.get(charset)
+    if codec is None:
+        return decoded(data, charset)
+    try:
+        return data.decode(codec)
+    except UnicodeDecodeError as error:
+        rest = label_of_bytes(data[error.end:], charset)
+        return data[:error.start].decode(codec) + "?" * (error.end - error.start) + rest
+
+
 def text_of_digits(data: bytes, charset: str) -> str:
     """The bytes of a literal in hexadecimal digits or bits as text of a column: filled up in front to whole
     characters."""

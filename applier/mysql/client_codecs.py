@@ -1,5 +1,7 @@
 """How statements are decoded: by the character set of the client that sent them."""
 
+from applier.mysql.collations import default_id
+
 CLIENT_CODECS = {
     collation: codec
     for codec, collations in {
@@ -14,3 +16,11 @@ CLIENT_CODECS = {
 }  # fmt: skip
 """Codecs of the character sets that a client may use, by the ids of their collations. The others are forms of UTF-8 or
 ASCII."""
+
+
+def codec_of(charset: str) -> str:
+    """The codec of a client's character set, by its name."""
+    try:
+        return CLIENT_CODECS.get(default_id(charset), "utf-8")
+    except KeyError:
+        return "utf-8"

@@ -32,6 +32,11 @@ def charset_name(name: str) -> str:
     return "utf8mb3" if name == "utf8" else name
 
 
+def is_charset(name: str) -> bool:
+    """True if a server has a character set of this name."""
+    return charset_name(name) in _charsets()
+
+
 def collation_name(name: str) -> str:
     """A collation's canonical name, utf8_… as utf8mb3_…"""
     name = name.lower()

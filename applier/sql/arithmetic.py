@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import decimals
 from applier.mysql.session import Session
-from applier.mysql.types import TEMPORAL, ColumnType
+from applier.mysql.types import BINARY, TEMPORAL, ColumnType
 from applier.sql.casting.texts import by_distinct
 from applier.sql.combinations import computed
 from applier.sql.nodes import Call
@@ -259,7 +259,8 @@ def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Val
 def _extreme(function: Compute) -> Function:
     """GREATEST and LEAST of numbers; NULL where one is."""
     def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        if any(value.is_text or value.type.base in TEMPORAL for value in arguments):
+        if any(value.is_text or value.type.base in TEMPORAL or (value.type.base in BINARY and value.digits is False)
+               for value in arguments):
             raise NotComputable(f"{call.name} of values that are not numbers")
         arrays, constant = operands(arguments, session, n)
         if pa.types.is_floating(arrays[0].type):

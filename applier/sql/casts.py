@@ -25,7 +25,7 @@ from applier.sql.casting.values import convert_values
 from applier.sql.documents import as_part
 from applier.sql.intervals import NO_DATE
 from applier.sql.nodes import Call
-from applier.sql.read_times import datetimes, is_read, times
+from applier.sql.read_times import datetimes, has_dates, is_read, times
 from applier.sql.values import (
     BYTES,
     DOUBLE,
@@ -159,7 +159,7 @@ def _real(value: Value, size: int | None, scale: int | None, session: Session) -
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
-        if is_read(value, session):
+        if is_read(value, session) or (base != "time" and has_dates(value)):
             value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
         if value.type.base not in TEMPORAL and not value.is_text:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")

@@ -43,6 +43,9 @@ def _time(value: Value, session: Session) -> Value:
     if text is not None and _TEXT.fullmatch(text):
         type_ = ColumnType("time", fsp=len(text.partition(".")[2]))
     elif value.constant and value.type.base == "bigint":
+        size = abs(one(replace(value, values=as_number(value, session))) or 0)
+        if size % 100 > 59 or size // 100 % 100 > 59:
+            raise NotComputable("a number that is not a time")
         type_ = ColumnType("time")
     else:
         raise NotComputable("a value that is not a time")

@@ -212,7 +212,8 @@ def _in_bases(arguments: Arguments, call: Call, session: Session, n: int) -> Val
     value, *bases = arguments[0], *(whole_numbers(base, session) for base in arguments[1:])
     if value.type.base == "bit":
         value = numbers(as_number(value, session), constant=value.constant)
-    text = Value(as_bytes(value, session), BYTES, value.constant)
+    read = as_text(value, session).cast(pa.binary()) if value.is_text else as_bytes(value, session)
+    text = Value(read, BYTES, value.constant)  # characters, in whatever set
 
     def shown(data: bytes, source: Decimal, target: Decimal) -> str | None:
         if abs(source) not in _BASES or abs(target) not in _BASES:

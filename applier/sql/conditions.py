@@ -274,6 +274,10 @@ def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         return Value(pa.nulls(1), NULL, constant=True)
     arguments = _days_of_texts(arguments, session)
     kinds = {value.type.base for value in arguments}
+    if kinds <= {*BINARY} and all(value.digits is False for value in arguments):
+        chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
+        return Value(chosen(*together(list(arguments), n), skip_nulls=False), BYTES,
+                     all(value.constant for value in arguments))
     if not all(value.is_text for value in arguments) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
         return EXTREMES[call.name](arguments, call, session, n)
     (made, *others), _ = _one_of(arguments, session)

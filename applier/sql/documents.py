@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from decimal import Decimal
 from json.encoder import encode_basestring as quoted
@@ -21,7 +22,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, TEMPORAL
 from applier.sql.casting.shown_numbers import shown
-from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.texts import WIDE, by_distinct
 from applier.sql.casting.values import convert_values
 from applier.sql.combinations import computed
 from applier.sql.document_nodes import Node, found, parsed
@@ -33,6 +34,7 @@ from jsondiff.path import parse as parse_path
 from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError
 
+_LOOSE = re.compile(r"\\|\d[.eE]")
 _MOST_CHARACTERS = 512
 """Length of JSON_VALUE's result in MySQL without RETURNING; NULL for more."""
 
@@ -45,8 +47,8 @@ def as_documents(value: Value, session: Session) -> pa.Array:
             return text if value.type.base == "json" else normalize(text)
         except DocumentError as error:
             raise NotComputable(str(error)) from None
-    if not value.is_text and value.type.base != "json":
-        raise NotComputable("a document from a value that is not text")
+    if value.type.base in BINARY or not value.shows:
+        raise NotComputable("a document from bytes, or from digits that are not known")
     return text
 
 
@@ -65,9 +67,11 @@ def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
         parts = [part for path in paths if (part := found(document, path, session.flavour)) is not None]
         if not parts:
             return None
+        if len(paths) > 1 and session.flavour == "mariadb":
+            raise NotComputable("several paths, whose parts MariaDB has in the order of the document")
         return parts[0].written() if len(paths) == 1 else "[" + ", ".join(part.written() for part in parts) + "]"
 
-    made = by_distinct(as_documents(arguments[0], session), extracted)
+    made = by_distinct(as_documents(arguments[0], session), _read(extracted, session))
     return Value(made, JSON, arguments[0].constant)
 
 
@@ -100,12 +104,12 @@ def _value(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         if part is None or part.text == "null":
             return None
         if part.kind and session.flavour == "mariadb":
-            raise NotComputable("JSON_VALUE of a value that is not a scalar")
+            return None
         if session.flavour == "mariadb":
             return {"true": "1", "false": "0"}.get(part.text, part.text)
         return part.written()
 
-    made = unquoted(by_distinct(as_documents(arguments[0], session), extracted))
+    made = unquoted(by_distinct(as_documents(arguments[0], session), _read(extracted, session)))
     if session.flavour == "mysql":
         made = pc.if_else(pc.greater(pc.utf8_length(made), _MOST_CHARACTERS), pa.scalar(None, pa.string()), made)
     return Value(made, TEXT, arguments[0].constant)
@@ -124,30 +128,39 @@ def _length(arguments: Arguments, call: Call, session: Session, n: int) -> Value
 
 def _valid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
-    if value.type.base == "json":
+    if value.type.base == "json" and session.flavour == "mysql":
         return truth(pc.if_else(value.values.is_valid(), True, pa.scalar(None, pa.bool_())), constant=value.constant)
-    if session.flavour != "mysql" or not value.is_text:
+    if value.type.base != "json" and not value.is_text:
         raise NotComputable("JSON_VALID of a value that is not a document")
 
-    def is_valid(text: str) -> bool:
-        try:
-            from_text(text)
-        except DocumentError:
-            return False
-        return True
-
-    return truth(by_distinct(value.values, is_valid, pa.bool_()), constant=value.constant)
+    return truth(by_distinct(value.values, is_document if session.flavour == "mariadb" else _is_json, pa.bool_()),
+                 constant=value.constant)
 
 
-def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType) -> Function:
-    """A function of MySQL that reads a document: of a part of it, if there is a path, else of all."""
+def _is_json(text: str) -> bool:
+    try:
+        from_text(text)
+    except DocumentError:
+        return False
+    return True
+
+
+def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType,
+                 servers: Collection[str] = ("mysql", "mariadb")) -> Function:
+    """A function that reads a document: of a part of it, if there is a path, else of all."""
     def function(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-        if session.flavour != "mysql":
+        if session.flavour not in servers:
             raise NotComputable(f"{call.name}(…)")
         if any(value.is_null for value in arguments):
             return numbers(pa.nulls(1, pa.int64()), constant=True)
         paths = paths_of(arguments[1:])
-        made = by_distinct(as_documents(arguments[0], session), lambda text: read(parsed(text), paths), kind)
+        def read_text(text: str) -> Any:
+            return read(parsed(text), paths)
+
+        made = by_distinct(as_documents(arguments[0], session),
+                           read_text if call.name == "JSON_TYPE" else _read(read_text, session), kind)
+        if pa.types.is_boolean(kind):
+            return truth(made, constant=arguments[0].constant)
         if pa.types.is_integer(kind):
             return numbers(made, constant=arguments[0].constant)
         return Value(made, JSON if read is _keys else TEXT, arguments[0].constant)
@@ -155,17 +168,50 @@ def _of_document(read: Callable[[Node, list[Path]], Any], kind: pa.DataType) -> 
     return function
 
 
+def _read(read: Callable[[str], Any], session: Session) -> Callable[[str], Any]:
+    """What is read of a document; of a text that is none, NULL in MariaDB."""
+    def made(text: str) -> Any:
+        return read(text) if session.flavour == "mysql" or is_document(text) else None
+
+    return made
+
+
+def is_document(text: str) -> bool:
+    """True if MariaDB takes a text as a document. Raises NotComputable where it takes more than JSON has: any escape,
+    `1.`, and numbers of any size."""
+    try:
+        from_text(text)
+    except DocumentError:
+        if _LOOSE.search(text):
+            raise NotComputable(f"whether {text[:100]!r} is a document") from None
+        return False
+    return True
+
+
 def _keys(node: Node, paths: list[Path]) -> str | None:
     part = found(node, (paths or [Path()])[0], "mysql")
-    return "[" + ", ".join(part.names) + "]" if part is not None and part.kind == "{" else None
+    names = part.names if part is not None else ()
+    return "[" + ", ".join(dict.fromkeys(names)) + "]" if part is not None and part.kind == "{" else None
+
+
+def _exists(node: Node, paths: list[Path]) -> bool:
+    return found(node, paths[0], "mariadb") is not None
 
 
 def _depth(node: Node, _: list[Path]) -> int:
     return 1 + max((_depth(part, []) for part in node.parts), default=0)
 
 
+def _compact(node: Node, _: list[Path]) -> str:
+    """The text without spaces."""
+    parts = [_compact(part, []) for part in node.parts]
+    if node.kind == "{":
+        return "{" + ",".join(f"{name}:{part}" for name, part in zip(node.names, parts, strict=True)) + "}"
+    return "[" + ",".join(parts) + "]" if node.kind else node.text
+
+
 def _type(node: Node, _: list[Path]) -> str:
-    """Text does not tell the types of numbers, and whether a string is one, or a date."""
+    """In MySQL text does not tell the types of numbers, and whether a string is one, or a date."""
     if node.kind:
         return "OBJECT" if node.kind == "{" else "ARRAY"
     if node.text in ("true", "false", "null"):
@@ -173,11 +219,19 @@ def _type(node: Node, _: list[Path]) -> str:
     raise NotComputable("JSON_TYPE of a number or a string")
 
 
+def _written_type(node: Node, paths: list[Path]) -> str:
+    """In MariaDB."""
+    if node.kind or node.text in ("true", "false", "null"):
+        return _type(node, paths)
+    return "STRING" if node.text[0] == '"' else "DOUBLE" if "." in node.text else "INTEGER"
+
+
 def _type_of(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """JSON_TYPE: text that is parsed has whole numbers, doubles and strings."""
     [value] = arguments
-    if session.flavour != "mysql" or not value.is_text:
-        return _of_document(_type, pa.string())(arguments, call, session, n)
+    if session.flavour == "mariadb" or not value.is_text:
+        read_type = _type if session.flavour == "mysql" else _written_type
+        return _of_document(read_type, pa.string())(arguments, call, session, n)
 
     def read(text: str) -> str:
         node = parsed(text)
@@ -301,12 +355,16 @@ def _contains_path(arguments: Arguments, call: Call, session: Session, n: int) -
         document = parsed(text)
         return (any if words == "one" else all)(found(document, path, session.flavour) for path in paths)
 
-    return truth(by_distinct(as_documents(value, session), contains, pa.bool_()), constant=value.constant)
+    made = by_distinct(as_documents(value, session), _read(contains, session), pa.bool_())
+    return truth(made, constant=value.constant)
 
 
 def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     [value] = arguments
-    return Value(by_distinct(as_text(value, session), quoted), TEXT, value.constant)
+    text = as_text(value, session)
+    if session.flavour == "mariadb" and not value.is_text and value.type.base not in TEMPORAL:
+        return Value(pa.nulls(len(text), pa.string()), TEXT, value.constant)
+    return Value(by_distinct(text, quoted), TEXT, value.constant)
 
 
 _BYTES = {"varbinary": 15, "tinyblob": 249, "mediumblob": 250, "longblob": 251, "blob": 252, "binary": 254}
@@ -356,8 +414,20 @@ def as_part(value: Value, session: Session) -> Value:
     return Value(made.fill_null("null"), JSON, value.constant)
 
 
+def _parts(arguments: Arguments, session: Session) -> list[Value]:
+    """Values as parts of a document; beside text in a wide character set, MariaDB makes text of numbers."""
+    texts = [value for value in arguments if value.is_text]
+    are_wide = {value.type.charset in WIDE for value in [value for value in texts if not value.constant] or texts}
+    if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
+        return [as_part(value, session) for value in arguments]
+    if len(are_wide) > 1 or any(value.type.base == "json" for value in arguments):
+        raise NotComputable("a document beside text in a wide character set")
+    return [Value(by_distinct(as_text(value, session), quoted).fill_null("null"), JSON, value.constant)
+            for value in arguments]
+
+
 def _array(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    parts = [as_part(value, session) for value in arguments]
+    parts = _parts(arguments, session)
     if not parts:
         return Value(pa.array(["[]"]), JSON, constant=True)
     joined = pc.binary_join_element_wise(*together(parts, n), ", ")
@@ -369,7 +439,7 @@ def _object(arguments: Arguments, call: Call, session: Session, n: int) -> Value
     names = [one(value) for value in arguments[::2]]
     if len(arguments) % 2 or not all(isinstance(name, str) for name in names):
         raise NotComputable("JSON_OBJECT whose names are not text")
-    members = list(zip(names, (as_part(value, session) for value in arguments[1::2]), strict=True))
+    members = list(zip(names, _parts(arguments, session)[1::2], strict=True))
     if session.flavour == "mysql":
         members = sorted(dict(members).items(), key=lambda member: (len(member[0].encode()), member[0].encode()))
     if not members:
@@ -385,7 +455,9 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_EXTRACT": _extract, "JSON_UNQUOTE": _unquote, "JSON_VALUE": _value, "JSON_LENGTH": _length,
     "JSON_VALID": _valid, "JSON_QUOTE": _quote, "JSON_ARRAY": _array, "JSON_OBJECT": _object,
     "JSON_KEYS": _of_document(_keys, pa.string()), "JSON_DEPTH": _of_document(_depth, pa.int64()),
-    "JSON_TYPE": _type_of, "JSON_PRETTY": _of_document(_pretty, pa.string()), "JSON_SCHEMA_VALID": _is_of_schema,
+    "JSON_EXISTS": _of_document(_exists, pa.bool_(), ["mariadb"]),
+    "JSON_COMPACT": _of_document(_compact, pa.string(), ["mariadb"]), "JSON_TYPE": _type_of,
+    "JSON_PRETTY": _of_document(_pretty, pa.string(), ["mysql"]), "JSON_SCHEMA_VALID": _is_of_schema,
     "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS": _contains,
     "JSON_CONTAINS_PATH": _contains_path,
 }

@@ -18,21 +18,19 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql import decimals, zero_dates
 from applier.mysql.session import Session
-from applier.mysql.types import NUMBERS, ColumnType
+from applier.mysql.types import ColumnType
 from applier.mysql.zero_dates import DAY
 from applier.sql.casting.temporal_texts import USUAL_FORM
 from applier.sql.casting.values import convert_values
 from applier.sql.combinations import computed
-from applier.sql.read_times import datetimes, have_clocks, is_read
+from applier.sql.read_times import datetimes, has_dates, have_clocks, is_read
 from applier.sql.values import (
     TEXT,
     Value,
     as_number,
     as_text,
-    one,
     together,
 )
-from applier.sql.values import constant as constant_of
 
 SECOND = 1_000_000
 UNITS = {"MICROSECOND": 1, "SECOND": SECOND, "MINUTE": 60 * SECOND, "HOUR": 3600 * SECOND, "DAY": DAY,
@@ -56,12 +54,10 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
         return Value(pa.nulls(1, pa.timestamp("us")), ColumnType("datetime"), constant=True)
     if instant.type.base == "time":
         return _added_to_time(instant, count, unit, sign, session, n)
-    if is_read(instant, session):
+    if is_read(instant, session) or (instant.constant and has_dates(instant)):
         return _added_to_read(instant, count, unit, sign, session, n)
     if instant.is_text:
         return _added_to_text(instant, count, unit, sign, session, n)
-    if instant.constant and instant.type.base in NUMBERS:
-        return _added_to_text(_digits_as_text(instant, session), count, unit, sign, session, n)
     if instant.type.base not in ("date", "datetime", "timestamp"):
         raise NotComputable("an interval added to a value that is not a date")
     if zero_dates.has_any(instant.values):
@@ -93,16 +89,6 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
 _OF_TIMES = ("HOUR", "MINUTE", "SECOND", "HOUR_MINUTE", "MINUTE_SECOND", "HOUR_SECOND")
 
 
-def _digits_as_text(instant: Value, session: Session) -> Value:
-    """A number's digits as a date, or a date and a time."""
-    digits = str(one(replace(instant, values=as_number(instant, session))))
-    if not re.fullmatch(r"[1-9]\d{7}(\d{6})?", digits):
-        raise NotComputable("an interval added to a number that is not a date")
-    parts = [digits[:4], digits[4:6], digits[6:8]]
-    clock = [digits[at:at + 2] for at in range(8, len(digits), 2)]
-    return constant_of(pa.scalar("-".join(parts) + (" " + ":".join(clock) if clock else "")), TEXT)
-
-
 def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """The same of a time; to one of days MySQL adds the current date."""
     months, micros, is_null, constant = _span(count, unit, session)
@@ -117,10 +103,13 @@ def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: 
 
 
 def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
-    """The same of what MySQL reads out of text or a number, as text: a day if it was one and the interval has whole
-    days, else with six digits of a second where there is a fraction."""
+    """The same of what is read out of text or a number, as text: a day if it was one and the interval has whole
+    days, else, in MySQL, with six digits of a second where there is a fraction."""
     start = replace(datetimes(instant, session, whole=True), type=ColumnType("datetime", fsp=6))
     made = added(start, count, unit, sign, session, n)
+    if session.flavour == "mariadb" and (_may_have_fraction(count, unit, session) or (
+            np.asarray(made.values.cast(pa.int64()).fill_null(0)) % SECOND).any()):
+        raise NotComputable("an interval with a fraction of a second added to text or a number")
     clocks = replace(instant, values=have_clocks(instant, session, whole=True))
     with_clock = pa.repeat(True, len(made.values)) if unit not in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK") else \
         clocks.values if made.constant or not instant.constant else clocks.of_rows(n)
@@ -146,8 +135,8 @@ def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: 
         return Value(pa.nulls(len(instant.values), pa.string()), TEXT, instant.constant)
     whole = is_usual(instant.values)
     lengths = pc.unique(pc.utf8_length(instant.values).drop_null()).to_pylist()
-    if not whole or len(lengths) > 1 or (lengths and lengths[0] > _SECONDS) or "MICROSECOND" in unit or (
-            unit == "SECOND" and (count.is_text or as_number(count, session).type.scale != 0)):
+    if not whole or len(lengths) > 1 or (lengths and lengths[0] > _SECONDS) or \
+            _may_have_fraction(count, unit, session):
         raise NotComputable("an interval added to text of another form, or with a fraction of a second")
     type_ = ColumnType("date" if lengths == [_DAYS] else "datetime")
     days = replace(instant, values=convert_values(instant.values, instant.type, type_, session), type=type_)
@@ -155,6 +144,12 @@ def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: 
     if session.flavour == "mariadb" and not instant.constant and made.type.base == "datetime":
         made = replace(made, type=ColumnType("datetime", fsp=6))
     return Value(convert_values(made.values, made.type, TEXT, session), TEXT, made.constant)
+
+
+def _may_have_fraction(count: Value, unit: str, session: Session) -> bool:
+    """Whether an interval may have a fraction of a second."""
+    return "MICROSECOND" in unit or (
+        unit == "SECOND" and (count.is_text or as_number(count, session).type.scale != 0))
 
 
 def is_usual(texts: pa.Array) -> bool:

@@ -1,4 +1,5 @@
-"""Dates and times that MySQL's functions read out of text, bytes and numbers, over whole columns: NULL for others."""
+"""Dates and times that functions read out of text, bytes and numbers, over whole columns: NULL for others. MariaDB
+reads dates as MySQL does, but for offsets and signs, and times otherwise."""
 
 from __future__ import annotations
 
@@ -32,9 +33,14 @@ from applier.sql.values import Value, as_number
 
 
 def is_read(value: Value, session: Session) -> bool:
-    """True if a function reads dates and times out of a value."""
+    """True if a function reads dates and times out of a value, as MySQL does."""
+    return session.flavour == "mysql" and has_dates(value)
+
+
+def has_dates(value: Value) -> bool:
+    """True if a function of either server reads dates out of a value."""
     base = value.type.base
-    return session.flavour == "mysql" and not value.is_null and (
+    return not value.is_null and (
         value.is_text or base in BINARY or base in MEMBERS or base in NUMBERS or base == "year") and base != "bit"
 
 
@@ -142,6 +148,8 @@ def _read(value: Value, session: Session, read: Callable[[str | Decimal], int], 
     else:
         values = as_number(value, session)
         if pa.types.is_floating(values.type):
+            if session.flavour == "mariadb":
+                raise NotComputable("a number that is not exact as a date")
             values = by_distinct(values, lambda one: None if one is None else _exact(one), pa.decimal128(38, 6))
     return by_distinct(values, found, kind)
 
@@ -150,7 +158,7 @@ def _of_whole(one: str | Decimal, session: Session, *, whole: bool) -> tuple[int
     try:
         return _datetime(one, session)
     except ZeroInDate:
-        if whole and "NO_ZERO_IN_DATE" in session.sql_mode:
+        if whole and session.flavour == "mysql" and "NO_ZERO_IN_DATE" in session.sql_mode:
             raise NoDate(is_final=True) from None
         raise
 
@@ -158,7 +166,11 @@ def _of_whole(one: str | Decimal, session: Session, *, whole: bool) -> tuple[int
 def _datetime(one: str | Decimal, session: Session) -> tuple[int, bool]:
     if isinstance(one, Decimal):
         return datetime_of_number(*_parts(one, session))
+    if session.flavour == "mariadb" and one.lstrip().startswith("+"):
+        raise Unclear("a date with a sign")
     micros, has_clock, offset = datetime_of_text(one, up=rounds(session))
+    if session.flavour == "mariadb" and offset is not None:
+        raise Unclear("a date with an offset from UTC")
     return micros if offset is None else _in_zone(micros - offset, session), has_clock
 
 

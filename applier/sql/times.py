@@ -32,7 +32,7 @@ from applier.sql.date_functions import (
 )
 from applier.sql.intervals import SECOND, is_usual
 from applier.sql.nodes import Call
-from applier.sql.read_times import datetimes, datetimes_or_times, is_read, times
+from applier.sql.read_times import datetimes, datetimes_or_times, has_dates, is_read, times
 from applier.sql.values import (
     TEXT,
     Arguments,
@@ -72,15 +72,10 @@ def _current(base: str, *, utc: bool) -> Function:
 
 
 def local(value: Value, session: Session) -> Value:
-    """A TIMESTAMP in the session's time zone, and text as the datetime that it holds, with MySQL also numbers; other
-    values unchanged."""
-    if is_read(value, session):
+    """A TIMESTAMP in the session's time zone, and text and numbers as the datetimes that they hold; other values
+    unchanged."""
+    if has_dates(value):
         return datetimes(value, session)
-    if value.is_text and (value.constant or is_usual(value.values)):
-        made = convert_values(value.values, value.type, ColumnType("datetime", fsp=6), session)
-        if zero_dates.has_any(made):
-            raise NotComputable("text that is not a date")
-        return replace(value, values=made, type=ColumnType("datetime", fsp=6))
     if value.type.base == "timestamp":
         type_ = ColumnType("datetime", fsp=value.type.fsp)
         return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
@@ -91,6 +86,8 @@ def clock_of(value: Value, session: Session) -> Value:
     """The same for functions of times, of which text may be one."""
     if is_read(value, session):
         return times(value, session)
+    if has_dates(value) and not value.is_text:
+        raise NotComputable("a value that is not text as a time")
     if value.is_text and not (is_usual(value.values) and pc.all(pc.match_substring(value.values, ":")).as_py()):
         if pc.all(pc.match_substring_regex(value.values, _TIMES)).as_py() is False:
             raise NotComputable("text that is not a time")
@@ -110,7 +107,7 @@ _OF_TIMES |= {f"DAY_{name}": _OF_TIMES[f"HOUR_{name}"] for name in ("MINUTE", "S
     "DAY_HOUR": _OF_TIMES["HOUR"]}
 _CLOCKS = {"HOUR", "MINUTE", "SECOND", "MICROSECOND"}
 _OF_CLOCKS = {name for name in DATE_FUNCTIONS if name.startswith(("DAY_", "HOUR_", "MINUTE_", "SECOND_"))}
-"""Units of EXTRACT for which MySQL reads a time out of text."""
+"""Units of EXTRACT for which servers read a time out of text."""
 
 
 def _part(name: str) -> Function:
@@ -121,7 +118,8 @@ def _part(name: str) -> Function:
             if value.type.base == "time" and name.endswith("_MICROSECOND"):
                 raise NotComputable(f"EXTRACT({name} …) of text")
         else:
-            value = (clock_of if name in _CLOCKS else local)(value, session)
+            is_clock = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS)
+            value = (clock_of if is_clock else local)(value, session)
         if value.type.base == "time" and name in (*_OF_TIMES, "MICROSECOND"):
             micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
             size = np.abs(micros)

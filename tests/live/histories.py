@@ -129,7 +129,8 @@ class Run:
             return verdict
         said = replica_says(self.server, self.replica, one)
         if isinstance(said, str):
-            return Verdict(STOPPED, re.sub(r"'[^']*'|\d+", "…", said), (said, *verdict.lines))
+            error = next((line for line in said.splitlines() if line.startswith("ERROR")), said)
+            return Verdict(STOPPED, re.sub(r"'[^']*'|\d+", "…", error), (said, *verdict.lines))
         if said == one.held:
             return verdict
         one.held = said

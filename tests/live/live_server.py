@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -64,7 +65,8 @@ class LiveServer:
     def drop(self, database: str) -> None:
         """Drop a history's databases, and end the prepared transactions that lock their tables."""
         for *_, xid in self.run("XA RECOVER"):  # text, or bytes of MariaDB
-            self.run(f"XA ROLLBACK X'{(xid if isinstance(xid, bytes) else xid.encode()).hex()}'")
+            with suppress(pymysql.MySQLError):  # rolled back since
+                self.run(f"XA ROLLBACK X'{(xid if isinstance(xid, bytes) else xid.encode()).hex()}'")
         for name in (database, f"{database}_b"):
             self.run(f"DROP DATABASE IF EXISTS {name}")
 
@@ -116,7 +118,10 @@ class LiveServer:
                 f"SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = '{schema}' AND "
                 f"table_name = '{named}' AND extra NOT LIKE '%VIRTUAL%' ORDER BY ordinal_position")]
             shown = ", ".join(_shown(quoted(column), kind) for column, kind in columns) or "'no'"
-            rows = self.run(f"SELECT {shown} FROM {schema}.{quoted(name)}")
+            try:
+                rows = self.run(f"SELECT {shown} FROM {schema}.{quoted(name)}")
+            except UnicodeDecodeError:
+                continue  # labels that are not text
             found[f"{schema}.{name}"] = columns, rows_of([
                 [_cell(kind, value) for (_, kind), value in zip(columns, row, strict=bool(columns))] for row in rows])
         return found
@@ -149,7 +154,7 @@ def _cell(kind: str, value: str | bytes | None) -> object:
     if kind.startswith("vector") and value is not None:
         return tuple(repr(number) for number, in struct.iter_unpack("<f", bytes.fromhex(str(value))))
     if kind.startswith(("enum", "set")) and isinstance(value, bytes):  # of the character set binary
-        return value.decode(errors="replace")
+        return value.decode(errors="replace").replace("\ufffd", "?")
     return cell(kind, value)
 
 

@@ -18,6 +18,7 @@ import importlib.util
 import os
 import queue
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -161,16 +162,18 @@ class Checkout:
         shutil.copytree(Path(kernel_cache.directory()).parent, self._kernels)
         self._forget_mutants()
 
-    def judge(self, source: str, before: str, after: str, until: str) -> Iterator[tuple[str, str, float]]:
-        """Yield (suite, outcome, seconds), up to the first suite that fails."""
+    def judge(self, source: str, before: str, after: str, until: str) -> Iterator[tuple[str, str, float, str]]:
+        """Yield (suite, outcome, seconds, the test that failed), up to the first suite that fails."""
         for suite, arguments in SUITES.items():
-            begun, outcome = time.monotonic(), "survives"
+            begun, outcome, test = time.monotonic(), "survives", ""
             self._write(source, after)
             if self._fails(arguments(source), LONGEST[suite]):
+                found = re.findall(r"^(?:FAILED|ERROR) (\S+)", (self._caches / "said").read_text(), re.MULTILINE)
+                test = found[0] if found else "no test by itself"
                 self._write(source, before)
                 last = ["--last-failed", "--last-failed-no-failures", "none", *arguments(source)]
                 outcome = "is not judged by" if self._fails(last, LONGEST[suite]) else "is killed by"
-            yield suite, outcome, time.monotonic() - begun
+            yield suite, outcome, time.monotonic() - begun, test
             if outcome != "survives" or suite == until:
                 break
         self._write(source, before)
@@ -215,8 +218,8 @@ def report(number: int, source: str, change: int, until: str, checkouts: queue.S
     text = (ROOT / source).read_text()
     mutant = changed_source(text, change)
     checkout, outcome = checkouts.get(), ""
-    for suite, outcome, seconds in checkout.judge(source, text, mutant, until):
-        print(f"{number}: {source} {outcome} {suite} after {seconds:.0f} s", flush=True)
+    for suite, outcome, seconds, test in checkout.judge(source, text, mutant, until):
+        print(f"{number}: {source} {outcome} {suite} after {seconds:.0f} s{test and ': ' + test}", flush=True)
     checkouts.put(checkout)
     if outcome != "survives":
         return f"{outcome} {suite}"

@@ -16,12 +16,13 @@ import pyarrow.compute as pc
 
 from applier.apply.output.ignored_rows_kernel import CLUSTERED, HASHED, NO_VALUE, PLAIN, copy_rows
 from applier.columns.alter.partitions import NOWHERE, partition_numbers
-from applier.columns.defaults import generated_values
+from applier.columns.defaults import generated_values, passes
 from applier.errors import NotComputable
 from applier.mysql.types import arrow_type
 from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.definition import Column, Key
 from applier.schema.history.conversion import RowConversion
+from applier.schema.history.in_place import is_in_place
 from applier.schema.key_infos import clustered_key, is_hashed, is_innodb, key_collation
 from keysearch.collation import is_exact
 from keysearch.keybytes import encode_keys
@@ -46,15 +47,15 @@ def left_by_ignore(rows: pa.Table, conversion: RowConversion, ignores: IgnoreCon
 
 def _left(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts, unknown_order: str) -> pa.Table:
     new = conversion.new
+    unique = [key for key in new.row_keys if key.kind in ("primary", "unique") and _may_repeat(key, conversion)]
     if ignores.checks:
-        raise NotComputable("rows go that fail a CHECK")
+        rows = _passing(rows, conversion, copies=bool(unique) or not is_in_place(conversion))
     if new.partitioning is not None and new.partitioning != conversion.old.partitioning:
         rows = rows.filter(pa.array(partition_numbers(rows, new, new.partitioning) != NOWHERE))
     clustered = clustered_key(new) if is_innodb(new) else None
     if clustered is None and ignores.sorts and not unknown_order:
         unknown_order = "by ORDER BY"
-    keys = [(_kind(key, clustered, conversion), key) for key in new.row_keys
-            if key.kind in ("primary", "unique") and _may_repeat(key, conversion)]
+    keys = [(_kind(key, clustered, conversion), key) for key in unique]
     if not keys or not rows.num_rows:
         return rows
     keys.sort(key=lambda item: [HASHED, CLUSTERED, PLAIN].index(item[0]))
@@ -69,6 +70,25 @@ def _left(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts, u
     if unknown_order and not kept.all() and (in_clustered or not _are_alike(rows, groups)):
         raise NotComputable(f"rows lie {unknown_order}, and the first one is left")
     return _numbered(rows, numbers, conversion).filter(pa.array(kept))
+
+
+def _passing(rows: pa.Table, conversion: RowConversion, *, copies: bool) -> pa.Table:
+    """The rows that pass the table's CHECK constraints; a server that does not copy rows does not look."""
+    new, n = conversion.new, rows.num_rows
+    adds_virtual = any(column.generated == "virtual" and source is None
+                       for column, source in zip(new.columns, conversion.sources, strict=True))
+    if not copies and not adds_virtual:
+        return rows
+    of_table = (check.expression for check in new.checks if check.enforced)
+    for check in (*of_table, *(column.check for column in new.columns if column.check is not None)):
+        try:
+            are_good = passes(check, new, rows.column, n, conversion.session)
+        except NotComputable as error:
+            raise NotComputable(f"rows go that fail CHECK ({check}): {error.message}") from None
+        if not copies and not are_good.all():
+            raise NotComputable(f"rows fail CHECK ({check}), and it is not known whether the server looks at it")
+        rows, n = rows.filter(pa.array(are_good)), int(are_good.sum())
+    return rows
 
 
 def _kind(key: Key, clustered: Key | None, conversion: RowConversion) -> int:

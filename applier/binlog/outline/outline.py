@@ -16,6 +16,7 @@ from applier.binlog.outline.left_out import LeavingOut, LeftOut
 from applier.binlog.outline.packed import Packed
 from applier.binlog.outline.samples import Samples
 from applier.binlog.outline.stop import StopCondition
+from applier.mysql.sequences import SequenceState
 
 
 @dataclass
@@ -94,6 +95,7 @@ class Statement:
     timestamp: int
     gtid: str | None
     kind: str = "query"
+    sequences: tuple[SequenceState, ...] = ()  # of MariaDB, where it gives their numbers to rows
 
 
 class Relevant(Protocol):

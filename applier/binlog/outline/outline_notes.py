@@ -30,6 +30,7 @@ from applier.binlog.outline.outline_recording import (
 from applier.binlog.outline.outline_tables import MAY_CASCADE, PARTIAL_IMAGES, PARTIAL_VALUES
 from applier.binlog.outline.outlined_file import OutlinedFile
 from applier.binlog.outline.samples import Samples, chosen
+from applier.binlog.outline.sequences import states_before
 from applier.binlog.outline.statements import RelevantStatements
 from applier.binlog.outline.unreplayable import stops_always, unreplayable_events
 from applier.errors import ArchiveError
@@ -103,9 +104,10 @@ def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray, relevanc
             continue
         if query.context.get("gtid_flags_extra", 0) & MARIADB_ALTER_WITHOUT_EFFECT:
             continue
-        statements.add(Statement(
-            position, end, group_start, query.text, query.database, query.context, event.timestamp, gtid,
-        ))  # fmt: skip
+        statement = Statement(position, end, group_start, query.text, query.database, query.context, event.timestamp,
+                              gtid)
+        statement.sequences = states_before(statement, outline, file)
+        statements.add(statement)
 
 
 def _add_file_event(outline: Outline, file: OutlinedFile, event: Event) -> None:

@@ -29,10 +29,12 @@ from applier.schema.definition import Column, TableDefinition, table_schema, wit
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import PartRows
+from applier.sql.assignment import assigned
 from applier.sql.casting import invalid_dates, members
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
 from applier.sql.times import current_timestamp
+from applier.sql.values import numbers as numbers_of
 
 _Values: TypeAlias = Callable[[str], pa.Array | pa.ChunkedArray]
 """The values of a column by its name."""
@@ -40,6 +42,8 @@ _LONG = {name for name, entry in TYPES.items() if entry.prefix} | types_of(Famil
 """Types that have no default if a table is altered in place."""
 
 
+_OF_SESSIONS = frozenset({"unix_timestamp", "from_unixtime", "monthname", "dayname", "date_format"})
+"""Functions, in lower case, that depend on the session's time zone or language."""
 _ALLOWED_AS_DATES = types_of(Family.DATE, Family.DATETIME, Family.TIME, Family.FLOATING)
 """Types whose values MariaDB makes dates of by ALLOW_INVALID_DATES where it copies them."""
 
@@ -148,6 +152,8 @@ class RowConverter:
     def _depends_on_session(self, column: Column) -> bool:
         """True if a generated column, computed anew, may have another value in another session."""
         names = sources(column, self._conversion.new)
+        if names & _OF_SESSIONS:
+            return True
         bases = {"timestamp"} | ({"char"} if "PAD_CHAR_TO_FULL_LENGTH" in self._conversion.sql_mode else set())
         return any(other.type.base in bases for other in self._conversion.new.columns if folded(other.name) in names)
 
@@ -260,6 +266,8 @@ class RowConverter:
     def _added(self, n: int, column: Column, values: _Values) -> pa.Array:
         if column.auto_increment:
             return self._numbers(n, column)
+        if column.name in self._conversion.drawn:
+            return self._drawn(n, column)
         if (versioning := self._conversion.new.versioning) is not None and versioning.has(column.name):
             starts = folded(column.name) == folded(versioning.row_start)
             time = self._conversion.timestamp_us if starts else self._conversion.end_of_time
@@ -282,6 +290,24 @@ class RowConverter:
         except NotComputable as error:
             raise self._cannot(f"column {column.name} numbers the rows: {error}") from None
         return pa.array(made).cast(arrow_type(column.type))
+
+    def _drawn(self, n: int, column: Column) -> pa.Array:
+        """A sequence's next numbers; a row takes them for its columns one after the other."""
+        name = self._conversion.drawn[column.name]
+        state = next((state for state in self._conversion.sequences if (state.database, state.name) == name), None)
+        if state is None or not state.step:
+            raise self._cannot(f"column {column.name} gets numbers of the sequence {'.'.join(name)}, and it is not "
+                               "known where a replica's stands")
+        if self._conversion.ignores is not None:
+            raise self._cannot(f"column {column.name} numbers the rows, and some of them may be removed")
+        self._check_order(self._done + n)
+        sharing = [other for other, sequence in self._conversion.drawn.items() if sequence == name]
+        places = np.arange(self._done, self._done + n, dtype=np.int64) * len(sharing) + sharing.index(column.name)
+        last = state.next_value + state.step * ((self._done + n) * len(sharing) - 1)
+        if not state.minimum <= min(state.next_value, last) <= max(state.next_value, last) <= state.maximum:
+            raise self._cannot(f"column {column.name} gets more numbers than the sequence {'.'.join(name)} has")
+        made = numbers_of(pa.array(state.next_value + state.step * places), constant=False)
+        return assigned(made, column.type, self._conversion.session)
 
     def _now(self, column: Column) -> pa.Scalar:
         return current_timestamp(column.type.fsp, self._conversion.session).values[0]

@@ -39,7 +39,8 @@ from applier.jobs.changes.whole_rows import WholeRows
 from applier.jobs.exporting.statements import schema_sql
 from applier.jobs.replay.left_out import leaving_out
 from applier.jobs.replay.outlining import Outlining
-from applier.options import ChangesOptions, Keys, ReplayOptions
+from applier.option_texts import KeyValues
+from applier.options import ChangesOptions, ReplayOptions
 from applier.plan.cascades import Cascades, cascades_of
 from applier.plan.log import LogSpan, Wanted, read_history
 from applier.plan.planned import PlannedVersion
@@ -268,7 +269,8 @@ class ChangeLog:
                      for name, charset in sorted(history.databases().items())]
         return schema_sql(self.ends_at, databases, history.definitions())
 
-    def feed(self, table: TableName, columns: tuple[str, ...] | None = None, keys: Keys | None = None) -> ChangeFeed:
+    def feed(self, table: TableName, columns: tuple[str, ...] | None = None,
+             keys: KeyValues | None = None) -> ChangeFeed:
         """The changes of a table, with all of its columns or these; of all rows, or of those with one of these values
         of the table's last key. Raises SchemaError where nothing defines the table, and UsageError where it has no such
         column or key."""
@@ -308,7 +310,7 @@ class ChangeLog:
         return StoredAs.of(".".join(table), log.columns, log.key, schema, self._options.unsigned_bigint)
 
     def applied(self, table: TableName, columns: tuple[str, ...] | None = None,
-                keys: Keys | None = None) -> tuple[FeedLog, ApplyTask]:
+                keys: KeyValues | None = None) -> tuple[FeedLog, ApplyTask]:
         """The log of a table as its feed reads it, and what applies its changes, and those of tables that change its
         rows, to what was there before: to rows with these keys, where others do not matter to them."""
         history = self._history(table)
@@ -325,7 +327,7 @@ class ChangeLog:
         return tasks, core_seconds(tasks, planned, "walk", on_one_disk=True)
 
     def _feed_log(self, history: SchemaHistory, table: TableName, columns: tuple[str, ...] | None,
-                  keys: Keys | None) -> FeedLog:
+                  keys: KeyValues | None) -> FeedLog:
         versions = {version.id: version for version in versions_of(history, table)}
         if not versions:
             raise SchemaError("this table has no definition", table=".".join(table), errno=NO_SUCH_TABLE,

@@ -23,7 +23,7 @@ from applier.errors import ApplierError, UsageError
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.zero_dates import DAY
-from applier.options import Keys, KeyValue
+from applier.option_texts import KeyValue, KeyValues
 from applier.plan.units import ChosenOf
 from applier.schema.definition import Column
 from applier.schema.history.table_versions import Position, TableVersion
@@ -81,7 +81,7 @@ def always_keyed(versions: Mapping[int, TableVersion], names: Mapping[int, Mappi
 
 
 def chosen_keys(versions: Mapping[int, TableVersion], names: Mapping[int, Mapping[int, str]],
-                keys: Keys) -> dict[int, ChosenKeys]:
+                keys: KeyValues) -> dict[int, ChosenKeys]:
     """What is chosen of each version of a table (by its id) by values of its last key; nothing of versions that lack a
     column of it. `names` are those of the versions' columns in the feed. Raises UsageError for values that the key
     cannot have."""
@@ -128,7 +128,7 @@ class _KeyReading:
     def __init__(self, key: TableKey, columns: Sequence[Column], flavour: str) -> None:
         self._key, self._columns, self._flavour = key, columns, flavour
 
-    def chosen(self, keys: Keys) -> ChosenKeys:
+    def chosen(self, keys: KeyValues) -> ChosenKeys:
         """The keys; those that the columns cannot have are none of the version's rows."""
         rows = [row for values in keys if (row := self.row(values)) is not None]
         if not rows:

@@ -17,7 +17,7 @@ from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.stored import Batches, StoredAs
 from applier.jobs.history.origins import Origins
 from applier.jobs.history.walk import OF_PLACES, OF_VERSIONS, HistoryWalk
-from applier.options import Keys
+from applier.option_texts import KeyValues
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column
 from applier.snapshot.manifest import BinlogPosition
@@ -115,7 +115,7 @@ class RowHistory:
 
 
 def row_history(changes: ChangeLog, table: TableName, columns: tuple[str, ...] | None = None,
-                keys: Keys | None = None, *, places: bool = False, statements: bool = False) -> RowHistory:
+                keys: KeyValues | None = None, *, places: bool = False, statements: bool = False) -> RowHistory:
     """Plan how the table's changes are applied, which are to be complete ones; of all rows, or of those with these
     keys. Raises what a feed of them raises."""
     compiling.ensure("history", changes.progress)

@@ -1,8 +1,10 @@
-"""Finds the parts of a dump: one SQL file, stdin, or a directory of mydumper, MySQL Shell or `applier export`.
+"""Finds the parts of a dump: one SQL file, stdin, or a directory of mysqldump, mydumper, MySQL Shell or `applier
+export`.
 
     mydumper       metadata; DB-schema-create.sql, DB.TABLE-schema.sql, DB.TABLE.NNNNN.sql (INSERTs, or LOAD DATA for a
                    .dat file beside it); each may be .gz or .zst
     MySQL Shell    @.json; DB.json, DB.sql, DB@TABLE.json, DB@TABLE.sql, DB@TABLE@N.tsv.zst (the last one @@N)
+    mysqldump      TABLE.sql and TABLE.txt (--tab), or DB/TABLE.sql and DB/TABLE.txt (mariadb-dump --dir)
     applier        _schema.sql; _load.sql, or DB/TABLE/NNNN.sql
     Parquet        DB/TABLE/….parquet or DB.TABLE.parquet, with a schema file
 
@@ -22,13 +24,15 @@ from urllib.parse import unquote
 from pyarrow import fs
 
 from applier.binlog.events.gtid import GtidSet
-from applier.errors import UsageError, reason
+from applier.errors import NO_DATABASE, SchemaError, UsageError, reason
 from applier.io.resolver import below, check_regular, files_below, resolve
 from applier.jobs.importing.dump_flavour import flavour_of_gtids, flavour_of_version
 from applier.jobs.importing.parquet_file import ParquetPart
 from applier.jobs.importing.position import DumpPosition, of_metadata
 from applier.jobs.importing.sql.dump_text import STDIN, read_head
 from applier.jobs.importing.sql.load_data import DECODERS, Lines, RowsFile
+from applier.options import ImportOptions
+from applier.schema.dump_header import database_of_header
 from applier.snapshot.manifest import MANIFEST
 
 _Kind = TypeVar("_Kind")
@@ -39,6 +43,9 @@ _NOWHERE = DumpPosition()
 _UTC = "+00:00"
 _SUFFIX = re.compile(r"\.(?:gz|zst)$")
 _CREATE = re.compile(r"CREATE\s+(?:DATABASE|SCHEMA)\s+(?>(?:/\*.*?\*/\s*|IF\s+NOT\s+EXISTS\s+)*)`((?:[^`]|``)+)`", re.I)
+_TAB_SQL = re.compile(r"\.sql(\.gz|\.zst|)$")
+_SET_NAMES = re.compile(r"SET NAMES (\w+)")
+_IN_UTC = f"SET TIME_ZONE='{_UTC}'"
 _OF_MYDUMPER = re.compile(r"(?P<database>[^.]+)\.(?P<table>.+?)(?P<chunk>(?:\.\d+)*)\.sql")
 _ANY_NAME = re.compile(r"mydumper_\d+")
 """In place of a name that is none for a file, or has a dot. A database's own is in its definition."""
@@ -68,9 +75,9 @@ class Dump:
     flavour: str | None = None
 
 
-def open_dump(uri: str, schema: str | None = None) -> Dump:
-    """Find what to read; `schema` is the URI of a file with the definitions of tables whose rows are in Parquet files.
-    Raises UsageError if it is not a known kind of dump, or not a complete one."""
+def open_dump(options: ImportOptions) -> Dump:
+    """Find what to read. Raises UsageError if it is not a known kind of dump, or not a complete one."""
+    uri, schema = options.dump, options.schema
     if uri == STDIN:
         return Dump((SqlPart(STDIN, head=read_head(HEAD_BYTES)),))
     filesystem, path = resolve(uri)
@@ -92,8 +99,11 @@ def open_dump(uri: str, schema: str | None = None) -> Dump:
         statements = [name for name in names if name.endswith(".sql") and name != "_schema.sql"]
         rows = ["_load.sql"] if "_load.sql" in folder.names else statements
         return Dump(tuple(SqlPart(folder.uri(name)) for name in ["_schema.sql", *rows]))
-    raise UsageError("this directory is not a dump", file=uri, hint="it may be one of mydumper (metadata), of MySQL "
-                     "Shell (@.json) or of applier export (_schema.sql), or hold Parquet files with --schema")
+    if any(_rows_beside(name) in folder.names for name in names):
+        return _of_tabs(folder, options)
+    raise UsageError("this directory is not a dump", file=uri, hint="it may be one of mysqldump --tab or mariadb-dump "
+                     "--dir (TABLE.sql and TABLE.txt), of mydumper (metadata), of MySQL Shell (@.json) or of applier "
+                     "export (_schema.sql), or hold Parquet files with --schema")
 
 
 @dataclass(frozen=True)
@@ -188,6 +198,32 @@ def _of_parquet(folder: _Folder, schema: str) -> Dump:
     if not parts:
         raise UsageError("the directory contains no Parquet files", file=folder.root)
     return Dump((SqlPart(schema, time_zone=_UTC), *parts))
+
+
+def _rows_beside(name: str) -> str | None:
+    """The name of the file of rows beside a file with a table's definition."""
+    return _TAB_SQL.sub(r".txt\1", name) if _TAB_SQL.search(name) else None
+
+
+def _of_tabs(folder: _Folder, options: ImportOptions) -> Dump:
+    """SELECT … INTO OUTFILE of all columns. It is in the character set that --default-character-set gave to mysqldump;
+    without that, in each column's own."""
+    definitions, rows = list[SqlPart](), list[RowsFile]()
+    for name in sorted(filter(_TAB_SQL.search, folder.names)):
+        *folders, last = name.split("/")
+        text = folder.text(name)
+        database = folders[-1] if folders else database_of_header(text) or options.database
+        definitions.append(SqlPart(folder.uri(name), database))
+        if (beside := _rows_beside(name)) not in folder.names:
+            continue  # a view's
+        if database is None:
+            raise SchemaError("there is no default database", file=folder.uri(name), errno=NO_DATABASE,
+                              hint="name the database of the dump with --database")
+        said = _SET_NAMES.search(text)
+        charset = options.default_character_set or (said[1] if said and said[1] != "utf8mb4" else "binary")
+        rows.append(RowsFile(folder.uri(str(beside)), database, _TAB_SQL.sub("", last), None, Lines(), charset,
+                             time_zone=_UTC if _IN_UTC in text else None, is_whole=True))
+    return Dump((*definitions, *rows))
 
 
 def _of_mydumper(folder: _Folder) -> Dump:

@@ -43,19 +43,26 @@ class DumpTables:
                 with_history: bool = False) -> InsertColumns:
         """The columns of a table that rows have values for; `with_history`: rows of a system-versioned table may have
         their times, and past ones are included. Raises SchemaError."""
+        definition = self._definition(database, table)
+        columns = InsertColumns(definition, names)
+        if definition.versioning is not None and not (with_history and columns.have_times):
+            raise SchemaError("the dump does not contain the past rows of a system-versioned table, or the times of "
+                              "its rows, which the log finds rows by", table=definition.full_name,
+                              hint="dump it with mariadb-dump --dump-history (MariaDB 10.11 or newer), or leave the "
+                                   "table out with --ignore-tables")
+        return columns
+
+    def names(self, database: str, table: str) -> tuple[str, ...]:
+        """The names of all columns of a table, also of invisible ones. Raises SchemaError."""
+        return tuple(column.name for column in self._definition(database, table).columns)
+
+    def _definition(self, database: str, table: str) -> TableDefinition:
         version = self.history.at(database, table, BEFORE_THE_LOG)
         if version is None:
             raise SchemaError("the dump contains rows of a table that it does not define",
                               table=f"{database}.{table}", errno=1146,
                               hint="dump it with its definition")
-        columns = InsertColumns(version.definition, names)
-        if version.definition.versioning is not None and not (with_history and columns.have_times):
-            raise SchemaError("the dump does not contain the past rows of a system-versioned table, or the times of "
-                              "its rows, which the log finds rows by",
-                              table=version.definition.full_name,
-                              hint="dump it with mariadb-dump --dump-history (MariaDB 10.11 or newer), or leave the "
-                                   "table out with --ignore-tables")
-        return columns
+        return version.definition
 
     def add(self, columns: InsertColumns, spans: InsertSpans, n_rows: int, data: np.ndarray, reading: LiteralContext,
             on_duplicate: int) -> None:

@@ -23,6 +23,7 @@ from applier.jobs.importing.position import DumpPosition
 from applier.jobs.importing.rows_file import read_rows
 from applier.jobs.importing.sql.dump_text import DumpText
 from applier.jobs.importing.sql.load_data import RowsFile
+from applier.jobs.importing.sql.session import DumpSession
 from applier.jobs.importing.sql.spans import LiteralContext
 from applier.jobs.importing.sql_file import SqlFile
 from applier.jobs.importing.table_files import table_entry
@@ -37,7 +38,7 @@ from applier.snapshot.staging import Staging
 
 def import_dump(options: ImportOptions, progress: Progress | None = None) -> ReplayResult:
     """Import a dump and publish a snapshot. Raises ApplierError, and publishes nothing then."""
-    dump = open_dump(options.dump, options.schema)
+    dump = open_dump(options)
     with (_begin(options) as staging, full_disk.explained(staging.output),
           tempfile.TemporaryDirectory(prefix="applier-import-") as spill):
         return _Import(options, dump, staging, spill, progress or Silent()).run()
@@ -58,6 +59,7 @@ class _Import:
         self.tables = DumpTables(self.flavour or MYSQL, options.filter, staging, spill)
         self.position = dump.position
         self._bytes_before = 0
+        self._has_unnamed_text = False
 
     def run(self) -> ReplayResult:
         began = time.perf_counter()
@@ -72,12 +74,19 @@ class _Import:
             return self._read_sql(part)
         if isinstance(part, ParquetPart):
             return read_parquet(part, self.tables, self._on_progress)
-        return read_rows(part, part.uri, self.tables, LiteralContext(flavour=self.tables.flavour), self._on_progress)
+        zone = part.time_zone or self.options.system_time_zone or "SYSTEM"
+        return read_rows(part, part.uri, self.tables,
+                         LiteralContext(flavour=self.tables.flavour, time_zone=zone), self._on_progress)
 
     def _read_sql(self, part: SqlPart) -> int:
         with DumpText(part.uri, head=part.head) as text:
-            zone = part.time_zone or self.options.system_time_zone or "SYSTEM"
-            said = SqlFile(text, self.tables, part.database or self.options.database, zone, self._on_progress).read()
+            session = DumpSession(
+                self.tables.flavour, part.database or self.options.database,
+                part.time_zone or self.options.system_time_zone or "SYSTEM",
+                self.options.default_character_set)
+            file = SqlFile(text, self.tables, session, self._on_progress)
+            said = file.read()
+            self._has_unnamed_text |= file.has_unnamed_text
             if self.position == DumpPosition():
                 self.position = said
             return text.bytes_read
@@ -121,6 +130,9 @@ class _Import:
         if self.flavour is None:
             yield "the dump does not say whether it is of MySQL or of MariaDB: it was read as MySQL's, and the log " \
                   "of a replay on top of it decides; --flavour says it"
+        if self._has_unnamed_text:
+            yield "the dump does not say in which character set its text is: it was read as utf8mb4; " \
+                  "--default-character-set names another one"
         if not position.file and not position.gtid_set and position.group_id is None:
             yield "the dump does not say at which binlog position it was made: a replay on top of it begins with the " \
                   "first binlog that it is given; --position or --gtid-set names it"

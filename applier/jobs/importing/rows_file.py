@@ -40,7 +40,8 @@ def read_rows(rows: RowsFile, uri: str, tables: DumpTables, reading: LiteralCont
     `with_history` as in `DumpTables.columns`. Raises ApplierError, naming file and line."""
     if not tables.wanted(rows.database, rows.table):
         return 0
-    columns = tables.columns(rows.database, rows.table, rows.columns, with_history=with_history)
+    names = tables.names(rows.database, rows.table) if rows.is_whole else rows.columns
+    columns = tables.columns(rows.database, rows.table, names, with_history=with_history)
     reading = dataclasses.replace(reading, charset=rows.charset)
     with DumpText(uri, guard=b"") as text:
         try:

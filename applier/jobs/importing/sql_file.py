@@ -26,6 +26,7 @@ from applier.jobs.importing.sql.inserts import (
 from applier.jobs.importing.sql.load_data import parse_load_data
 from applier.jobs.importing.sql.session import DumpSession
 from applier.jobs.importing.sql.spans import LiteralError
+from applier.mysql.client_charsets import ClientCharsets
 from applier.schema.ddl.schema_changes import Dml, SessionChange
 from applier.schema.dump_header import database_of_header
 from applier.sql.tokens import LONGEST_DELIMITER
@@ -35,6 +36,8 @@ BATCH_VALUES = 1 << 20
 _DELIMITER = re.compile(rb"DELIMITER[ \t]+(\S+)[^\n]*", re.IGNORECASE)
 _SET = re.compile(r"(?:/\*M?!\d*\s*)?SET\b", re.IGNORECASE)
 _LOAD_DATA = re.compile(r"LOAD\s+DATA\b", re.IGNORECASE)
+_ROLE = re.compile(r"(?:/\*M?!\d*\s*)?EXECUTE\s+IMMEDIATE\s+CONCAT\s*\('SET ROLE ',", re.IGNORECASE)
+"""mariadb-dump --system=users ends with it."""
 _EMPTIES = re.compile(r"DELETE\s+FROM\s+(?:`(?:[^`]|``)+`|\w+)(?:\s*\.\s*(?:`(?:[^`]|``)+`|\w+))?", re.IGNORECASE)
 _CHANGES_ROWS = frozenset({"INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"})
 # Sets in which a byte of a longer character may look like a quote or a backslash.
@@ -42,13 +45,14 @@ _UNREADABLE = frozenset({"big5", "cp932", "gb18030", "gbk", "sjis"})
 
 
 class SqlFile:
-    """One SQL file: the position in it, and the session that its statements make. `system_time_zone` is the meaning of
-    SYSTEM in it. `on_progress` is called with the bytes that have been read of it, and of files that it loads."""
+    """One SQL file: the position in it, and the `session` that its statements make. `on_progress` is called with the
+    bytes that have been read of it, and of files that it loads."""
 
-    def __init__(self, text: DumpText, tables: DumpTables, database: str | None, system_time_zone: str,
+    def __init__(self, text: DumpText, tables: DumpTables, session: DumpSession,
                  on_progress: Callable[[int], None]) -> None:
-        self.text, self.tables, self._on_progress = text, tables, on_progress
-        self.session = DumpSession(tables.flavour, database, system_time_zone)
+        self.text, self.tables, self.session, self._on_progress = text, tables, session, on_progress
+        self.has_unnamed_text = False
+        """Whether some rows have text beyond ASCII whose character set the file does not say."""
         self.position = DumpPosition()
         self._delimiter = np.frombuffer(b";", np.uint8)
         self._spans = new_spans(0, BATCH_VALUES)
@@ -58,7 +62,7 @@ class SqlFile:
         """Read all of it; returns the position that it names. Raises ApplierError, naming file and line."""
         self._refuse_binlog()
         while (start := self._statement_start()) is not None:
-            self._comments(_decoded(self.text.text(start)))
+            self._comments(self._decoded(self.text.text(start)))
             self.text.at = start
             try:
                 self._statement()
@@ -81,7 +85,7 @@ class SqlFile:
         text = self.text
         while (start := scan_kernel.statement_start(text.address, text.at, text.end)) < 0:
             if not text.more():
-                self._comments(_decoded(text.text(text.end)))
+                self._comments(self._decoded(text.text(text.end)))
                 return None
         return int(start)
 
@@ -99,7 +103,7 @@ class SqlFile:
         if delimiter := _DELIMITER.match(start):
             self._delimiter = np.frombuffer(delimiter[1][:LONGEST_DELIMITER], np.uint8)
             text.at += delimiter.end()
-        elif start[:1] in b"IiRr" and (head := parse_head(start)) is not None:
+        elif start[:1] in b"IiRr" and (head := parse_head(start, self.session.codec)) is not None:
             self._insert(head)
         else:
             sql, begin = self._whole_statement()
@@ -118,7 +122,7 @@ class SqlFile:
                     raise UsageError("the dump ends within a statement", hint="is the file complete?")
                 end = text.end - len(delimiter)  # the guard behind the dump's end is longer
                 break
-        sql, begin = _decoded(text.text(end)), text.at
+        sql, begin = self._decoded(text.text(end)), text.at
         text.at = int(end) + len(delimiter)
         return sql, begin
 
@@ -130,8 +134,12 @@ class SqlFile:
         if _LOAD_DATA.match(sql):
             self._load_data(sql)
             return
-        changes = self.tables.history.load_statement(sql, database=self.session.database,
-                                                     sql_mode=self.session.sql_mode, time_zone=self.session.time_zone)
+        if _ROLE.match(sql):
+            return
+        session = self.session
+        changes = self.tables.history.load_statement(
+            sql, database=session.database, sql_mode=session.sql_mode, time_zone=session.time_zone,
+            charsets=ClientCharsets(session.codec, session.charset))
         if _SET.match(sql):
             self.session.set(sql)
         for change in changes:
@@ -199,6 +207,8 @@ class SqlFile:
         record = np.zeros((), tuple_kernel.SPANS) if columns is None else spans.record()
         code: int = tuple_kernel.parse_rows(text.address, text.at, text.end, address_of(header), len(header), flags,
                                             address_of(record), out)
+        if columns is not None and not session.knows_charset:
+            self.has_unnamed_text |= bool((text.data[text.at:int(out[1])] >= 0x80).any())
         return code
 
     def _add(self, columns: InsertColumns, n_rows: int, head: InsertHead) -> None:
@@ -208,7 +218,5 @@ class SqlFile:
             self.text.at = int(self._spans.starts[error.place, error.row])
             raise refused_literal(error, columns) from None
 
-
-def _decoded(sql: bytes) -> str:
-    """A statement's text; definitions are UTF-8 in every dump, whatever its literals are."""
-    return sql.decode("utf-8", "surrogateescape")
+    def _decoded(self, sql: bytes) -> str:
+        return sql.decode(self.session.codec, "surrogateescape")

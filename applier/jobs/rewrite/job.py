@@ -39,7 +39,8 @@ from applier.jobs.rewrite.proof import Replays
 from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
 from applier.jobs.rewrite.statements import StatementFilter
 from applier.jobs.rewrite.table_images import image_columns
-from applier.options import FULL, RewriteOptions
+from applier.options import RewriteOptions
+from applier.options.making import FULL
 from applier.plan.log import LogSpan, read_history
 from applier.schema.history.history import SchemaHistory
 from applier.snapshot import manifest

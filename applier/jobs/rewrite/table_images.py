@@ -15,7 +15,7 @@ from applier.apply.tables.logged_table import logged_columns
 from applier.binlog.events.table_map import TableMap
 from applier.jobs.rewrite.kernels.records import COLUMN
 from applier.mysql.wire_types import FORMS, Shape, WireType
-from applier.options import FULL, NOBLOB
+from applier.options.making import FULL, NOBLOB
 from applier.schema.definition import Key, TableDefinition
 
 

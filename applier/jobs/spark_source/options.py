@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from applier.errors import UsageError
-from applier.io.keys import with_keys
+from applier.io.keys import Keys
 from applier.mysql.time_zones import parse_datetime
 from applier.option_texts import parse_size, parse_stop_position
 from applier.options import ChangesOptions
@@ -48,8 +48,8 @@ def parse(options: Mapping[str, str]) -> SourceOptions:
     begin, trigger = given.get("startdatetime"), given.get("maxbytespertrigger")
     return SourceOptions(
         ChangesOptions(
-            with_keys(given["path"].split(","), _files(given, "keyring"), _files(given, "keyfile"),
-                      given.get("keyfilesecret")), given.get("base"), given.get("schema"),
+            Keys(_files(given, "keyring"), _files(given, "keyfile"), given.get("keyfilesecret")).of(
+                given["path"].split(",")), given.get("base"), given.get("schema"),
             None if start is None else parse_stop_position(start), None if stop is None else parse_stop_position(stop),
             given.get("stopgtid"), None if time is None else parse_datetime(time), _flag(given, "definefromlog"),
             _flag(given, "ignoreforeignkeys"), _flag(given, "complete"), _unsigned_bigint(given),

@@ -24,7 +24,8 @@ from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.errors import UsageError
 from applier.jobs.spark_source.options import SourceOptions
 from applier.mysql.type_registry import Family
-from applier.options import CommitRange, Keys
+from applier.option_texts import KeyValues
+from applier.options import CommitRange
 from applier.schema.definition import Column
 
 _ALIKE = {Family.INTEGER: int, Family.TEXT: str}
@@ -57,7 +58,7 @@ def narrowed(asked: SourceOptions, filters: Iterable[Filter]) -> SourceOptions:
     return asked
 
 
-def keys_of(columns: Sequence[Column], equal: Sequence[tuple[str, tuple[int | str, ...]]]) -> Keys | None:
+def keys_of(columns: Sequence[Column], equal: Sequence[tuple[str, tuple[int | str, ...]]]) -> KeyValues | None:
     """The keys over these columns that rows with such values have; None if that is not said, or would be too many, or
     where Spark's values could mean something else in SQL."""
     known = dict(equal)

@@ -14,7 +14,7 @@ from applier.jobs.history.commits import KIND_BITS
 from applier.jobs.undo.chains import Chains
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.traced_table import TracedTable
-from applier.options import OF_COLUMNS
+from applier.options.running import OF_COLUMNS
 
 MOST_LISTED = 1000
 """Of a table's conflicts."""

@@ -34,7 +34,8 @@ from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.table_undo import TableUndo, undo_table
 from applier.jobs.undo.taken_keys import leave_taken_keys
 from applier.jobs.undo.traced_table import TracedTable
-from applier.options import REFUSE, UndoOptions
+from applier.options import UndoOptions
+from applier.options.running import REFUSE
 from applier.schema.ddl.schema_changes import TableName
 
 

@@ -19,7 +19,8 @@ from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
 from applier.jobs.undo.table_undo import TableUndo
 from applier.mysql.type_registry import Family
 from applier.mysql.zero_dates import as_nulls
-from applier.options import OF_COLUMNS, ChangesOptions
+from applier.options import ChangesOptions
+from applier.options.running import OF_COLUMNS
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.table_filter import EVERYTHING
 

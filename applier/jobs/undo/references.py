@@ -20,7 +20,7 @@ from applier.jobs.undo.row_keys import read_columns, row_keys
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.mysql.names import folded
 from applier.mysql.types import arrow_type
-from applier.options import FORCE, OF_COLUMNS
+from applier.options.running import FORCE, OF_COLUMNS
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.foreign_keys import CASCADE, RESTRICT, SET_NULL, ForeignKey

@@ -12,7 +12,7 @@ from applier.jobs.verify.plan import ComparedTable
 from applier.jobs.verify.result import DifferentRow, DifferentTable, LastChange
 from applier.jobs.verify.rows import key_texts
 from applier.mysql.types import arrow_type
-from applier.options import KeyValue
+from applier.option_texts import KeyValue
 
 FEED = ("_change_type", "_commit_timestamp", "_gtid", "_file", "_pos")
 """What is asked of the feed beside the columns of the key."""

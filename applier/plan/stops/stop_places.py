@@ -10,7 +10,7 @@ from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import UsageError
-from applier.options import Place
+from applier.option_texts import Place
 from applier.plan.stops.stop_position import outlines_up_to_stop
 
 Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]

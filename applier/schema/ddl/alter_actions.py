@@ -246,10 +246,10 @@ class SetVersioning:
 
 @dataclass(frozen=True, slots=True)
 class IgnoreConflicts:
-    """ALTER IGNORE: a row is removed if it breaks a unique key, belongs to no partition or fails a CHECK. `checks`: the
-    statement has a CHECK, or JSON, which is a CHECK in MariaDB; `sorts`: it has ORDER BY."""
+    """ALTER IGNORE: a row is removed if it breaks a unique key, belongs to no partition or fails a CHECK. `checks`:
+    its session looks at these; `sorts`: it has ORDER BY."""
 
-    checks: bool = False
+    checks: bool = True
     sorts: bool = False
 
 

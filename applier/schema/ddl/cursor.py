@@ -30,8 +30,8 @@ class StatementContext:
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
     makes a foreign key; `keeps_checks`: the server has CHECK constraints. `timestamp_us` is the statement's time in
     microseconds UTC, 0 where none is known. `folds_names`: databases and tables are known by their names in lower case.
-    `charsets` are the character sets of literals; `foreign_key_checks` and `lc_time_names`, a number, are what the
-    session says.
+    `charsets` are the character sets of literals; `foreign_key_checks`, `check_constraint_checks` and `lc_time_names`,
+    a number, are what the session says.
     """
 
     flavour: str = "mysql"
@@ -50,6 +50,7 @@ class StatementContext:
     charsets: ClientCharsets = field(default_factory=ClientCharsets)
     foreign_key_checks: bool = True
     lc_time_names: int = 0
+    check_constraint_checks: bool = True
 
     def named(self, name: str) -> str:
         """The name of a database or a table, as the server knows it."""

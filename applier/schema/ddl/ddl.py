@@ -67,6 +67,7 @@ def parse_statement(
     charsets: ClientCharsets | None = None,
     foreign_key_checks: bool = True,
     lc_time_names: int = 0,
+    check_constraint_checks: bool = True,
     database_tokens: set[Token] | None = None,
 ) -> list[SchemaChange]:
     """The changes that one statement makes, in order; an empty list for comments only.
@@ -77,10 +78,10 @@ def parse_statement(
     databases, the default one and those that the statement names (AP-FILT); `inline_references` and `keeps_checks`
     depend on the server's version (foreign_keys.honours_inline_references, checks.keeps_checks); `timestamp_us` is the
     statement's time in microseconds UTC; `folds_names` is as in StatementContext; `charsets` are the character sets of
-    literals, by default UTF-8; `foreign_key_checks` and `lc_time_names` are what its session says; `database_tokens`
-    gets the tokens that name a database. A CREATE TABLE that cannot be parsed becomes
-    `Other` with the reason, so that the caller can decide whether it matters; text that is not even a statement (an
-    open quote, no table's name) raises SchemaError.
+    literals, by default UTF-8; `foreign_key_checks`, `lc_time_names` and `check_constraint_checks` are what its session
+    says; `database_tokens` gets the tokens that name a database. A CREATE TABLE that cannot be parsed becomes `Other`
+    with the reason, so that the caller can decide whether it matters; text that is not even a statement (an open quote,
+    no table's name) raises SchemaError.
     """
     defaults = DEFAULT_COLLATIONS[flavour] | dict(default_collations or {})
     if not isinstance(server_charset, Charset):
@@ -88,7 +89,8 @@ def parse_statement(
     rewrites = rewrites or {}
     context = StatementContext(flavour, sql_mode, None, server_charset, databases or {}, time_zone,
                                explicit_timestamps, defaults, rewrites, inline_references, keeps_checks, timestamp_us,
-                               folds_names, charsets or ClientCharsets(), foreign_key_checks, lc_time_names)
+                               folds_names, charsets or ClientCharsets(), foreign_key_checks, lc_time_names,
+                               check_constraint_checks)
     if default_database is not None:
         context = replace(context, default_database=context.database_named(default_database))
     tokens = introduced(tokenize(sql, sql_mode=sql_mode, flavour=flavour), sql, context.charsets)
@@ -175,18 +177,20 @@ def _alter(cursor: Cursor, sql: str) -> SchemaChange:
         if name is None:
             raise cursor.error("there is no default database")
         return AlterDatabase(name, _database_charset(cursor, cursor.context.database_charset(name)))
-    ignores: tuple[IgnoreConflicts, ...] = ()
+    ignores = False
     while word := cursor.accept_any("ONLINE", "OFFLINE", "IGNORE"):
-        if word == "IGNORE":
-            checks = cursor.has_behind("CHECK") or (cursor.context.flavour == "mariadb" and cursor.has_behind("JSON"))
-            ignores = (IgnoreConflicts(checks, cursor.has_behind("ORDER", "BY")),)
+        ignores |= word == "IGNORE"
     if cursor.accept("SEQUENCE"):
         return Ignored("ALTER SEQUENCE", object_names(cursor, "ALTER", "SEQUENCE"))
     if cursor.accept("TABLE"):
         cursor.accept("IF", "EXISTS")
         table = cursor.table_name()
+        sorts = cursor.has_behind("ORDER", "BY")
         try:
-            return AlterTable(table, parse_actions(cursor) + ignores, cursor.context)
+            actions = parse_actions(cursor)
+            if ignores:
+                actions += (IgnoreConflicts(cursor.context.check_constraint_checks, sorts),)
+            return AlterTable(table, actions, cursor.context)
         except SchemaError as error:
             return Other("ALTER TABLE", (table,), sql, error.message)
     return _object("ALTER", cursor, sql)

@@ -6,7 +6,7 @@ Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Eng
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from applier.mysql.client_charsets import decoded, encoded
+from applier.mysql.client_charsets import encoded, label_of_bytes
 from applier.mysql.collations import (
     DEFAULT,
     Charset,
@@ -28,6 +28,8 @@ from applier.schema.ddl.cursor import Cursor
 _SYNONYMS = {word: name for name, entry in TYPES.items() for word in entry.synonyms}
 _ORACLE = {"DATE": "datetime", "CLOB": "longtext", "RAW": "varbinary", "VARCHAR2": "varchar"}
 """What words mean to MariaDB in sql_mode ORACLE."""
+_SCHEMAS = {"ORACLE_SCHEMA": "ORACLE", "MAXDB_SCHEMA": "MAXDB", "MARIADB_SCHEMA": ""}
+"""What may stand before a type, and the sql_mode in which it has its meaning without that."""
 MAX_VARCHAR_BYTES = 0xFFFF
 
 
@@ -100,16 +102,19 @@ def _parse_base(cursor: Cursor) -> TypeWords:
     if not word.isidentifier():
         raise cursor.error("a data type was expected")
     cursor.next()
-    if cursor.context.flavour == "mariadb" and "ORACLE" in cursor.context.sql_mode:
-        if word == "MARIADB_SCHEMA" and cursor.accept("."):  # the type means what it means without the mode
-            word = cursor.next().keyword
-        elif word == "NUMBER":
+    meaning = ""
+    if cursor.context.flavour == "mariadb":
+        meaning = next((mode for mode in _SCHEMAS.values() if mode and mode in cursor.context.sql_mode), "")
+        if word in _SCHEMAS and cursor.accept("."):
+            meaning, word = _SCHEMAS[word], cursor.next().keyword
+    if meaning == "ORACLE":
+        if word == "NUMBER":
             return TypeWords("decimal" if cursor.ahead("(") else "double")
-        elif word == "BLOB" and not cursor.ahead("("):
+        if word == "BLOB" and not cursor.ahead("("):
             return TypeWords("longblob")
-        elif word in _ORACLE:
+        if word in _ORACLE:
             return TypeWords(_ORACLE[word])
-    if word == "TIMESTAMP" and "MAXDB" in cursor.context.sql_mode and cursor.context.flavour == "mariadb":
+    if word == "TIMESTAMP" and meaning == "MAXDB":
         return TypeWords("datetime")
     if word in ("BOOL", "BOOLEAN"):
         return TypeWords("tinyint", (1,))
@@ -224,7 +229,8 @@ def converted_type(column_type: ColumnType, charset: Charset) -> ColumnType:
 
 def recoded_labels(charset: str, column_type: ColumnType) -> tuple[str, ...]:
     """The bytes of an ENUM's or a SET's labels as text of another character set."""
-    return tuple(decoded(encoded(label, column_type.charset or charset), charset) for label in column_type.members)
+    return tuple(label_of_bytes(encoded(label, column_type.charset or charset), charset)
+                 for label in column_type.members)
 
 
 def modified_type(column_type: ColumnType, old: ColumnType) -> ColumnType:

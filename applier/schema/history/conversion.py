@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from applier.errors import SchemaError
+from applier.mysql.sequences import SequenceState, sequence_of
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.ddl.key_grammar import in_server_order
+from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column, TableDefinition
 from applier.schema.history.in_place import is_in_place
 from applier.schema.key_infos import clustered_key
@@ -19,8 +21,11 @@ from applier.schema.partitions import PartRows
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.sql.tokens import tokenize
 
-_COPIES = re.compile(r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bCHECK\s*\((?!.*\bNOT\s+ENFORCED\b)|"
-                     r"\bPARTITION\s+BY\b|\bREMOVE\s+PARTITIONING\b", re.IGNORECASE)
+_COPIES = r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bPARTITION\s+BY\b|\bREMOVE\s+PARTITIONING\b"
+_COPIES_OF = {
+    "mysql": re.compile(rf"{_COPIES}|\bCHECK\s*\((?!.*\bNOT\s+ENFORCED\b)", re.IGNORECASE),
+    "mariadb": re.compile(rf"{_COPIES}|\bADD (CONSTRAINT (IF NOT EXISTS )?(\w+ )?)?CHECK \(", re.IGNORECASE)}
+"""MariaDB does not copy rows for the CHECK of a column."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +35,9 @@ class RowConversion:
     `required`. The rest describes the statement: `timestamp_us` is its time in microseconds UTC, `file`, `position` and
     `gtid` are its place in the log, `first_number` is where an AUTO_INCREMENT column starts, `numbering` the
     session's auto_increment_increment and auto_increment_offset, `end_of_time` the last TIMESTAMP of MariaDB, `ignores`
-    has the details of ALTER IGNORE, `server_version` is the source's, and `foreign_key_checks` and `lc_time_names` the
-    session's."""
+    has the details of ALTER IGNORE, `server_version` is the source's, `foreign_key_checks` and `lc_time_names` are the
+    session's, and `sequences` is where a replica's sequences stand that new columns take numbers of, as far as that is
+    known."""
 
     old: TableDefinition
     new: TableDefinition
@@ -52,6 +58,7 @@ class RowConversion:
     server_version: str = ""
     foreign_key_checks: bool = True
     lc_time_names: int = 0
+    sequences: tuple[SequenceState, ...] = ()
 
     @cached_property
     def changes_rows(self) -> bool:
@@ -123,7 +130,7 @@ class RowConversion:
     @cached_property
     def asks_for_copy(self) -> bool:
         """Whether something is in the statement that servers do by copying the rows only."""
-        return _COPIES.search(self.words) is not None
+        return _COPIES_OF[self.new.flavour].search(self.words) is not None
 
     @property
     def loses_key(self) -> bool:
@@ -141,9 +148,19 @@ class RowConversion:
 
     @property
     def numbers_rows(self) -> bool:
-        """True if rows may get numbers: an AUTO_INCREMENT column is added, or a column becomes one."""
-        return any(column.auto_increment and (source is None or self.begins_to_number(column, source))
-                   for source, column in zip(self.sources, self.new.columns, strict=True))
+        """True if rows may get numbers: an AUTO_INCREMENT column is added, or a column becomes one, or is added with a
+        sequence's numbers."""
+        return bool(self.drawn) or any(
+            column.auto_increment and (source is None or self.begins_to_number(column, source))
+            for source, column in zip(self.sources, self.new.columns, strict=True))
+
+    @cached_property
+    def drawn(self) -> dict[str, TableName]:
+        """The sequence of each added column whose default is a sequence's next number."""
+        added = (column for source, column in zip(self.sources, self.new.columns, strict=True) if source is None)
+        return {column.name: name for column in added if column.default is not None
+                and column.default.kind == "expression" and self.new.flavour == "mariadb"
+                and (name := sequence_of(column.default.text, self.new.database)) is not None}
 
     def begins_to_number(self, column: Column, source: int) -> bool:
         """Whether a column becomes AUTO_INCREMENT, and rows that have zero or NULL in it get a number."""

@@ -7,8 +7,10 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from applier.errors import SchemaError, UnsupportedStatement
+from applier.mysql.client_charsets import ClientCharsets
 from applier.mysql.collations import Charset
 from applier.mysql.names import folded
+from applier.mysql.sequences import SequenceState
 from applier.schema.checks import keeps_checks
 from applier.schema.ddl.column_grammar import in_utc
 from applier.schema.ddl.cursor import StatementContext
@@ -49,6 +51,8 @@ class Statement(LoggedStatement, Protocol):
     """A QUERY event, as the outline keeps it, and its transaction."""
 
     gtid: str | None
+    sequences: tuple[SequenceState, ...]
+
 
 _AFTER_BASE: Position = (0, 1)
 _HEADER = 4096
@@ -238,10 +242,11 @@ class SchemaHistory:
                     sql_mode = sql_mode if change.sql_mode is None else change.sql_mode
                     time_zone = time_zone if change.time_zone is None else change.time_zone
 
-    def load_statement(self, sql: str, *, database: str | None, sql_mode: str, time_zone: str) -> list[SchemaChange]:
+    def load_statement(self, sql: str, *, database: str | None, sql_mode: str, time_zone: str,
+                       charsets: ClientCharsets | None = None) -> list[SchemaChange]:
         """Apply a statement of a schema file or a dump; the caller handles changes of sessions and rows. `time_zone` is
         the zone of TIMESTAMP defaults."""
-        changes = self._parse(sql, default_database=database, sql_mode=sql_mode, time_zone=time_zone)
+        changes = self._parse(sql, default_database=database, sql_mode=sql_mode, time_zone=time_zone, charsets=charsets)
         for change in changes:
             if not isinstance(change, SessionChange | Dml):
                 self._apply(change, StatementOrigin(BEFORE_THE_LOG, sql))
@@ -256,7 +261,7 @@ class SchemaHistory:
         sql, context = text_of(statement), statement.context
         place = StatementOrigin(end, sql, timestamp_us(statement), self._file(at), at[1], statement.gtid,
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
-                               end_of_time(self.server_version), self.server_version)
+                               end_of_time(self.server_version), self.server_version, statement.sequences)
         try:
             for change in self._parse(sql, **parse_arguments(statement, self.flavour, self._rewrites,
                                                              self._system_time_zone)):

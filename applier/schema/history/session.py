@@ -20,6 +20,7 @@ _VALUE_MODES = {1 << 19: "NO_AUTO_VALUE_ON_ZERO", 1 << 21: "STRICT_TRANS_TABLES"
                 1 << 31: "PAD_CHAR_TO_FULL_LENGTH"}
 _FRACTION_MODES = {"mysql": (1 << 32, "TIME_TRUNCATE_FRACTIONAL"), "mariadb": (1 << 34, "TIME_ROUND_FRACTIONAL")}
 _EXPLICIT_TIMESTAMPS = 1 << 24  # MariaDB's flags2, from 10.10 on; MySQL has a status variable of its own
+_NO_CHECKS = 1 << 15  # the same; 10.5 does not log check_constraint_checks, and its replicas check
 
 
 class LoggedStatement(Protocol):
@@ -86,6 +87,7 @@ def session_of(context: Mapping[str, Any], flavour: str, system_time_zone: str |
         "default_collations": collations,
         "lc_time_names": int(context.get("lc_time_names", 0)),
         "foreign_key_checks": bool(context.get("foreign_key_checks", True)),
+        "check_constraint_checks": flavour == "mysql" or not context.get("flags2", 0) & _NO_CHECKS,
     }
     try:
         return session | {"server_charset": by_id(context["charset_server"])}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.collations import Charset
 from applier.mysql.names import folded
+from applier.mysql.sequences import SequenceState
 from applier.schema.allowed import check_name
 from applier.schema.checks import checks_like
 from applier.schema.column_ids import continued, unnumbered
@@ -33,7 +34,13 @@ from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved
 from applier.schema.history.conversion import RowConversion, same_to_rows
 from applier.schema.history.moved_rows import BOTH_KNOWN, MOVING, MovingAction, move_rows
-from applier.schema.history.table_versions import RowSource, StatementOrigin, TableVersion, TableVersions
+from applier.schema.history.table_versions import (
+    BEFORE_THE_LOG,
+    RowSource,
+    StatementOrigin,
+    TableVersion,
+    TableVersions,
+)
 from applier.schema.name_case import CaseEvidence
 from applier.schema.sibling_order import acts_alike
 
@@ -53,6 +60,7 @@ class TableChanges:
         self._tables, self._databases, self._wanted, self._case = tables, databases, wanted, case
         self._skip_statements = skip_statements
         self.skipped: dict[str, Counter[str]] = {}
+        self._drawn = set[int]()  # sequences, by their versions, of which a replica gave numbers to rows
         self.dropped_databases: dict[str, Charset] = {}
 
     def apply(self, change: SchemaChange, place: StatementOrigin) -> None:
@@ -158,6 +166,20 @@ class TableChanges:
             return
         self._go_on(version, altered, change.context, place)
 
+    def _known_sequences(self, conversion: RowConversion, place: StatementOrigin) -> tuple[SequenceState, ...]:
+        """Where a replica's sequences stand that rows get numbers of: as the log says, of those that it has made, and
+        as long as the replica has taken no numbers of them by itself."""
+        known = {(state.database, state.name): state for state in place.sequences}
+        found = []
+        for name in dict.fromkeys(conversion.drawn.values()):
+            version, state = self._tables.live(name), known.get(name)
+            if version is None or version.id in self._drawn:
+                continue
+            self._drawn.add(version.id)
+            if state is not None and BEFORE_THE_LOG < version.start < (place.end[0], state.position):
+                found.append(state)
+        return tuple(found)
+
     def _move_rows(self, table: TableName, action: MovingAction, place: StatementOrigin) -> None:
         """Move rows between a partition and a table."""
         both = (table, action.table)
@@ -210,6 +232,8 @@ class TableChanges:
             place.position, place.gtid, altered.removed, first_number=altered.first_number, numbering=place.numbering,
             end_of_time=place.end_of_time, ignores=altered.ignores, server_version=place.server_version,
             foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
+        if conversion.drawn:
+            conversion = replace(conversion, sequences=self._known_sequences(conversion, place))
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
                 and acts_alike(old, new, others) and not (conversion.moves_timestamps or conversion.computes_anew):
             self._tables.redefine(version, new, place.end, place.sql)

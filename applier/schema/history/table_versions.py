@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from sortedcontainers import SortedKeyList
 
+from applier.mysql.sequences import SequenceState
 from applier.schema.column_ids import numbered
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
@@ -65,7 +66,7 @@ class StatementOrigin:
     """A statement and its place: rows after `end` see its effect. Only a log has the rest: `timestamp_us` is its time
     in microseconds UTC, `file` and `position` where its event begins, `numbering` the session's
     auto_increment_increment and auto_increment_offset, `end_of_time` the server's row end of current rows,
-    `server_version` its version."""
+    `server_version` its version, `sequences` what the log says of those that it gives numbers of."""
 
     end: Position
     sql: str
@@ -76,6 +77,7 @@ class StatementOrigin:
     numbering: tuple[int, int] = (1, 1)
     end_of_time: int = ENDS_OF_TIME[0]
     server_version: str = ""
+    sequences: tuple[SequenceState, ...] = ()
 
     @property
     def way_out(self) -> str:

@@ -20,7 +20,7 @@ import applier.binlog
 from applier.binlog.locating import search
 from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError, EncryptedBinlog
-from applier.io.keys import with_keys
+from applier.io.keys import Keys
 from applier.io.mapping import map_file
 from applier.jobs import show
 from applier.jobs.replay.job import replay_with
@@ -62,9 +62,7 @@ class Encrypted:
                 for word in (f"--{name.replace('_', '-')}", one)]
 
     def located(self, *paths):
-        keys = self.keys
-        return with_keys([str(path) for path in paths or [self.folder]], keys["keyring"], keys["key_file"],
-                         keys["key_file_secret"])
+        return Keys(*self.keys.values()).of([str(path) for path in paths or [self.folder]])
 
     @property
     def secrets(self):

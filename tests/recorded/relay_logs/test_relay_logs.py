@@ -19,7 +19,7 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.cli import app
 from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
-from applier.io.keys import with_keys
+from applier.io.keys import Keys
 from applier.io.mapping import map_file
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
@@ -295,7 +295,7 @@ def test_a_damaged_length_in_the_newest_one_is_not_taken_for_its_end(name, tmp_p
 def test_encrypted_ones_of_mariadb(tmp_path):
     """Their first events, without checksums and with no position or the source's, tell whether a key fits, too."""
     folder = FOLDER / "mariadb-positions-encrypted"
-    replay_with(ThisProcess(), ReplayOptions(with_keys([str(folder / "relay")], [], [str(folder / "keys")], None),
+    replay_with(ThisProcess(), ReplayOptions(Keys([], [str(folder / "keys")]).of([str(folder / "relay")]),
                                              str(tmp_path / "out")))
     assert not differences(tmp_path / "out", folder / "expected")
 
@@ -304,13 +304,13 @@ def test_encrypted_ones_of_mysql(tmp_path):
     """Encrypted as a log of a real server is: what comes behind its header and its bytes differ by the same."""
     file, keys = RECORDED / "encrypted" / "mysql" / "binlog.000001", RECORDED / "encrypted" / "mysql" / "keys.first"
     header, behind = file.read_bytes()[:512], np.frombuffer(file.read_bytes()[512:], np.uint8)
-    stream = behind ^ map_file(with_keys([str(file)], [str(keys)], [], None)[0]).array
+    stream = behind ^ map_file(Keys([str(keys)], []).of([str(file)])[0]).array
     folder = tmp_path / "encrypted"
     folder.mkdir()
     for log in relay("mysql").iterdir():
         plain = np.frombuffer(log.read_bytes(), np.uint8)
         (folder / log.name).write_bytes(header + (plain ^ stream[:len(plain)]).tobytes())
-    replay_with(ThisProcess(), ReplayOptions(with_keys([str(folder)], [str(keys)], [], None), str(tmp_path / "out")))
+    replay_with(ThisProcess(), ReplayOptions(Keys([str(keys)], []).of([str(folder)]), str(tmp_path / "out")))
     assert not differences(tmp_path / "out", FOLDER / "mysql" / "expected")
 
 

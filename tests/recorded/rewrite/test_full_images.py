@@ -49,7 +49,7 @@ def test_a_server_with_full_images_writes_the_same(name, full, tmp_path):
     assert differences(tmp_path / "snapshot", Case(name).expected()) == []
 
 
-@pytest.mark.by_turns("image")
+@pytest.mark.by_turns("image", one_in=2)
 @pytest.mark.parametrize("image", ["minimal", "noblob"])
 @pytest.mark.parametrize("name", [
     "mysql-types-text", "mysql-types-number-time", "mysql-types-json", "mysql-charsets", "mariadb-types",

@@ -34,7 +34,7 @@ def test_logs_of_real_servers_agree_with_their_own_ddl(case):
                 if query.sql not in (b"BEGIN", b"COMMIT"):
                     end = (number, event.position + event.size)
                     statement = SimpleNamespace(sql=query.sql.decode(), database=query.database,
-                                                context=query.context, timestamp=0, gtid=None)
+                                                context=query.context, timestamp=0, gtid=None, sequences=())
                     history.apply(statement, (number, event.position), end)
             elif event.type == TABLE_MAP:
                 table_map = parse_table_map(bytes(event.body[6:]))

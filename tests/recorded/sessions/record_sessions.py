@@ -1,10 +1,11 @@
 """Records what real servers make of the sessions in `sessions.py`: `python -m
 tests.recorded.sessions.record_sessions URL=FOLDER…` with mysql://USER@HOST:PORT and the folder of the server's logs,
-those of FOUND with the word `found` or `found_mysql`; with names, only these sessions.
+those of FOUND with the word `found`, `found_mysql` or `mariadb`; with names, only these sessions. The tables of a
+session "…-on-a-replica" are those of a replica, whose URL follows the folder behind another "=".
 
-recorded.jsonl.gz, found.jsonl.gz or found_mysql.jsonl.gz holds a line for each session and server: {"name", "server":
-the server's version, "log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows'
-cells, as real_server has them]]}}.
+recorded.jsonl.gz, found.jsonl.gz and so on hold a line for each session and server: {"name", "server": the server's
+version, "log": its binlog in base64, "tables": {"DB.TABLE": [[its columns' names and types], [its rows' cells, as
+real_server has them]]}}.
 Statements that a server refuses are left out of its session.
 """
 
@@ -27,13 +28,12 @@ _SHOWN = {"float": "CAST(CAST({} AS DOUBLE) AS CHAR)", "double": "CAST({} + 0e0 
           **dict.fromkeys(("date", "datetime", "timestamp", "time", "decimal"), "CAST({} AS CHAR)")}
 
 
-def record(url: str, folder: Path, sessions: dict[str, list[str]], names: list[str]) -> Iterator[dict]:
-    """The sessions on the server at a URL, all or those with these names."""
+def record(url: str, folder: Path, replica: str, sessions: dict[str, list[str]], names: list[str]) -> Iterator[dict]:
+    """The sessions on the server at a URL, all or those with these names; on a replica, those named after it."""
     import pymysql
 
-    place = urlsplit(url)
-
-    def connect() -> pymysql.Connection:
+    def connect(url: str = url) -> pymysql.Connection:
+        place = urlsplit(url)
         return pymysql.connect(host=place.hostname, port=place.port, user=place.username or "root", charset="utf8mb4",
                                password=place.password or "", autocommit=True)
 
@@ -54,15 +54,33 @@ def record(url: str, folder: Path, sessions: dict[str, list[str]], names: list[s
         with connect() as connection, connection.cursor() as cursor:
             cursor.execute("FLUSH BINARY LOGS")
             cursor.execute("SET time_zone = '+00:00', sql_mode = '', sql_log_bin = 0")
-            tables = {f"d.{table}": held(cursor, table) for table in tables_of(cursor)}
+            if name.endswith("-on-a-replica"):
+                cursor.execute("SELECT @@gtid_binlog_pos")
+                [[end]] = cursor.fetchall()
+                with connect(replica) as other, other.cursor() as on_replica:
+                    replicate(on_replica, url, end)
+                    tables = {f"d.{table}": held(on_replica, table) for table in tables_of(on_replica)}
+            else:
+                tables = {f"d.{table}": held(cursor, table) for table in tables_of(cursor)}
             log = sorted(folder.glob("binlog.0*"))[0].read_bytes()
             cursor.execute("DROP DATABASE d")
         yield {"name": name, "server": version, "log": base64.b64encode(log).decode(), "tables": tables}
 
 
+def replicate(cursor, source: str, end: str) -> None:
+    """Make a server of MariaDB apply all that a source has logged, up to a GTID."""
+    place = urlsplit(source)
+    for statement in ["STOP SLAVE", "DROP DATABASE IF EXISTS d", "SET GLOBAL gtid_slave_pos = ''",
+                      f"CHANGE MASTER TO MASTER_HOST = '{place.hostname}', MASTER_PORT = {place.port}, MASTER_USER = "
+                      f"'{place.username or 'root'}', MASTER_USE_GTID = slave_pos", "START SLAVE",
+                      f"SELECT MASTER_GTID_WAIT('{end}', 30)", "STOP SLAVE", "SET time_zone = '+00:00', sql_mode = ''"]:
+        cursor.execute(statement)
+
+
 def tables_of(cursor) -> list[str]:
     """The tables of the database d."""
-    cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'd' ORDER BY 1")
+    cursor.execute("SELECT table_name FROM information_schema.tables WHERE table_schema = 'd' AND "
+                   "table_type <> 'SEQUENCE' ORDER BY 1")
     return [table for table, in cursor.fetchall()]
 
 
@@ -78,12 +96,12 @@ def held(cursor, table: str) -> list:
 
 
 def main(words: list[str]) -> None:
-    servers = [word.rpartition("=") for word in words if "=" in word]
+    servers = [[*word.split("="), ""][:3] for word in words if "=" in word]
     names = [word for word in words if "=" not in word and word not in FOUND]
     sessions, recorded = SESSIONS, RECORDED
     for found in FOUND.keys() & words:
         sessions, recorded = FOUND[found], RECORDED.with_name(f"{found}.jsonl.gz")
-    made = [case for url, _, folder in servers for case in record(url, Path(folder), sessions, names)]
+    made = [case for url, folder, replica in servers for case in record(url, Path(folder), replica, sessions, names)]
     if names and recorded.exists():
         again = {(case["name"], case["server"]) for case in made}
         kept = [json.loads(line) for line in gzip.open(recorded, "rt")]

@@ -1,7 +1,7 @@
 """Histories of one session each, by name: statements that follow CREATE DATABASE d and USE d, for every server; one
 that has no such setting, type or clause refuses them. They are in sessions.sql, a statement a line; of its ALTERS each
-is executed on a table of its own. FOUND are those of found.sql and found_mysql.sql: what random histories (tests/live)
-once showed, of all servers and of MySQL.
+is executed on a table of its own. FOUND are those of found.sql, found_mysql.sql and mariadb.sql: what random histories
+(tests/live) once showed, of all servers, of MySQL and of MariaDB.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _copies(columns: str, mode: str) -> list[str]:
 
 
 SESSIONS = _sections("sessions.sql")
-FOUND = {"found": _sections("found.sql"), "found_mysql": _sections("found_mysql.sql")}
+FOUND = {name: _sections(f"{name}.sql") for name in ("found", "found_mysql", "mariadb")}
 _ALTERS = SESSIONS.pop("ALTERS")
 _STORED = ", k INT AS (HOUR(ts)) STORED"
 SESSIONS |= {"copied-timestamps": _copies("", "DEFAULT"), "copied-timestamps-lax": _copies("", "''"),

@@ -780,6 +780,15 @@ ALTER TABLE w ALTER COLUMN my_row_id SET VISIBLE
 ALTER TABLE w CHANGE my_row_id id INT NOT NULL AUTO_INCREMENT
 INSERT INTO w (a) VALUES (1)
 
+-- types-of-other-modes
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, a mariadb_schema.timestamp NULL, b maxdb_schema.timestamp NULL, c oracle_schema.date, d mariadb_schema.date, e mariadb_schema.varchar(10))
+INSERT INTO t VALUES (1, '2024-01-02 03:04:05', '2024-01-02 03:04:05', '2024-01-02 03:04:05', '2024-01-02 03:04:05', 'x')
+SET sql_mode='MAXDB'
+ALTER TABLE t ADD f mariadb_schema.timestamp NULL DEFAULT '2024-01-01 00:00:00', ADD g timestamp NULL DEFAULT '2050-01-01 00:00:00'
+SET sql_mode='ORACLE'
+ALTER TABLE t ADD h mariadb_schema.date DEFAULT '2024-01-01', ADD i date DEFAULT '2024-01-01 01:00:00'
+
 -- ALTERS
 MODIFY d VARCHAR(300) NOT NULL
 FORCE

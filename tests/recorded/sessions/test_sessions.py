@@ -12,8 +12,8 @@ from applier.options import ReplayOptions
 from tests.support.folders import RECORDED
 from tests.support.real_server import differences_of, rows_of
 
-CASES = [json.loads(line) for name in ("recorded.jsonl.gz", "found.jsonl.gz", "found_mysql.jsonl.gz")
-         for line in gzip.open(RECORDED / "sessions" / name, "rt")]
+CASES = [json.loads(line) for name in ("recorded", "found", "found_mysql", "mariadb")
+         for line in gzip.open(RECORDED / "sessions" / f"{name}.jsonl.gz", "rt")]
 
 
 @pytest.mark.by_turns("route")

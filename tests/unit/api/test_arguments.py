@@ -12,8 +12,10 @@ import pytest
 
 import applier
 import applier.binlog
-from applier.api.arguments import bound_at, places, point, stop_at
+from applier.api.arguments import KeyNames, address_of, places, point
+from applier.api.job_options import bounds, logs
 from applier.errors import ApplierError, UsageError
+from applier.options.choosing import START_OF_CHANGES, STOP
 from applier.snapshot.manifest import BinlogPosition
 from tests.support.small_logs import CREATE
 
@@ -30,7 +32,9 @@ SECONDS = NOON.timestamp()
     (np.datetime64("1969-12-31T23:59:59.500"), -0.5)])
 def test_times(given, seconds):
     """A datetime without a zone is local, numpy's are UTC; between two microseconds, the later one bounds the same."""
-    assert point(given).time == stop_at(given).time == bound_at(given).time == seconds
+    assert point(given).time == seconds
+    assert bounds(STOP, given) == {"stop_datetime": seconds} and bounds(START_OF_CHANGES, given) == {
+        "start_datetime": seconds}
 
 
 def test_times_of_pandas():
@@ -49,8 +53,7 @@ def test_times_of_pandas():
     (BinlogPosition("", 0, "0-1-5", None, "mariadb"), None, "0-1-5"), ("0-1-5", None, "0-1-5"),
     (applier.GtidSet.parse("0-1-5"), None, "0-1-5")])
 def test_places(given, position, gtids):
-    found = stop_at(given)
-    assert (found.position, found.gtid, found.time) == (position, gtids, None)
+    assert bounds(STOP, given) == ({"stop_gtid": gtids} if position is None else {"stop_position": position})
     assert places(given) == places([given]) == (position or gtids,)
 
 
@@ -79,6 +82,12 @@ def test_what_is_no_place(given, tmp_path):
         assert type(raised.value) is UsageError and raised.value.hint
 
 
+def test_a_gtid_set_is_none_of_a_date():
+    """As text it may be one; of --stop-gtid, and as an object, it is not."""
+    assert bounds(STOP, applier.GtidSet.parse("2026-12-14")) == {"stop_gtid": "2026-12-14"}
+    assert STOP.parsed({"stop_position": None, "stop_datetime": None, "stop_gtid": "2026-12-14"}).domains
+
+
 def test_a_kind_of_place_that_is_not_taken():
     for call, why in ((lambda: applier.replay("logs", "out", start=NOON), "start cannot be"),
                       (lambda: applier.replay("logs", "out", start="-1h"), "is a time"),
@@ -105,10 +114,11 @@ MEANT = {
     "Mapping[str, PathLike | Snapshot]": {"dict"},
     "str | GtidSet": {*TEXTS, "empty"}, "Watcher": set(), "Callable[[], bool]": set(),
     "PathLike | Snapshot": {"word", "path"},
-    "Keep | str": {*NUMBERS, *TEXTS}, "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
+    "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
     "datetime": TIMES, "UUID | str": TEXTS,
+    "str | Server": TEXTS, "Keys": set(),
     "Key | list[Key]": {*NUMBERS, *TEXTS, "empty", "list", "true", "bool"},
-    "Rows": set(JUNK), "Any": set(JUNK), "Hash": set()}
+    "Rows": set(JUNK), "Any": set(JUNK)}
 """What means something, for each type of an argument, though it may not be there, or not fit."""
 STARTS_JAVA = {"master", "engine"}
 N = itertools.count()
@@ -205,12 +215,22 @@ def meant(parameter):
     return found | {"list", "tuple"} if parameter.name == "ignore_tables" else found
 
 
+def parameters(name):
+    """Of a function, those of **flat by their names."""
+    for parameter in inspect.signature(target(name)).parameters.values():
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            yield parameter
+            continue
+        for key, kind in KeyNames.__annotations__.items():
+            yield inspect.Parameter(key, parameter.KEYWORD_ONLY, default=None, annotation=kind.__forward_arg__)
+
+
 @pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_junk(name, folder):
     """Of each argument, whatever it does not take is a UsageError; what it takes raises no error of Python."""
     wrong = []
-    for parameter in inspect.signature(target(name)).parameters.values():
+    for parameter in parameters(name):
         if parameter.name == "self":
             continue
         junk = JUNK if parameter.default is None else JUNK | {"none": None}
@@ -242,3 +262,29 @@ def test_numbers_of_numpy_and_generators(folder):
     made = applier.replay((path for path in ["logs"]), "made", tables=(name for name in ["shop.*"]),
                           define_from_log=np.bool_(False))
     assert made.snapshot.tables["shop.item"].to_arrow(np.array(["id"])).to_pylist() == [{"id": 1}]
+
+
+def test_keys_are_one_value_or_named(tmp_path):
+    """`keys` has what `keyring`, `key_file` and `key_file_secret` have, which are no arguments with it."""
+    key_file = tmp_path / "keys"
+    key_file.write_text(f"1;{'0a' * 16}\n")
+    keys = applier.Keys(key_file=key_file)
+    assert keys == applier.Keys(key_file=[str(key_file)]) and keys.key_file == (str(key_file),)
+    [one], [other] = (logs({"binlogs": "logs", **given}) for given in (
+        {"keys": keys}, {"flat": {"key_file": key_file, "keyring": None}}))
+    assert one.keys == other.keys == keys
+    with pytest.raises(UsageError, match="keys and key_file are both given"):
+        applier.summary("logs", keys=keys, key_file=key_file)
+    with pytest.raises(UsageError, match="key_file_secret cannot be 7"):
+        applier.summary("logs", key_file_secret=7)
+    with pytest.raises(TypeError, match=r"summary\(\) got an unexpected keyword argument 'key_files'"):
+        applier.summary("logs", key_files="keys")
+
+
+def test_a_server_is_one_value_or_two(tmp_path):
+    file = tmp_path / "my.cnf"
+    file.write_text("[client]\nuser=replica\n")
+    url = "mysql://127.0.0.1:3307"
+    assert address_of(applier.Server(url, file), None) == address_of(url, file)
+    with pytest.raises(UsageError, match="is given twice"):
+        applier.archive(applier.Server(url, file), tmp_path / "out", defaults_file=file)

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import applier
-from applier.api.arguments import position, size, stop_at
+from applier.api.arguments import point, position, size
 from applier.cli import main
 from applier.snapshot import manifest
 from docs import run_notebook, write_python
@@ -32,6 +32,11 @@ def archive(tmp_path, monkeypatch):
 
 def test_the_page_is_what_the_docstrings_say():
     assert write_python.PAGE.read_text() == write_python.page(), "make drawing"
+
+
+def test_signatures_are_what_the_registry_says():
+    for path, text in write_python.sources().items():
+        assert path.read_text() == text, "make drawing"
 
 
 def test_the_cells_of_the_notebook_show_what_it_says():
@@ -102,7 +107,7 @@ def test_several_snapshots_out_of_one_pass(archive):
 
 def test_arguments_that_mean_nothing():
     for call, value in ((position, "uuid"), (position, applier.GtidSet.parse("0-1-5")), (size, 0),
-                        (stop_at, "a.000001:4,b.000001:4"), (size, "12"), (stop_at, "2026-03-14")):
+                        (point, "a.000001:4,b.000001:4"), (size, "12"), (point, "2026-03-14")):
         with pytest.raises(applier.UsageError):
             call(value)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from unittest import mock
 
 from applier import cli
-from applier.cli.groups import VERBS
+from applier.cli.help_pages import verbs
 
 WIDTHS = (80, 200)
 FOLDER = Path(__file__).parent / "help"
-VERB_NAMES = [name for texts in VERBS.values() for name in texts]
+VERB_NAMES = [verb.name for verb in verbs()]
 
 
 def printed(columns: int, *words: str) -> str:

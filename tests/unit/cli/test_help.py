@@ -6,9 +6,8 @@ import pytest
 import typer
 
 from applier import cli
-from applier.cli.groups import OPTIONS
-from applier.cli.help_pages import arguments_of
 from applier.errors import UsageError
+from applier.options.verbs import COMMANDS as VERBS
 from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.unit.cli.record_help import FOLDER, VERB_NAMES, WIDTHS, printed, recorded
 
@@ -27,11 +26,17 @@ def test_each_verb_is_in_a_group():
 
 
 def test_each_option_is_in_one_group():
-    """Those that are hidden are old names."""
-    shown = {next(name for name in param.opts if name.startswith("--")) for verb in COMMANDS.values()
-             for param in verb.params if param.param_type_name == "option" and not param.hidden}
-    grouped = [name for group in OPTIONS for name in group.names]
-    assert len(grouped) == len(set(grouped)) and set(grouped) == shown
+    """Whatever verb has it; those of `import` and `archive` are about what to read."""
+    groups = {}
+    for option in (option for verb in VERBS if verb.name not in ("import", "archive") for option in verb.shown):
+        groups.setdefault(option.flag, set()).add(option.group)
+    assert [flag for flag, found in groups.items() if len(found) > 1] == []
+
+
+def test_each_verb_takes_an_option_once():
+    for verb in VERBS:
+        flags = [flag for option in verb.shown for flag in option.names]
+        assert len(flags) == len(set(flags)), verb.name
 
 
 @pytest.mark.parametrize("verb", [None, *COMMANDS])
@@ -52,7 +57,7 @@ def test_no_text_is_cut(verb):
             assert next(name for name in param.opts if name.startswith("--")) in first
 
 
-@pytest.mark.parametrize("verb", [name for name, verb in COMMANDS.items() if arguments_of(verb)])
+@pytest.mark.parametrize("verb", [verb.name for verb in VERBS if verb.arguments])
 def test_arguments_are_what_to_read(verb):
     """On both pages, also where no option says what to read."""
     for page in (printed(80, verb, "--help"), printed(80, verb, "--help-all")):

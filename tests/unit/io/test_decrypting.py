@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from applier.errors import EncryptedBinlog, UsageError
 from applier.io import mariadb_decrypting
 from applier.io.decrypting import Joined
-from applier.io.keys import KeyedLocation, KeyFiles, like, with_keys
+from applier.io.keys import KeyedLocation, Keys, like
 from applier.io.mapping import map_file
 from applier.io.mariadb_decrypting import decrypted_mariadb
 
@@ -78,7 +78,7 @@ def test_events_of_mariadb(key_file, counts, part, most, monkeypatch):
     """Of every size around a cipher's blocks, however the stream gives them; counters go over the end of 64 bits."""
     monkeypatch.setattr(mariadb_decrypting, "PART_BYTES", part)
     start, plain, secret = log(KEY, counts, SIZES)
-    stream = decrypted_mariadb(start + secret[:50], Parts(secret[50:], most), KeyFiles((), (key_file,)), "uri")
+    stream = decrypted_mariadb(start + secret[:50], Parts(secret[50:], most), Keys((), (key_file,)), "uri")
     found = b""
     while got := stream.read(999):
         assert len(got) <= 999
@@ -92,7 +92,7 @@ def test_a_cut_off_event_keeps_its_header(key_file, counts):
     start, plain, secret = log(KEY, counts, [40, 200])
     for cut in (40 + 20, 40 + 25, 40 + 150, 40 + 12):
         found = read_all(decrypted_mariadb(start + secret[:40], Parts(secret[40:cut], 1000),
-                                           KeyFiles((), (key_file,)), "uri"))
+                                           Keys((), (key_file,)), "uri"))
         assert len(found) == len(start) + cut and found[:len(start) + 40] == start + plain[:40]
         assert cut < 40 + 20 or found[len(start) + 40:][:19] == plain[40:59]
 
@@ -102,7 +102,7 @@ def test_damage_is_left_to_those_who_read_the_log(key_file, length):
     """Bytes from a length on that cannot be stay as they are, and no memory is taken for it."""
     start, plain, secret = log(KEY, False, [40, 50, 60])
     damaged = secret[:99] + length.to_bytes(4, "little") + secret[103:]
-    found = read_all(decrypted_mariadb(start, Parts(damaged, 1000), KeyFiles((), (key_file,)), "uri"))
+    found = read_all(decrypted_mariadb(start, Parts(damaged, 1000), Keys((), (key_file,)), "uri"))
     assert found[:len(start) + 90] == start + plain[:90] and len(found) == len(start) + 150
     assert found[len(start) + 90 + 9:][:4] == length.to_bytes(4, "little")
 
@@ -119,7 +119,7 @@ def test_wild_lengths_and_cuts(key_file, counts, monkeypatch):
         at = ends[place] + 9
         damaged = (secret[:at] + wild.to_bytes(4, "little") + secret[at + 4:])[:dice.choice([at + 4, at + 30, 467])]
         found = read_all(decrypted_mariadb(start, Parts(damaged, 1 + dice.randrange(99)),
-                                           KeyFiles((), (key_file,)), "uri"))
+                                           Keys((), (key_file,)), "uri"))
         assert len(found) == len(start) + len(damaged), turn
         assert found[:len(start) + ends[place]] == start + plain[:ends[place]], turn
 
@@ -129,7 +129,7 @@ def test_a_first_event_with_a_wild_length(key_file, length):
     """No key can be compared with it: its bytes stay, and whoever reads the log finds the damage."""
     start, _, secret = log(KEY, False, [40, 50])
     damaged = secret[:9] + length.to_bytes(4, "little") + secret[13:]
-    assert read_all(decrypted_mariadb(start, Parts(damaged, 1000), KeyFiles((), (key_file,)), "uri")) == start + damaged
+    assert read_all(decrypted_mariadb(start, Parts(damaged, 1000), Keys((), (key_file,)), "uri")) == start + damaged
 
 
 def read_all(stream):
@@ -138,7 +138,7 @@ def read_all(stream):
 
 def test_a_log_without_events_after_the_start(key_file):
     start, *_ = log(KEY, False, [])
-    assert read_all(decrypted_mariadb(start, Parts(b"", 10), KeyFiles((), (key_file,)), "uri")) == start
+    assert read_all(decrypted_mariadb(start, Parts(b"", 10), Keys((), (key_file,)), "uri")) == start
 
 
 def test_the_first_key_that_fits(tmp_path, key_file):
@@ -146,14 +146,14 @@ def test_the_first_key_that_fits(tmp_path, key_file):
     other.write_text(f"1;{OTHER.hex()}\n")
     start, plain, secret = log(OTHER, True, SIZES)
     for files in ((key_file, str(other)), (str(other), key_file)):
-        assert read_all(decrypted_mariadb(start, Parts(secret, 1000), KeyFiles((), files), "uri")) == start + plain
+        assert read_all(decrypted_mariadb(start, Parts(secret, 1000), Keys((), files), "uri")) == start + plain
     with pytest.raises(EncryptedBinlog, match="none of the key files has its key"):
-        decrypted_mariadb(start, Parts(secret, 1000), KeyFiles((), (key_file,)), "uri")
+        decrypted_mariadb(start, Parts(secret, 1000), Keys((), (key_file,)), "uri")
     with pytest.raises(EncryptedBinlog, match=r"there is no key file.*--key-file FILE"):
-        decrypted_mariadb(start, Parts(secret, 1000), KeyFiles(("/keyring",)), "uri")
+        decrypted_mariadb(start, Parts(secret, 1000), Keys(("/keyring",)), "uri")
     with pytest.raises(EncryptedBinlog, match="scheme 2, which is not known"):
         decrypted_mariadb(start.replace(b"\x01\x01\0\0\0\xff", b"\x02\x01\0\0\0\xff"), Parts(secret, 1000),
-                          KeyFiles((), (key_file,)), "uri")
+                          Keys((), (key_file,)), "uri")
 
 
 def salted(text, password, digest):
@@ -172,14 +172,14 @@ def test_encrypted_key_files(tmp_path, digest):
     path, secret = tmp_path / "keys", tmp_path / "secret"
     path.write_bytes(salted(f"1;{KEY.hex()}\n".encode(), b"open it", digest))
     secret.write_text("open it\n")
-    assert KeyFiles((), (str(path),), str(secret)).binlog_keys() == [KEY]
+    assert Keys((), (str(path),), str(secret)).binlog_keys() == [KEY]
     with pytest.raises(UsageError, match=r"the key file is encrypted.*--key-file-secret"):
-        KeyFiles((), (str(path),)).check()
+        Keys((), (str(path),)).check()
     secret.write_text("another")
     with pytest.raises(UsageError, match="not encrypted with this secret"):
-        KeyFiles((), (str(path),), str(secret)).check()
+        Keys((), (str(path),), str(secret)).check()
     with pytest.raises(UsageError, match="without the key file"):
-        KeyFiles((), (), str(secret)).check()
+        Keys((), (), str(secret)).check()
 
 
 def plugins_keyring(keys):
@@ -201,7 +201,7 @@ def test_keyrings_of_both_kinds(tmp_path):
     plugin.write_bytes(plugins_keyring(names))
     empty.write_bytes(plugins_keyring({}))
     for path in (component, plugin):
-        keys = KeyFiles((str(empty), str(path)))
+        keys = Keys((str(empty), str(path)))
         keys.check()
         assert {name: keys.master_key(name) for name in names} == names and keys.master_key("other") is None
 
@@ -212,7 +212,7 @@ def test_what_is_no_keyring(tmp_path, text):
     path = tmp_path / "vault.conf"
     path.write_text(text, encoding="latin-1")
     with pytest.raises(UsageError, match=r"this is not a keyring.*mysqlbinlog --read-from-remote-server") as caught:
-        with_keys(["/logs"], [str(path)], [], None)
+        Keys([str(path)], []).of(["/logs"])
     assert caught.value.file == str(path) and caught.value.__cause__ is None and caught.value.__context__ is None
 
 
@@ -221,27 +221,27 @@ def test_what_is_no_key_file(tmp_path, text):
     path = tmp_path / "keys"
     path.write_text(text)
     with pytest.raises(UsageError, match=r"has no key 1.*mariadb-binlog --read-from-remote-server --raw"):
-        with_keys(["/logs"], [], [str(path)], None)
+        Keys([], [str(path)]).of(["/logs"])
     with pytest.raises(UsageError, match=r"no such file.*every machine"):
-        with_keys(["/logs"], [], [str(path) + "s"], None)
+        Keys([], [str(path) + "s"]).of(["/logs"])
 
 
 def test_a_location_keeps_where_its_keys_are(key_file, tmp_path, monkeypatch):
     """Through pickles, too, which have the path only; without keys it is a plain one."""
     monkeypatch.chdir(tmp_path)
-    [location] = with_keys(["/logs"], [], ["keys"], None)
+    [location] = Keys([], ["keys"]).of(["/logs"])
     sent = pickle.dumps(location)
     again = pickle.loads(sent)
-    assert again == "/logs" and again.keys == KeyFiles((), (key_file,)) and like(again, "/b").keys == again.keys
+    assert again == "/logs" and again.keys == Keys((), (key_file,)) and like(again, "/b").keys == again.keys
     assert KEY not in sent and KEY.hex().encode() not in sent
-    assert with_keys(["/logs"], [], [], None) == ("/logs",) and not isinstance(like("/logs", "/b"), KeyedLocation)
+    assert Keys([], []).of(["/logs"]) == ("/logs",) and not isinstance(like("/logs", "/b"), KeyedLocation)
 
 
 def test_a_file_without_its_keys_and_with_them_is_mapped_twice(key_file, tmp_path):
     start, plain, secret = log(KEY, False, SIZES)
     path = tmp_path / "binlog.000001"
     path.write_bytes(start + secret)
-    [keyed] = with_keys([str(path)], [], [key_file], None)
+    [keyed] = Keys([], [key_file]).of([str(path)])
     for _ in range(2):
         assert map_file(str(path)).array.tobytes() == start + secret and not map_file(str(path)).is_decrypted
         assert map_file(keyed).array.tobytes() == start + plain and map_file(keyed).is_decrypted

@@ -6,13 +6,13 @@ import pytest
 
 import applier
 from applier.errors import UsageError
-from applier.io.keys import with_keys
+from applier.io.keys import Keys
 from applier.io.resolver import check_regular, read_text
 
 USES = {
-    "keyring": lambda pipe, folder: with_keys(["x"], [pipe], [], None),
-    "key file": lambda pipe, folder: with_keys(["x"], [], [pipe], None),
-    "secret": lambda pipe, folder: with_keys(["x"], [], [f"{folder}/salted"], pipe),
+    "keyring": lambda pipe, folder: Keys([pipe], []).of(["x"]),
+    "key file": lambda pipe, folder: Keys([], [pipe]).of(["x"]),
+    "secret": lambda pipe, folder: Keys([], [f"{folder}/salted"], pipe).of(["x"]),
     "option file": lambda pipe, folder: applier.archive("mysql://u@127.0.0.1:1/", f"{folder}/out", defaults_file=pipe),
     "text": lambda pipe, folder: read_text(pipe),
     "dump": lambda pipe, folder: applier.import_dump(pipe, f"{folder}/out"),
@@ -41,4 +41,4 @@ def test_devices_are_refused_and_files_folders_and_what_is_missing_are_not(tmp_p
 def test_a_keyring_of_any_shape_is_one_error(tmp_path, text):
     (tmp_path / "keyring").write_text(text)
     with pytest.raises(UsageError, match="not a keyring of"):
-        with_keys(["x"], [str(tmp_path / "keyring")], [], None)
+        Keys([str(tmp_path / "keyring")], []).of(["x"])

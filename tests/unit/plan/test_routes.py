@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from applier.apply.spec import FromBase
-from applier.io.keys import KeyedLocation, KeyFiles
+from applier.io.keys import KeyedLocation, Keys
 from applier.plan import tasks, units
 from applier.plan.tasks import core_seconds, log_segments, prefers_shuffle, walking_tasks
 from applier.snapshot.file_entries import FileEntry
@@ -42,7 +42,7 @@ def test_files_that_are_copied_are_decoded_once_where_no_process_keeps_all_copie
     walks, [outline] = walking_tasks(log_segments(span, versions), versions, 2), span.outlines
     for uri, size, kept, shuffles in ((outline.uri, 10, 9, False), ("b.000001.gz", 10, 9, True),
                                       ("b.000001.gz", 9, 9, False),
-                                      (KeyedLocation("b.000001", KeyFiles(("keys",))), 10, 9, True)):
+                                      (KeyedLocation("b.000001", Keys(("keys",))), 10, 9, True)):
         monkeypatch.setattr(tasks, "KEPT_BYTES", kept)
         other = dataclasses.replace(span, outlines=(dataclasses.replace(outline, uri=uri, size=size),))
         assert prefers_shuffle(other, walks, versions, True) == shuffles, uri

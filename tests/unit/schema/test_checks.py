@@ -17,7 +17,8 @@ def definition_after(*statements, flavour="mysql", name="t", server_version=""):
     history = SchemaHistory(flavour, files=["binlog.000001"], server_version=server_version)
     context = {"charset_server": 255, "sql_mode": 0} if flavour == "mysql" else {"charset_server": 8}
     for number, sql in enumerate(statements):
-        history.apply(SimpleNamespace(sql=sql, database="d", context=context, timestamp=0, gtid=None),
+        history.apply(SimpleNamespace(sql=sql, database="d", context=context, timestamp=0, gtid=None,
+                                      sequences=()),
                       (0, number * 100), (0, number * 100 + 50))
     return next(one for one in history.definitions() if one.name == name)
 

@@ -17,8 +17,8 @@ def log(request):
 
     def run(sql):
         at = next(offset)
-        history.apply(SimpleNamespace(sql=sql, database="d", context=CONTEXT[request.param], timestamp=0, gtid=None),
-                      (0, at), (0, at + 50))
+        history.apply(SimpleNamespace(sql=sql, database="d", context=CONTEXT[request.param], timestamp=0, gtid=None,
+                                      sequences=()), (0, at), (0, at + 50))
         return {f"{table.name}.{column.name}": column.id for table in history.definitions() for column in table.columns}
 
     run.history = history
@@ -58,7 +58,8 @@ def test_tables_that_are_left_out_take_none():
     history = SchemaHistory("mysql", wanted=lambda _, table: table != "other")
     for number, table in enumerate(("other", "t")):
         history.apply(SimpleNamespace(sql=f"CREATE TABLE {table} (a INT)", database="d", context=CONTEXT["mysql"],
-                                      timestamp=0, gtid=None), (0, number * 100 + 4), (0, number * 100 + 50))
+                                      timestamp=0, gtid=None, sequences=()),
+                      (0, number * 100 + 4), (0, number * 100 + 50))
     assert [[column.id for column in table.columns] for table in history.definitions()] == [[0], [1]]
     assert history.last_column_id == 1
 

@@ -24,7 +24,7 @@ class Log:
     def __call__(self, sql, database="d", **context):
         self.offset += 100
         statement = SimpleNamespace(sql=sql, database=database, context=self.context | context, timestamp=0,
-                                    gtid="uuid:7")
+                                    gtid="uuid:7", sequences=())
         self.history.apply(statement, (0, self.offset), (0, self.offset + 50))
 
     def at(self, table, offset, database="d"):

@@ -183,6 +183,8 @@ def _characters(literals: Literals, allowed: int, column_type: ColumnType, readi
     own = column_type.charset or "utf8mb4"
     session = own if reading.charset == "binary" else reading.charset
     texts = byte_values(literals, allowed | kernels.BYTES, reading)
+    if reading.is_guessed:
+        _check_text(texts.array, literals)
     if not literals.seen & kernels.BYTES or (session in _UTF8 and own in _UTF8):
         array = to_utf8(texts.array, session)
     else:
@@ -191,6 +193,24 @@ def _characters(literals: Literals, allowed: int, column_type: ColumnType, readi
         array = pc.if_else(of_bytes, to_utf8(pc.if_else(of_bytes, texts.array, empty), own),
                            to_utf8(pc.if_else(of_bytes, empty, texts.array), session))
     return Values(array, texts.unusual)
+
+
+def _check_text(texts: pa.Array, literals: Literals) -> None:
+    """Check that text of which nothing says the character set is UTF-8."""
+    try:
+        texts.cast(pa.string())
+    except pa.ArrowInvalid:
+        for row, data in enumerate(texts.to_pylist()):
+            if data is not None and not 1 << int(literals.kinds[row]) & kernels.BYTES and not _is_utf8(data):
+                raise LiteralError(row, "it is not UTF-8, and the dump does not say in which character set its text "
+                                   "is: --default-character-set names it") from None
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        return data.decode() is not None
+    except UnicodeDecodeError:
+        return False
 
 
 def _too_long(array: pa.Array, column_type: ColumnType) -> np.ndarray:

@@ -48,23 +48,24 @@ class InsertHead:
     on_duplicate: int
 
 
-def parse_head(text: bytes) -> InsertHead | None:
-    """The head at the start of `text`; None if no INSERT … VALUES ( begins there."""
+def parse_head(text: bytes, codec: str = "utf-8") -> InsertHead | None:
+    """The head at the start of `text`, whose names are in `codec`; None if no INSERT … VALUES ( begins there."""
     match = _HEAD.match(text)
     if match is None:
         return None
-    first, second = _name(match["first"]), match["second"] and _name(match["second"])
-    columns = None if match["columns"] is None else tuple(map(_name, _ANY_NAME.findall(match["columns"])))
+    first, second = _name(match["first"], codec), match["second"] and _name(match["second"], codec)
+    columns = None if match["columns"] is None else tuple(
+        _name(name, codec) for name in _ANY_NAME.findall(match["columns"]))
     replaces, ignores = match["verb"].upper() == b"REPLACE", b"IGNORE" in match["how"].upper()
     return InsertHead(match[0], first if second else None, second or first, columns,
                       TAKE if replaces else KEEP if ignores else FAIL)
 
 
-def _name(text: bytes) -> str:
+def _name(text: bytes, codec: str) -> str:
     quote = text[:1]
     if quote in b"`\"":
         text = text[1:-1].replace(2 * quote, quote)
-    return text.decode("utf-8", "surrogateescape")
+    return text.decode(codec, "surrogateescape")
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,9 @@ class Lines:
 @dataclass(frozen=True)
 class RowsFile:
     """A file of rows of a table. `columns` are names, None for all visible ones; `coded` has the kinds of literals of
-    the columns that a function is to decode; `charset` is the file's, "binary" where each column has its own."""
+    the columns that a function is to decode; `charset` is the file's, "binary" where each column has its own, and
+    `time_zone` that of its TIMESTAMPs, None where the dump does not say it. `is_whole`: it has invisible columns, too.
+    """
 
     uri: str
     database: str
@@ -56,6 +58,8 @@ class RowsFile:
     charset: str = "utf8mb4"
     coded: dict[str, int] = field(default_factory=dict)
     on_duplicate: int = FAIL
+    time_zone: str | None = "+00:00"
+    is_whole: bool = False
 
     def kinds(self, names: list[str]) -> np.ndarray:
         """For each column the kind of its decoded fields, 0 for plain ones."""

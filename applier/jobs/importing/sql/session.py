@@ -5,27 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from applier.jobs.importing.sql.spans import LiteralContext
+from applier.mysql.client_codecs import codec_of
 from applier.mysql.collations import charset_name
 from applier.sql.tokens import Token, tokenize
 
 _SCOPES = frozenset({"GLOBAL", "SESSION", "LOCAL", "PERSIST", "PERSIST_ONLY"})
 _INSERT_HISTORY = "system_versioning_insert_history"
-_START = {"character_set_client": "utf8mb4", "sql_mode": "", "time_zone": "SYSTEM", _INSERT_HISTORY: "0"}
+_START = {"character_set_client": "", "sql_mode": "", "time_zone": "SYSTEM", _INSERT_HISTORY: "0"}
+_QUOTES_NAMES = frozenset({"ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"})
+"""Modes of which ANSI_QUOTES is a part, beside ANSI; `--compatible` asks for them."""
 
 
 @dataclass
 class DumpSession:
     """The variables of a session that matter here, and user variables that save them. `system_time_zone` is the meaning
-    of SYSTEM, which no dump names; "SYSTEM" if it is not known."""
+    of SYSTEM, which no dump names; "SYSTEM" if it is not known. `default_charset` is that of text of which the dump
+    does not say it; None means UTF-8, and that it is not sure."""
 
     flavour: str
     database: str | None = None
     system_time_zone: str = "SYSTEM"
+    default_charset: str | None = None
     variables: dict[str, str] = field(default_factory=lambda: dict(_START))
 
     @property
     def sql_mode(self) -> str:
-        return self.variables["sql_mode"].upper()
+        mode = self.variables["sql_mode"].upper()
+        return mode if _QUOTES_NAMES.isdisjoint(mode.split(",")) else f"ANSI_QUOTES,{mode}"
 
     @property
     def time_zone(self) -> str:
@@ -51,8 +57,22 @@ class DumpSession:
     @property
     def reading(self) -> LiteralContext:
         """How literals are read."""
-        charset = charset_name(self.variables["character_set_client"])
-        return LiteralContext(charset, self.backslash, self.time_zone, self.flavour)
+        return LiteralContext(self.charset, self.backslash, self.time_zone, self.flavour, not self.knows_charset)
+
+    @property
+    def knows_charset(self) -> bool:
+        """True if the dump, or who imports it, has said its character set."""
+        return bool(self.variables["character_set_client"] or self.default_charset)
+
+    @property
+    def charset(self) -> str:
+        """The character set of its text."""
+        return charset_name(self.variables["character_set_client"] or self.default_charset or "utf8mb4")
+
+    @property
+    def codec(self) -> str:
+        """How its statements are decoded."""
+        return codec_of(self.charset)
 
     def set(self, sql: str) -> None:
         """A SET statement: variables that do not matter are skipped."""

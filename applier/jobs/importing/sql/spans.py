@@ -15,12 +15,14 @@ from keysearch.addresses import address_of
 
 @dataclasses.dataclass(frozen=True)
 class LiteralContext:
-    """What a literal's meaning depends on: the session's character set, whether a backslash escapes, the time zone."""
+    """What a literal's meaning depends on: the session's character set, whether a backslash escapes, the time zone.
+    `is_guessed`: nothing has said the character set."""
 
     charset: str = "utf8mb4"
     backslash: bool = True
     time_zone: str = "+00:00"
     flavour: str = "mysql"
+    is_guessed: bool = False
 
 
 @dataclasses.dataclass(frozen=True)

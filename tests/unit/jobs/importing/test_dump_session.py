@@ -38,6 +38,6 @@ def test_a_session_is_set_and_put_back():
     session.set("SET sql_mode = 'ANSI'")
     assert session.ansi_quotes and session.backslash
     session.set("SET sql_mode = DEFAULT, time_zone = '-01:00', character_set_client = DEFAULT, @saved = DEFAULT")
-    assert not session.ansi_quotes and session.reading == LiteralContext("utf8mb4", True, "-01:00", "mysql")
+    assert not session.ansi_quotes and session.reading == LiteralContext("utf8mb4", True, "-01:00", "mysql", True)
     session.set("SET time_zone = DEFAULT")
     assert session.reading.time_zone == "+05:00"

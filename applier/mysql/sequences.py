@@ -1,0 +1,28 @@
+"""MariaDB's sequences, which defaults take their numbers from."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_NEXT = re.compile(r"(?:NEXTVAL ?\( ?|NEXT VALUE FOR )(?:`?([^`.]+?)`? ?\. ?)?`?([^`.()]+?)`?(?: ?\))?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SequenceState:
+    """A sequence as a row of the log at `position` says: a replica goes on with `next_value`, in steps of `step`."""
+
+    database: str
+    name: str
+    position: int
+    next_value: int
+    minimum: int
+    maximum: int
+    step: int
+
+
+def sequence_of(expression: str, database: str) -> tuple[str, str] | None:
+    """The database and the name of the sequence whose next number an expression is, and nothing else; a name without a
+    database is of this one. None for other expressions."""
+    found = _NEXT.fullmatch(expression.strip())
+    return None if found is None else (found[1] or database, found[2])

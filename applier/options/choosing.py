@@ -1,0 +1,124 @@
+"""Options that choose a part of a log: where to start and stop, tables and rows, transactions."""
+
+from applier.options import kinds
+from applier.options.option import BOUNDS, REQUIRED, ROWS, TRANSACTIONS, Kind, Option
+
+STOP_DATETIME = Option(
+    "stop_datetime", kinds.TIME, BOUNDS, "Stop before the first group of this time or later: '2026-03-14 10:30:00' "
+    "(local time), with an offset ('2026-03-14T10:30:00+02:00') or UTC behind it; or so long ago (-90s, -5m, -1h, "
+    "-2d, -1w).", first=True, recorded=True)
+STOP_POSITION = Option("stop_position", kinds.POSITION, BOUNDS, "Event groups that end at or before this position.",
+                       first=True, recorded=True)
+STOP_GTID = Option(
+    "stop_gtid", kinds.COMPLETED, BOUNDS, "Stop after the group that completes this GTID set.", recorded=True)
+AS_OF = Option(
+    "as_of", kinds.PLACE, BOUNDS, "The last version that stands at or before this place in the log: a GTID set, "
+    "FILE:POS, or a time as --stop-datetime takes it.",
+    python="of a lake, the last version at or before a position, a GTID set, or a time (local, if it has no zone).")
+START_DATETIME = Option("start_datetime", kinds.TIME, BOUNDS,
+                        "Only transactions of this time or later, as --stop-datetime takes it.")
+START_POSITION = Option(
+    "start_position", kinds.POSITION, BOUNDS, "Apply event groups from this position on, whatever comes before and "
+    "wherever the base stands; a group must start there. Those that the base has executed are passed over, as a "
+    "replica does. The report says which transactions are left out.", recorded=True)
+REAPPLY = Option("reapply", kinds.FLAG, BOUNDS,
+                 "With --start-position: apply transactions again that the base has executed.", False, recorded=True)
+
+
+def start(*parts: Option, python: str, kind: Kind = kinds.PLACE) -> Option:
+    """Return the option `start`, which consists of these options of the command line."""
+    return Option("start", kind, BOUNDS, parts=parts, python=python)
+
+
+def stop(*parts: Option, python: str) -> Option:
+    """Return the option `stop`, which consists of these options of the command line."""
+    return Option("stop", kinds.PLACE, BOUNDS, parts=parts, python=python)
+
+
+START = start(START_POSITION, kind=kinds.POSITION, python=(
+    "a position to start at, whatever comes before it and wherever the base stands. Transactions after it that the "
+    "base has executed are passed over, as a replica does."))
+STOP = stop(STOP_POSITION, STOP_GTID, STOP_DATETIME, python=(
+    "a position or a GTID set to stop after, or a time to stop before."))
+START_OF_CHANGES = start(
+    START_POSITION.of("Start at this position, whatever comes before and wherever the base stands; a group must start "
+                      "there."),
+    START_DATETIME.of("Only changes from the first group of this time or later on, as --stop-datetime takes it."),
+    python="a position to start at, whatever comes before it and wherever the base stands; or a time, to begin with "
+           "the first transaction of this time or later.")
+START_OF_SUMMARY = start(
+    START_POSITION.of("Only event groups from this position on; a group must start there."), START_DATETIME,
+    python="a position to start at, or the time of the first transactions that count.")
+FIRST_TO_UNDO = start(
+    START_POSITION.of("Only transactions that begin at this position or later."),
+    START_DATETIME.of("Only transactions of this time or later, as '2026-03-14 10:30:00' (local time) or with an "
+                      "offset ('2026-03-14T10:30:00+00:00')."),
+    python="only transactions that begin at this position or later; or a time: of this time or later.")
+LAST_TO_UNDO = stop(
+    STOP_POSITION.of("Only transactions that end up to this position."),
+    STOP_DATETIME.of("Only transactions of an earlier time."),
+    python="only transactions that end at this position or before; or a time: of an earlier time.")
+UNTIL = Option(
+    "until", kinds.PLACE, BOUNDS, "Where the server stands, if that is not the end of the archive: FILE:POS, a GTID "
+    "set that it has executed, or a time.")
+
+START_GTID = Option(
+    "start_gtid", kinds.EXECUTED, BOUNDS, "Begin with the file that has the first transaction which is not in this "
+    "set.", flags=("--start-gtid", "--gtid"),
+    python="where an output without binlogs begins: at the file with the first transaction that is not in this set.")
+START_FILE = Option(
+    "start_file", kinds.TEXT, BOUNDS, "Begin with this file. By default with the oldest one that the server has.",
+    value="FILE")
+UNTIL_NOW = Option("until_now", kinds.FLAG, BOUNDS, "End at the end of the log, or wait there for more.", False)
+
+TABLE_NAMES = Option(
+    "tables", kinds.TABLES, ROWS, "Only these tables; DB alone means the whole database. `*` and `?` are wildcards, "
+    "and so are `%` and, in a name with `%`, `_`, as in replicate-wild-do-table (`\\_` is an underscore).",
+    flags=("--tables", "--table"), first=True)
+IGNORE_TABLES = Option("ignore_tables", kinds.TABLES, ROWS, "All but these.")
+TABLE = Option("table", kinds.TEXT, ROWS, "The table: one.", REQUIRED, value="DB.TABLE", flags=("--tables", "--table"),
+               first=True, python='its name, as "shop.orders".')
+KEY = Option(
+    "key", kinds.ROW_KEYS, ROWS, "Only changes of the row with this primary key: its columns' values, in the key's "
+    "order.", field="keys", first=True,
+    python="only the changes of the row with this value of the primary key, or of the first unique key without NULLs; "
+           "a tuple for a key of several columns, a list for several rows. Values compare as on the server. An update "
+           "that gives a row another key is a change of both. Of other rows, only the key is decoded, but for "
+           "`complete`. What rows were while the table lacked a column of its last key, or had it with a type that "
+           "made it a column of its own (NAME__1), is left out, and `notes` say so.")
+REWRITE_DB = Option(
+    "rewrite_db", kinds.DATABASES, ROWS, "Give databases of the log other names, in rows and DDL, before --tables and "
+    "--ignore-tables apply; --schema and --base use the new names.", field="rewrites", recorded=True,
+    python="other names for databases, by their names in the log, in rows and DDL, before `tables` and `ignore_tables` "
+           "apply; `schema` and `base` use the new names.")
+COLUMN_NAMES = Option("columns", kinds.COLUMNS, ROWS, "Only these columns; the others are not decoded.")
+WHERE = Option(
+    "where", kinds.TEXT, ROWS, "Only rows for which this expression on a table's columns is true, as \"id > 5\".",
+    value="SQL")
+
+GTIDS_TO_READ = Option(
+    "gtids", kinds.GTIDS, TRANSACTIONS, "Only changes of these transactions: UUID:1-5, or MariaDB's one by one, "
+    "0-1-5,0-1-7.", flags=("--gtids", "--gtid"), first=True,
+    python='only the changes of these transactions: a set as MySQL writes it, or MariaDB\'s GTIDs one by one '
+           '("0-1-5,0-1-7"). Of others, nothing is decoded, but for `complete`. The GTID of an XA COMMIT chooses what '
+           "it commits. `notes` count those that the log does not have.")
+EXCLUDE_GTIDS = Option(
+    "exclude_gtids", kinds.GTIDS, TRANSACTIONS, "Leave these transactions out, as a replica does whose gtid_executed "
+    "has them: UUID:1-5,..., or 0-1-5,0-1-7. What depends on them stops the replay, or is listed in idempotent mode. "
+    "The snapshot says what it lacks.", recorded=True)
+SERVER_IDS_TO_READ = Option(
+    "server_ids", kinds.SERVER_IDS, TRANSACTIONS, "Only transactions that come from these servers.", (),
+    flags=("--server-ids", "--server-id"), recorded=True)
+IGNORE_SERVER_IDS = Option(
+    "ignore_server_ids", kinds.SERVER_IDS, TRANSACTIONS, "No transactions that come from these servers, as "
+    "IGNORE_SERVER_IDS of CHANGE REPLICATION SOURCE.", (), recorded=True)
+
+START_OF_SHOW = (
+    Option("start", kinds.TEXT, BOUNDS, value="PLACE", hidden=True),
+    START_POSITION.of("Start at this position; POS alone is in the first file.", kind=kinds.TEXT, value="FILE:POS"),
+    START_DATETIME.of("Start at the first event group of this time or later, as --stop-datetime takes it.",
+                      kind=kinds.TEXT, value="TIME"))
+STOP_OF_SHOW = (
+    Option("stop", kinds.TEXT, BOUNDS, value="PLACE", hidden=True),
+    STOP_POSITION.of("Stop at this position; POS alone is in the last file.", kind=kinds.TEXT, value="FILE:POS"),
+    STOP_DATETIME.of(kind=kinds.TEXT, value="TIME"))
