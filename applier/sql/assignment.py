@@ -55,7 +55,7 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
         return pa.nulls(len(value.values), arrow_type(wanted))
     if wanted.base in BINARY and value.is_text:
         value = Value(as_bytes(value, session), BYTES, value.constant)
-    if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and not value.is_column:
+    if wanted.charset in WIDE and value.type.base in BINARY and value.digits is False and value.is_loose:
         raise NotComputable("bytes that functions make as text in a wide character set")
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as datetimes in UTC
     local |= wanted.base in TEMPORAL and rounds_otherwise(session)  # and as both servers do without a sql_mode

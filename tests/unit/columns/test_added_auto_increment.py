@@ -1,6 +1,7 @@
 """AUTO_INCREMENT columns added to rows that are there."""
 
 from collections import namedtuple
+from dataclasses import replace
 
 import pyarrow as pa
 import pytest
@@ -9,12 +10,13 @@ from applier.apply.output.altered_rows import altered_rows
 from applier.columns.alter.rows import RowConverter
 from applier.columns.alter.scan_order import Arrivals
 from applier.errors import SchemaError
+from applier.mysql.sequences import SequenceState
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import table_schema
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.history import SchemaHistory
 
-Statement = namedtuple("Statement", "sql database context timestamp gtid")
+Statement = namedtuple("Statement", "sql database context timestamp gtid sequences", defaults=[()])
 
 
 def converter(statement):
@@ -147,3 +149,30 @@ def test_numbers_begin_anew_where_the_column_that_had_some_is_dropped():
     convert = RowConverter(RowConversion(old.definition, new.definition, (1, None), sql="ALTER")).convert
     rows = convert(pa.table({"my_row_id": pa.array([1, 3], pa.decimal128(20)), "v": pa.array([5, 7], pa.int32())}))
     assert [tuple(map(int, row.values())) for row in rows.to_pylist()] == [(5, 1), (7, 2)]
+
+
+def test_numbers_of_a_sequence_need_its_state():
+    """Seen on MariaDB 10.5, 10.11 and 11.8: a replica goes on behind the numbers that the log says are reserved."""
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t ({columns})", flavour="mariadb") for columns in (
+        "a INT PRIMARY KEY", "a INT PRIMARY KEY, b INT DEFAULT NEXTVAL(s), c INT DEFAULT (NEXT VALUE FOR `d`.`s`)"))
+    rows = pa.table({"a": pa.array([7, 8], pa.int32())})
+    conversion = RowConversion(old.definition, new.definition, (0, None, None))
+    with pytest.raises(SchemaError, match=r"gets numbers of the sequence d\.s, and it is not known where"):
+        RowConverter(conversion).convert(rows)
+    known = replace(conversion, sequences=(SequenceState("d", "s", 4, 1001, 1, 1010, 2),))
+    made = RowConverter(known).convert(rows)
+    assert [made.column(name).to_pylist() for name in "bc"] == [[1001, 1005], [1003, 1007]]
+    with pytest.raises(SchemaError, match="gets more numbers than the sequence"):
+        RowConverter(replace(known, sequences=(SequenceState("d", "s", 4, 1001, 1, 1006, 2),))).convert(rows)
+
+
+def test_what_depends_on_the_session_is_not_kept_where_it_cannot_be_computed():
+    """MariaDB computes STORED columns anew where it copies the rows."""
+    columns = "a INT, b BIGINT AS (UNIX_TIMESTAMP('99-12-31')) STORED"
+    [old], [new] = (parse_statement(f"CREATE TABLE d.t ({words})", flavour="mariadb")
+                    for words in (columns, columns + ", c INT"))
+    rows = pa.table({"a": pa.array([7], pa.int32()), "b": pa.array([946598400], pa.int64())})
+    conversion = RowConversion(old.definition, new.definition, (0, 1, None), time_zone="Europe/Rome",
+                               sql="ALTER TABLE t ADD c INT, ALGORITHM=COPY")
+    with pytest.raises(SchemaError, match="column b is generated from"):
+        RowConverter(conversion).convert(rows)

@@ -11,7 +11,7 @@ from applier.columns.alter.rows import RowConverter
 from applier.mysql.types import arrow_type
 from applier.schema.history.history import SchemaHistory
 
-Statement = namedtuple("Statement", "sql database context timestamp gtid")
+Statement = namedtuple("Statement", "sql database context timestamp gtid sequences", defaults=[()])
 PLAIN = [1.23456789, 1e10, -2.5, None, 2.675, 0.125, 12345.678, -0.0005]
 DIGITS = [1.24, 9999999.99, 0.0, None, 2.67, 0.12]
 

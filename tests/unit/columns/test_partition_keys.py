@@ -8,7 +8,7 @@ import pytest
 from applier.columns.alter.rows import RowConverter
 from applier.schema.history.history import SchemaHistory
 
-Statement = namedtuple("Statement", "sql database context timestamp gtid")
+Statement = namedtuple("Statement", "sql database context timestamp gtid sequences", defaults=[()])
 
 
 def left_of(columns):

@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pytest
 
+from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.schema.definition import ColumnType
 from applier.sql.times import local
@@ -11,11 +12,19 @@ from applier.sql.values import Value
 TEXT, WHOLE = ColumnType("varchar", length=30), ColumnType("int")
 
 
-@pytest.mark.parametrize("value", [Value(pa.array(["2020-02-29 01:02:03", "x"]), TEXT),
-                                   Value(pa.array([20200229], pa.int32()), WHOLE, constant=True)])
-def test_texts_of_rows_and_other_constants_stay_as_they_are(value):
-    """EV-CTX: for MariaDB only constant text is a datetime by itself, and a TIMESTAMP in the session's zone."""
-    assert local(value, Session("mariadb")) is value
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize(("value", "wanted"), [
+    (Value(pa.array(["2020-02-29 01:02:03", "x"]), TEXT), ["2020-02-29 01:02:03.000000", None]),
+    (Value(pa.array([20200229], pa.int32()), WHOLE, constant=True), ["2020-02-29 00:00:00.000000"])])
+def test_texts_and_numbers_are_the_datetimes_that_they_hold(value, wanted, flavour):
+    """EV-CTX: and NULL, where they hold none."""
+    assert local(value, Session(flavour)).values.cast(pa.string()).to_pylist() == wanted
+
+
+@pytest.mark.parametrize("text", ["+10:11:12", "2001-02-03 04:05:06+01:00"])
+def test_mariadb_reads_signs_and_offsets_in_a_way_that_is_not_known(text):
+    with pytest.raises(NotComputable):
+        local(Value(pa.array([text]), TEXT, constant=True), Session("mariadb"))
 
 
 def test_constant_text_is_a_datetime():
