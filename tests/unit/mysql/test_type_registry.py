@@ -32,6 +32,7 @@ OLD = {Shape.OLD_DATETIME, Shape.OLD_TIMESTAMP, Shape.OLD_TIME}
 NOT_IN_ROWS = {WireType.DECIMAL, WireType.NULL, WireType.TYPED_ARRAY}
 """Codes of types that no column of a rows event has."""
 
+
 @pytest.mark.parametrize("name", BY_FAMILY)
 def test_every_family_is_in_every_table(name):
     assert BY_FAMILY[name].keys() == set(Family)
