@@ -54,7 +54,8 @@ def test_a_before_image_of_other_columns_finds_nothing():
     ("id int PRIMARY KEY, s varchar(9) COLLATE utf8mb4_klingon_ci, KEY us (s)", None),
     ("id int PRIMARY KEY, a int, UNIQUE KEY ua ((a + 1))", "duplicates in ua are not found: it is over an expression"),
     ("id int PRIMARY KEY, a int, v int AS (a) VIRTUAL, UNIQUE KEY uv (v)", None),
-    ("id int PRIMARY KEY, a int, v text AS (exp(a)) VIRTUAL, UNIQUE KEY uv (v(9))", "uv are not found: v is"),
+    ("id int PRIMARY KEY, a int, v text AS (aes_encrypt(a, 'k')) VIRTUAL, UNIQUE KEY uv (v(9))",
+     "uv are not found: v is"),
     ("id int PRIMARY KEY, a int, v int AS (a) VIRTUAL, UNIQUE KEY uv (v), "
      "FOREIGN KEY (a) REFERENCES p (id) ON DELETE SET NULL", "uv are not found: v is VIRTUAL")])
 def test_keys_whose_duplicates_cannot_be_told(sql, warning):

@@ -96,7 +96,7 @@ def test_a_dump_with_a_group_id(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["group_id"] == 4
     run(new, tmp_path / "out", base=str(tmp_path / "base"))
     assert held(tmp_path / "out") == ROWS[3:]
-    with pytest.raises(UsageError, match="--group-id 0"):
+    with pytest.raises(UsageError, match="--group-id cannot be 0"):
         applier.import_dump(tmp_path / "dump.sql", tmp_path / "other", group_id=0)
 
 

@@ -219,7 +219,7 @@ def test_the_command(tmp_path, capsys):
     assert cli.main([*words, "--ignore-tables", "gone"]) == 0
     assert "filtered: 4 transactions have no changes left; 1 rows events are dropped" in capsys.readouterr().out
     assert cli.main([*words[:-1], str(tmp_path / "other"), "--ignore-server-ids", "77"]) == 2
-    assert "these binlogs contain none of of --ignore-server-ids 77" in capsys.readouterr().err
+    assert "no transaction of these binlogs is of --ignore-server-ids 77" in capsys.readouterr().err
 
 
 def test_options_that_contradict_each_other(tmp_path):
