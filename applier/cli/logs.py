@@ -112,7 +112,7 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
     [place, *others] = _named(binlogs, None if directory is None else [directory])
     if others:
         raise UsageError(f"{place} and {others[0]} are two directories", hint="an index is made for one at a time")
-    [archive] = logs({"binlogs": place, "keys": keys})
+    [archive] = logs({"binlogs": [place], "keys": keys})
     with progress() as watcher:
         compiling.ensure("outline", watcher)
         indexed = search.index(archive, watcher)

@@ -53,6 +53,17 @@ def parse_check(cursor: Cursor, name: str | None = None, *, if_not_exists: bool 
     return CheckWords(name, expression, not hidden, if_not_exists)
 
 
+def json_check(column: str) -> str:
+    """The expression that MariaDB makes of a column's type JSON."""
+    return f"json_valid({quote_name(column)})"
+
+
+def is_json(check: str | None, column: str) -> bool:
+    """True if a column with this constraint is JSON to MariaDB, which makes it LONGTEXT with that constraint."""
+    return check is not None and [token.text.lower() for token in tokenize(check)][:-1] in (
+        ["json_valid", "(", folded(column), ")"], ["json_valid", "(", column.lower(), ")"])
+
+
 def keeps_checks(flavour: str, server_version: str) -> bool:
     """False for a server that reads constraints and forgets them: MySQL before 8.0.16, MariaDB before 10.2."""
     found = re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", server_version.removeprefix("5.5.5-"))

@@ -71,7 +71,7 @@ class Gateway:
                     code = self.process.poll()
                     self.kill()
                     how = f" (killed by signal {-code})" if code is not None and code < 0 else ""
-                    raise ApplierError(f"Spark's Java process did not start{how}:\n{self.log_tail()}".rstrip(":\n"))
+                    raise ApplierError(f"the Spark JVM did not start{how}:\n{self.log_tail()}".rstrip(":\n"))
                 time.sleep(0.005)
             connection = spark_private.connection_of(answer.read_bytes())
         atexit.unregister(self.kill)

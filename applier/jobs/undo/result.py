@@ -35,7 +35,7 @@ class UndoneTable:
     rows are gone."""
     rows_after: int | None
     """How many rows the table has then, if nothing else is written meanwhile; None if the log begins after the table
-    was made."""
+    was made, or the table is not there then."""
 
     @property
     def rows(self) -> int:

@@ -31,7 +31,8 @@ def checks(tables: Sequence[TableUndo], children: Sequence[TableDefinition], not
     """SELECTs for afterwards, with their results: how many rows there are in tables whose rows are counted, and, of
     these children, that each row of them refers to one."""
     for one in tables:
-        if (name := (one.definition.database, one.definition.name)) not in not_counted:
+        name = one.definition.database, one.definition.name
+        if one.rows_after is not None and name not in not_counted:
             yield f"SELECT COUNT(*) FROM {_name(*name)}", one.rows_after
     changed = {(one.definition.database, one.definition.name) for one in tables}
     for child in children:

@@ -31,7 +31,7 @@ class TableUndo:
     the same again already; how many are deleted and inserted again, for their keys; whether the table is made first,
     since it is not there; the `statements` that make it, or partitions of it, first; how many others have changed
     since, and are undone anyway; how many of these follow what became of their parent rows; how many are not undone;
-    how many rows there are afterwards; and the first of both.
+    how many rows there are afterwards, None where the table is not there then; and the first of both.
     `definition` is the table's afterwards, `now` what it is; `key` are the columns of its key; `file` has
     the rows as differences (jobs.diff.rows), from what they are to what they were.
     """
@@ -49,7 +49,7 @@ class TableUndo:
     partly: int
     following: int
     in_conflict: int
-    rows_after: int
+    rows_after: int | None
     conflicts: tuple[Conflict, ...]
     undone_anyway: tuple[Conflict, ...]
     file: Path
@@ -83,7 +83,7 @@ def undo_table(rows: RowsToUndo, file: Path, databases: Mapping[str, Charset]) -
                      max(0, n_undone - inserted - deleted - updated + all_anew), all_anew,
                      recreated, _creating(rows.definition, databases) if recreated else rows.partitions,
                      int(rows.partly.sum()), int(rows.are_given.sum()), len(undone) - n_undone,
-                     table.rows + inserted - deleted,
+                     table.rows + inserted - deleted if table.is_there or recreated else None,
                      tuple(conflicts(rows, names)), tuple(undone_anyway(rows, names)), file)
 
 

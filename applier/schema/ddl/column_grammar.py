@@ -15,8 +15,8 @@ from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.temporal_literals import read_datetime, read_time
 from applier.mysql.type_registry import TYPES
-from applier.mysql.types import ColumnType, quote_name
-from applier.schema.checks import CheckWords, parse_check
+from applier.mysql.types import ColumnType
+from applier.schema.checks import CheckWords, json_check, parse_check
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
 from applier.schema.definition import Column, Default
@@ -231,7 +231,7 @@ def _own_check(words: ColumnWords, context: StatementContext) -> str | None:
         return None
     if words.checks:
         return words.checks[-1].expression
-    return f"json_valid({quote_name(words.name)})" if words.type.is_json else None
+    return json_check(words.name) if words.type.is_json else None
 
 
 def resolve_default(default: Default | None, column_type: ColumnType, context: StatementContext) -> Default | None:

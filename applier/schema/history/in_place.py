@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from applier.mysql.types import INTEGERS, MEMBERS, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
+from applier.schema.checks import is_json, json_check
 from applier.schema.ddl.type_grammar import recoded_labels
 from applier.schema.definition import Column
 from applier.schema.key_infos import is_hashed
@@ -124,6 +125,8 @@ def _keeps_its_form(before: Column, after: Column, conversion: RowConversion) ->
         return False
     if after.auto_increment and not before.auto_increment:
         return False
+    if before.check != after.check and is_json(before.check, before.name) != (after.check == json_check(after.name)):
+        return False  # JSON is a type of its own to MariaDB, whose values are LONGTEXT's
     if new.base == "timestamp" and before.nullable and not after.nullable and not (
             in_mysql and "STRICT" in conversion.sql_mode):
         return False

@@ -34,7 +34,7 @@ def test_defaults_are_what_the_replica_stored(name, route, tmp_path):
 
 
 @pytest.mark.parametrize("default", [
-    "e21 CHAR(36) DEFAULT (uuid())", "e21 INT DEFAULT (exp(5))",
+    "e21 CHAR(36) DEFAULT (uuid())", "e21 INT DEFAULT (length(aes_encrypt('a', 'k')))",
     "e21 DOUBLE DEFAULT (rand())", "e21 DATETIME DEFAULT (sysdate())",
 ])
 def test_what_cannot_be_computed_stops_the_replay(default, tmp_path):

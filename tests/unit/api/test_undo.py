@@ -691,3 +691,13 @@ def test_the_mistake_in_the_demo_is_undone(tmp_path, capsys):
     before = applier.replay(ARCHIVE, tmp_path / "before", stop=datetime(2026, 3, 14, 10, 30, tzinfo=UTC)).snapshot
     assert made.pop("shop.products") == rows(*before.tables["shop.products"].to_arrow().to_pylist())
     assert made == {name: rows(*after[name].to_arrow().to_pylist()) for name in after if name != "shop.products"}
+
+
+def test_a_table_that_was_dropped_since_is_not_counted(tmp_path):
+    """Of a transaction with another table's rows: nothing is to be done in it, and no check names it."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY)", "CREATE TABLE s (id INT PRIMARY KEY)")
+    log.transaction(("insert", "t", {"id": [1]}), ("delete", "t", {"id": [1]}), ("insert", "s", {"id": [2]}))
+    log.writer.query("DROP TABLE t", "d")
+    found = log.undo(1, format="sql")
+    assert {one.name: one.rows_after for one in found.tables} == {"d.t": None, "d.s": 0}
+    assert not any("`t`" in check for check, _ in found.checks)

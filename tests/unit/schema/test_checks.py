@@ -7,7 +7,11 @@ import pytest
 from applier.errors import SchemaError
 from applier.io.typed_json import Mismatch
 from applier.schema.checks import keeps_checks
+from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import TableDefinition
+from applier.schema.history import in_place
+from applier.schema.history.alter import alter
+from applier.schema.history.conversion import RowConversion
 from applier.schema.history.history import SchemaHistory
 
 CREATE = "CREATE TABLE t (a INT CHECK (a > 0), j JSON, CONSTRAINT own CHECK (a < 9)) COMMENT 'c' ROW_FORMAT=DYNAMIC"
@@ -82,3 +86,21 @@ def test_a_manifest_that_a_server_could_not_have_made(change):
     document = definition_after("CREATE TABLE d.t (a INT)").to_json() | change
     with pytest.raises((SchemaError, Mismatch)):
         TableDefinition.from_json(document)
+
+
+@pytest.mark.parametrize(("before", "after", "is_in_place"), [
+    ("JSON", "MODIFY x LONGTEXT", False), ("JSON", "MODIFY x LONGTEXT COLLATE utf8mb4_bin", False),
+    ("JSON", "MODIFY x JSON COMMENT 'a'", True), ("JSON", "CHANGE x y JSON", True),
+    ("LONGTEXT COLLATE utf8mb4_bin CHECK (json_valid(x))", "MODIFY x JSON", True),
+    ("LONGTEXT COLLATE utf8mb4_bin CHECK (JSON_VALID(`x`))", "MODIFY x JSON", True),
+    ("LONGTEXT COLLATE utf8mb4_bin", "MODIFY x JSON", False), ("JSON CHECK (x <> 'b')", "MODIFY x JSON", False),
+    ("LONGTEXT CHECK (json_valid(x))", "ADD y INT", True), ("LONGTEXT", "MODIFY x LONGTEXT CHECK (x <> 'x')", True),
+])
+def test_json_is_a_type_of_its_own_to_mariadb(before, after, is_in_place):
+    """ALGORITHM=INPLACE was asked of MariaDB 10.5, 10.11 and 11.8."""
+    create = f"CREATE TABLE d.t (n INT PRIMARY KEY, x {before}) ENGINE=InnoDB CHARSET=utf8mb4"
+    definition = parse_statement(create, flavour="mariadb")[0].definition
+    [change] = parse_statement(f"ALTER TABLE d.t {after}", flavour="mariadb")
+    altered = alter(definition, change.actions, change.context)
+    conversion = RowConversion(definition, altered.definition, altered.sources, sql=f"ALTER TABLE d.t {after}")
+    assert in_place.is_in_place(conversion) == is_in_place
