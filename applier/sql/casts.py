@@ -170,11 +170,18 @@ def _datetime_cast(base: str) -> _Cast:
         if value.is_text and pc.all(pc.match_substring_regex(value.values, NO_DATE)).as_py() and base != "time":
             return Value(pa.nulls(len(value.values), arrow_type(type_)), type_)
         values = convert_values(value.values, value.type, type_, session)
-        if zero_dates.has_any(values) or (base == "time" and value.is_text and not value.constant):
+        if zero_dates.has_any(values) or (base == "time" and value.is_text and not (
+                value.constant and _are_times(value.values, values))):
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         return Value(values, type_)
 
     return made
+
+
+def _are_times(texts: pa.Array, values: pa.Array) -> bool:
+    """True if no text became 00:00:00 that is not written so: MariaDB makes a NULL of one that is not a time."""
+    zero, written = pc.equal(values.cast(pa.int64()), 0), pc.match_substring_regex(texts, r"^[\s0:.-]*0[\s0:.]*$")
+    return not pc.any(pc.and_not(zero, written)).as_py()
 
 
 def _json(value: Value, size: int | None, _: int | None, session: Session) -> Value:

@@ -6,6 +6,7 @@ import pytest
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.schema.definition import ColumnType
+from applier.sql.evaluator import evaluate
 from applier.sql.times import local
 from applier.sql.values import Value
 
@@ -30,3 +31,16 @@ def test_mariadb_reads_signs_and_offsets_in_a_way_that_is_not_known(text):
 def test_constant_text_is_a_datetime():
     made = local(Value(pa.array(["2020-02-29 01:02:03"]), TEXT, constant=True), Session("mysql"))
     assert made.type.base == "datetime" and made.constant
+
+
+@pytest.mark.parametrize("text", ["abc", "", ":", "a:b", "838:59:60"])
+def test_mariadb_makes_null_of_text_that_is_not_a_time(text):
+    """10.11: so CAST does not give 00:00:00, and is not computed."""
+    with pytest.raises(NotComputable):
+        evaluate(f"CAST('{text}' AS TIME)", lambda name: None, 1, Session("mariadb"))
+
+
+@pytest.mark.parametrize("text", ["0", "00:00:00", " 0:00", "-00:00"])
+def test_text_that_is_the_time_0(text):
+    made = evaluate(f"CAST('{text}' AS TIME)", lambda name: None, 1, Session("mariadb"))
+    assert made.values.cast(pa.int64()).to_pylist() == [0]
