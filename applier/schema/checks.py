@@ -48,8 +48,9 @@ class CheckWords:
 def parse_check(cursor: Cursor, name: str | None = None, *, if_not_exists: bool = False) -> CheckWords:
     """CHECK (expression) [[NOT] ENFORCED], after CONSTRAINT and its name."""
     cursor.expect("CHECK")
-    expression, hidden = cursor.expression(), cursor.accept("NOT")
-    cursor.expect("ENFORCED") if hidden else cursor.accept("ENFORCED")
+    expression = cursor.expression()
+    hidden = cursor.accept("NOT", "ENFORCED")  # NOT NULL may follow a column's
+    cursor.accept("ENFORCED")
     return CheckWords(name, expression, not hidden, if_not_exists)
 
 

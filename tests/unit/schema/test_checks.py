@@ -104,3 +104,22 @@ def test_json_is_a_type_of_its_own_to_mariadb(before, after, is_in_place):
     altered = alter(definition, change.actions, change.context)
     conversion = RowConversion(definition, altered.definition, altered.sources, sql=f"ALTER TABLE d.t {after}")
     assert in_place.is_in_place(conversion) == is_in_place
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_what_follows_a_columns_constraint(flavour):
+    """NOT may begin NOT NULL as well as NOT ENFORCED."""
+    definition = definition_after("CREATE TABLE t (a INT CHECK (a > 0) NOT NULL DEFAULT 1)", flavour=flavour)
+    [column] = definition.columns
+    assert (column.nullable, column.default.text, "CHECK (a > 0)" in definition.to_sql()) == (False, "1", True)
+
+
+@pytest.mark.parametrize(("option", "kept"), [
+    ("STATS_SAMPLE_PAGES=0x10", "16"), ("MAX_ROWS=99999999999999999999999", None), ("PAGE_COMPRESSED=ON", None),
+    ("PACK_KEYS=1.0", None), ("MIN_ROWS=1e3", None), ("ROW_FORMAT='compact'", "COMPACT"),
+    ("`PAGE_COMPRESSED`='1'", "1"),
+    ("PACK_KEYS=default", None), ("COMPRESSION=zlib", "zlib")])
+def test_options_that_are_written_in_other_ways(option, kept):
+    """They stop no replay: what a server would not show so is left out."""
+    definition = definition_after(f"CREATE TABLE t (a INT) {option}", flavour="mariadb")
+    assert next(iter(dict(definition.options).values()), None) == kept
