@@ -54,6 +54,11 @@ def parse_check(cursor: Cursor, name: str | None = None, *, if_not_exists: bool 
     return CheckWords(name, expression, not hidden, if_not_exists)
 
 
+def is_text(expression: str) -> bool:
+    """False where a literal has undecodable bytes: SQL cannot write such a constraint, and it is left out."""
+    return expression.encode(errors="replace") == expression.encode(errors="surrogatepass")
+
+
 def json_check(column: str) -> str:
     """The expression that MariaDB makes of a column's type JSON."""
     return f"json_valid({quote_name(column)})"
@@ -78,7 +83,7 @@ def keeps_checks(flavour: str, server_version: str) -> bool:
 def resolve_checks(words: Iterable[CheckWords], before: Sequence[Check], table: str, flavour: str) -> tuple[Check, ...]:
     """A table's constraints, with those that exist `before`. MySQL names new ones <table>_chk_1 and so on, after the
     largest number; MariaDB CONSTRAINT_1 and so on, by the smallest number that is free."""
-    words, checks = list(words), list(before)
+    words, checks = [check for check in words if is_text(check.expression)], list(before)
     taken = {folded(check.name) for check in checks} | {folded(check.name) for check in words if check.name}
     for check in words:
         name = check.name

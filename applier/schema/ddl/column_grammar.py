@@ -16,7 +16,7 @@ from applier.mysql.session import Session
 from applier.mysql.temporal_literals import read_datetime, read_time
 from applier.mysql.type_registry import TYPES
 from applier.mysql.types import ColumnType
-from applier.schema.checks import CheckWords, json_check, parse_check
+from applier.schema.checks import CheckWords, is_text, json_check, parse_check
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
 from applier.schema.definition import Column, Default
@@ -230,7 +230,7 @@ def _own_check(words: ColumnWords, context: StatementContext) -> str | None:
     if context.flavour != "mariadb" or not context.keeps_checks:
         return None
     if words.checks:
-        return words.checks[-1].expression
+        return words.checks[-1].expression if is_text(words.checks[-1].expression) else None
     return json_check(words.name) if words.type.is_json else None
 
 
