@@ -101,5 +101,5 @@ def replay(
     from applier.jobs.on_engine import replaying
 
     options = options_of(ReplayOptions, REPLAY, locals())
-    check_target(options.output, options.lake)
+    check_target(options.output, options.lake, merge_on_read=options.merge_on_read)
     return Replayed(tuple(replaying.replay(options, watcher(progress))))

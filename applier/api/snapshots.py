@@ -62,7 +62,11 @@ class SnapshotTable:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The paths or URIs of its Parquet files, in the order of the key."""
+        """The paths or URIs of its Parquet files, in the order of the key. Raises UsageError in a lake that merges on
+        read, where rows of files may be dead."""
+        if self._snapshot._manifest.merges:
+            raise UsageError("the lake merges on read, so files alone are not the table", table=self.full_name,
+                             hint="read it with to_arrow(), scan(), sql() or the views of `applier views`")
         return tuple(join(self._snapshot.root, file.path) for file in self._entry.files)
 
     @cached_property
@@ -78,8 +82,11 @@ class SnapshotTable:
 
     def scan(self) -> dataset.Dataset:
         """Its files as a dataset, of which a reader takes the columns and rows that it wants. To read a damaged page
-        raises OSError."""
+        raises OSError. Where changes are merged with its files, the rows are in memory."""
         from pyarrow import dataset
+
+        if self._entry.layer is not None:
+            return dataset.dataset(self.to_arrow())
 
         filesystem, root = location.resolve(self._snapshot.root)
         return dataset.dataset([f"{root}/{file.path}" for file in self._entry.files], schema=self.schema,
@@ -97,6 +104,10 @@ class SnapshotTable:
         if filter is not None and not isinstance(filter, compute.Expression):
             raise UsageError(f"filter cannot be {shown(filter)}",
                              hint="it takes an expression: pyarrow.compute.field('id') > 7")
+        if self._entry.layer is not None:
+            parts = (rows if filter is None else rows.filter(filter) for rows in self._merged())
+            return pa.concat_tables([self.schema.empty_table(), *parts]).select(
+                self.schema.names if columns is None else list(columns))
         try:
             return self.scan().to_table(columns=None if columns is None else list(columns), filter=filter)
         except OSError:
@@ -111,7 +122,21 @@ class SnapshotTable:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Its rows for Arrow's PyCapsule interface: `polars.DataFrame(table)` and the like."""
+        if self._entry.layer is not None:
+            batches = (batch for rows in self._merged() for batch in rows.to_batches())
+            return pa.RecordBatchReader.from_batches(self.schema, batches).__arrow_c_stream__(requested_schema)
         return self.scan().scanner().to_reader().__arrow_c_stream__(requested_schema)
+
+    def _merged(self) -> Iterator[pa.Table]:
+        """Its rows, as files have them, where changes are merged with these: some thousand at a time."""
+        from applier.snapshot.date_marks import DateMarks
+        from applier.snapshot.merged_rows import RangeReader
+
+        shown = self._definition.shown
+        for file in self._entry.files:
+            for part in RangeReader(self._snapshot.root, file, table_schema(shown)).all():
+                rows = unsigned_bigints(shown).as_stored(part.rows, self._snapshot.unsigned_bigint)
+                yield DateMarks().taken_from(rows).cast(self.schema)
 
     def __len__(self) -> int:
         return self.rows

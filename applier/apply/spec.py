@@ -234,6 +234,7 @@ class UnitSpec:
     not in the snapshot (its table was dropped later), whose changes only have to be possible. `type_conversions`: which
     columns of the log may have other types than the definition has; `same_columns`: both have the same number of them.
     `idempotent`: the exec mode; `witness`: what becomes of before-images that differ from their rows (witnessed).
+    `may_merge`: its files may stay, and what changes be written beside them (applier.apply.output.merged_unit).
     """
 
     number: int
@@ -247,6 +248,12 @@ class UnitSpec:
     same_columns: bool = True
     idempotent: bool = False
     witness: str = OFF
+    may_merge: bool = False
+
+    @cached_property
+    def merges(self) -> bool:
+        """Whether what is changed may be written beside the files of its base, all rows of which are the unit's."""
+        return self.may_merge and isinstance(self.origin, FromBase) and not self.shared_files
 
     @property
     def sources(self) -> tuple[Altered, ...]:

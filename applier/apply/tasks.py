@@ -8,6 +8,7 @@ from functools import partial
 
 import pyarrow as pa
 
+from applier.apply.merged_changes import MergedChanges
 from applier.apply.spec import UnitSpec
 from applier.apply.witnessed import Witnessed, together
 from applier.binlog.events.format import HEADER_LENGTH
@@ -25,6 +26,7 @@ class UnitResult:
     versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
     or deleted that the log does not have; `next_number` where AUTO_INCREMENT goes on in a column that the log does not
     have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths;
+    `merged` what is merged with the base's files, which stay (files is None then);
     `witnessed` what before-images said of rows; `partial_updates`, `documents` and `bytes_saved` what
     binlog.rows.partial_updates counts."""
 
@@ -45,6 +47,12 @@ class UnitResult:
     partial_updates: int = 0
     documents: int = 0
     bytes_saved: int = 0
+    merged: MergedChanges | None = None
+
+    @property
+    def written(self) -> tuple[FileEntry, ...]:
+        """All files that it wrote."""
+        return *(self.files or ()), *self.history, *(() if self.merged is None else self.merged.files)
 
     @property
     def changes(self) -> int:

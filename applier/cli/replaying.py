@@ -52,5 +52,5 @@ def _options(arguments: dict[str, Any]) -> ReplayOptions:
     from applier.api.job_options import options_of
 
     options = options_of(ReplayOptions, REPLAY, arguments)
-    check_target(options.output, options.lake)
+    check_target(options.output, options.lake, merge_on_read=options.merge_on_read)
     return options

@@ -49,6 +49,11 @@ class ExtraColumns:
                               hint="leave the table out with --ignore-tables")
         return place
 
+    @property
+    def changes_rows(self) -> bool:
+        """Whether rows get values that depend on other rows, or on more than what changed of them."""
+        return self._numbered is not None or bool(self._generated)
+
     def numbers(self, base: pa.Table, given: int) -> RowNumbers | None:
         """The numbering of rows that are added to a base's; None if no column needs it. Numbers below `given` were used
         before, maybe for rows that are gone."""

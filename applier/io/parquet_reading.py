@@ -16,10 +16,11 @@ DAMAGED_PAGE = "could not verify page integrity"
 """What Arrow's error says where a page has another checksum."""
 
 
-def open_parquet(source: Any, *, pre_buffer: bool = False, is_checked: bool = False) -> pq.ParquetFile:
-    """Return the Parquet file in a path, a buffer or an open file. To read a damaged page raises OSError, unless the
-    bytes of the file are checked already."""
-    return pq.ParquetFile(source, pre_buffer=pre_buffer, page_checksum_verification=not is_checked)
+def open_parquet(source: Any, *, pre_buffer: bool = False, is_checked: bool = False,
+                 metadata: pq.FileMetaData | None = None) -> pq.ParquetFile:
+    """Return the Parquet file in a path, a buffer or an open file, whose footer need not be read where its metadata are
+    known. To read a damaged page raises OSError, unless the bytes of the file are checked already."""
+    return pq.ParquetFile(source, metadata=metadata, pre_buffer=pre_buffer, page_checksum_verification=not is_checked)
 
 
 def scanned_format() -> ParquetFileFormat:

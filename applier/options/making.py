@@ -12,6 +12,9 @@ LAKE = Option(
     "lake", kinds.PATH, MAKE, "Make the next version of this lake, not --output: a folder whose versions share the "
     "files that did not change. A replay goes on from the latest version, or from --base if there is none; a new lake "
     "is made.", value="LAKE", first=True)
+MERGE_ON_READ = Option(
+    "merge_on_read", kinds.FLAG, MAKE, "If --lake is new, have it merge on read: a round writes the rows that changed, "
+    "and not their files, which other programs then cannot read as tables.", False)
 LAKE_TO_FOLLOW = LAKE.of("The lake that follows: each round makes its next version. A new one is made.",
                          default=REQUIRED)
 ICEBERG = Option(

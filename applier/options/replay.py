@@ -11,11 +11,13 @@ from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import FILE_BYTES
 
 
-def check_target(output: str, lake: str | None) -> None:
+def check_target(output: str, lake: str | None, *, merge_on_read: bool = False) -> None:
     """Raise UsageError unless there is one place to write to."""
     if bool(output) == bool(lake):
         raise UsageError("give exactly one place to write to", hint="give --output for a snapshot, or --lake for the "
                          "next version of a lake")
+    if merge_on_read and not lake:
+        raise UsageError("--merge-on-read is for lakes: a snapshot has whole files", hint="give --lake, not --output")
 
 
 class LogBounds(Protocol):
@@ -66,6 +68,7 @@ class ReplayOptions:
     ignore_server_ids: tuple[int, ...] = ()
     filter: TableFilter = EVERYTHING
     lake: str | None = None
+    merge_on_read: bool = False
     snapshot_at: tuple[Place, ...] = ()
     witness: str = "report"
     check_foreign_keys: bool = False

@@ -33,9 +33,10 @@ class ImportOptions:
     lake: str | None = None
     group_id: int | None = None
     default_character_set: str | None = None
+    merge_on_read: bool = False
 
     def __post_init__(self) -> None:
-        check_target(self.output, self.lake)
+        check_target(self.output, self.lake, merge_on_read=self.merge_on_read)
         verbs.IMPORT.check(self)
 
     def for_manifest(self) -> dict[str, object]:

@@ -14,14 +14,15 @@ _OPTIONAL_BINLOGS = reading.BINLOGS.of(default=None)
 _OUTPUT = making.OUTPUT.of(default=REQUIRED)
 
 REPLAY = Verb(
-    "replay", SNAPSHOTS, "binlogs become a snapshot", reading.BINLOGS, making.OUTPUT, making.LAKE, reading.BASE,
+    "replay", SNAPSHOTS, "binlogs become a snapshot", reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
+    reading.BASE,
     reading.SCHEMA, choosing.START, choosing.REAPPLY, choosing.STOP, making.SNAPSHOT_AT, *_TABLES, choosing.REWRITE_DB,
     choosing.EXCLUDE_GTIDS, *_SERVERS, running.EXEC_MODE, running.TYPE_CONVERSIONS, running.ZERO_DATES, running.WITNESS,
     running.ON_STATEMENT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE, running.LOWER_CASE_TABLE_NAMES,
     running.CHECK_FOREIGN_KEYS, making.UNSIGNED_BIGINT_AS_BASE, making.TARGET_FILE_SIZE, running.PASS_BYTES,
     running.ROUTE, *_SPARK, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
 IMPORT = Verb(
-    "import", SNAPSHOTS, "a dump becomes a snapshot", reading.DUMP, making.OUTPUT, making.LAKE,
+    "import", SNAPSHOTS, "a dump becomes a snapshot", reading.DUMP, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
     reading.SCHEMA.of("CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
                       "DB/TABLE/….parquet or DB.TABLE.parquet."),
     reading.DUMP_POSITION, reading.DUMP_GTID_SET, reading.DUMP_GROUP_ID, reading.FLAVOUR,
@@ -43,7 +44,8 @@ DOCTOR = Verb(
     reading.BINLOGS.of(default=()).plus("Without one only the machine is looked at."),
     making.OUTPUT.of("Where the snapshot is to be: whether one can be made there. Nothing is left there."),
     _BASE_OF_REPLAY,
-    *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, reading.BASE, running.ZERO_DATES, running.WITNESS,
+    *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ, reading.BASE,
+                    running.ZERO_DATES, running.WITNESS,
                     running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, running.PROGRESS),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
 REWRITE = Verb(

@@ -121,7 +121,7 @@ def divide(planned: list[PlannedVersion], base: Snapshot | None, staging: Stagin
             bounds = [*zip(begins, [*begins[1:], None], strict=True)]
         number = _add_units(chain, searches, number, [(low, high, _begins(base, files.within(low, high)))
                                                       for low, high in bounds],
-                            staging, allowed, cascades, idempotent, witness)
+                            staging, allowed, cascades, base, idempotent, witness)
     for group_number, group in by_group.items():
         needed = {item.version.id: searches[item.version.id] or Stored(by_content=False) for item in group}
         number = add_units(group_number, group, needed, number,
@@ -162,10 +162,13 @@ def _chains(planned: list[PlannedVersion]) -> list[list[PlannedVersion]]:
 
 
 def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ranges: Sequence[_Range],
-               staging: Staging | None, allowed: TypeConversions, cascades: Cascades, idempotent: bool,
-               witness: str) -> int:
+               staging: Staging | None, allowed: TypeConversions, cascades: Cascades, base: Snapshot | None,
+               idempotent: bool, witness: str) -> int:
     """A unit for each range, numbered from this number on, as a link for each version of the chain; the number after
     them."""
+    first = table_key(chain[0].version.definition)
+    may_merge = len(chain) == 1 and first is not None and chain[0].version.definition.versioning is None and \
+        _orders_base(chain[0], first, base)
     for link, item in enumerate(chain):
         version, place = item.version, None
         if staging is not None and item.in_snapshot and not item.succeeded:
@@ -179,7 +182,8 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 number=number + nth, version=version.id, definition=version.definition,
                 search=search or (NotSearched() if key is None else key_range(key, low, high)), origin=origin,
                 needs=needs, place=place, type_conversions=allowed, same_columns=not chain[0].version.given,
-                idempotent=idempotent, witness=witness))
+                idempotent=idempotent, witness=witness,
+                may_merge=may_merge and place is not None and place.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 
 

@@ -95,9 +95,9 @@ def check_size(size: int, stated: int, path: str) -> None:
 
 def check_rows(metadata: pq.FileMetaData, file: FileEntry, path: str) -> None:
     """Raise SnapshotError if a file has another number of rows than the manifest says."""
-    if metadata.num_rows != file.rows:
-        raise SnapshotError(f"a file of the snapshot has {metadata.num_rows} rows, but its manifest says {file.rows}",
-                            file=path)
+    if metadata.num_rows != file.stored_rows:
+        raise SnapshotError(f"a file of the snapshot has {metadata.num_rows} rows, but its manifest says "
+                            f"{file.stored_rows}", file=path)
 
 
 def check_columns(found: pa.Schema, schema: pa.Schema, path: str) -> None:

@@ -47,6 +47,7 @@ class HashedSink:
 
     def __init__(self, sink: Any) -> None:
         self._sink, self._digest, self._size = sink, Digest(), 0
+        self._part, self._part_start = Digest(), 0
         self.closed = False
 
     def write(self, data: Any) -> int:
@@ -54,6 +55,7 @@ class HashedSink:
         size = memoryview(data).nbytes
         if size:
             self._digest.update(data)
+            self._part.update(data)
             self._sink.write(data)
             self._size += size
         return size
@@ -75,6 +77,12 @@ class HashedSink:
     def digest(self) -> str:
         """The digest of everything written."""
         return str(self._digest)
+
+    def end_part(self) -> tuple[int, int, str]:
+        """The part that was written since the last one ended: where it begins and ends, and its digest."""
+        ended = self._part_start, self._size, str(self._part)
+        self._part, self._part_start = Digest(), self._size
+        return ended
 
 
 def check_digest(data: Any, digest: str | None, path: str) -> None:

@@ -2,13 +2,16 @@
 
 A file alone is a FileEntry. What is true of many files together, or has to be looked at for each of a hundred thousand,
 is asked of FileColumns: the same fields, a list each.
+
+In a lake that merges on read (applier.snapshot.merged_rows) a file stands for a range of keys, from its first key to
+before the next file's. `rows`, `min_key` and `max_key` are those of the range then, and Overlay says what its rows are.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from typing import Annotated, Any, Literal
 
@@ -23,9 +26,51 @@ Digest = Annotated[str, lambda digest: "" if _are_digests([digest]) else "is no 
 
 
 @dataclass(frozen=True)
+class Footer:
+    """The end of a file, after its row groups: how many bytes, and their digest. It says where the row groups are and
+    what their digests are (applier.snapshot.row_groups), so that some of them can be read by themselves."""
+
+    bytes: Count
+    digest: Digest
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What changes have made of a file's range: the file has `stored_rows`, dead ones among them; `row_file_rows` of
+    the range's rows are in row files; `version` of the lake is the last that changed the range."""
+
+    stored_rows: Count
+    row_file_rows: Count
+    version: Count
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What is merged with the files of a table: row files, each sorted by the table's key and from anywhere in it, and
+    files of positions, which name the rows that are dead in files and row files."""
+
+    key: tuple[str, ...]
+    key_kind: KeyKind
+    key_rules: tuple[str, ...]
+    row_files: tuple[FileEntry, ...] = ()
+    positions: tuple[FileEntry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The layer over a file, and which rows of the row files belong to it: those with keys from `low` to before `high`
+    (None: no bound)."""
+
+    layer: Layer
+    low: KeyValue | None
+    high: KeyValue | None
+
+
+@dataclass(frozen=True)
 class FileEntry:
     """One Parquet file: `path` relative to the snapshot with "/", `bytes` its size, keys None where the table has
-    none, `digest` of all its bytes, None where an older program wrote it."""
+    none, `digest` of all its bytes, None where an older program wrote it. `footer` and `changed` are of lakes that
+    merge on read, and None elsewhere; the entry of a file with `changed` is a MergedFile."""
 
     path: FilePath
     rows: Count
@@ -33,12 +78,32 @@ class FileEntry:
     min_key: KeyValue | None = None
     max_key: KeyValue | None = None
     digest: Digest | None = None
+    footer: Footer | None = None
+    changed: Changed | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in its folder, by which positions name it."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def stored_rows(self) -> int:
+        """How many rows the file itself has."""
+        return self.rows if self.changed is None else self.changed.stored_rows
 
     def to_json(self) -> dict[str, Any]:
         """As a manifest has it: keys of bytes in hexadecimal."""
         entry = {"path": self.path, "rows": self.rows, "bytes": self.bytes, "min_key": _key_to_json(self.min_key),
                  "max_key": _key_to_json(self.max_key)}
-        return entry | {"digest": self.digest} if self.digest is not None else entry
+        more = {"digest": self.digest, "footer": self.footer, "changed": self.changed}
+        return entry | {name: value for name, value in more.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class MergedFile(FileEntry):
+    """A file that changes have reached, with what is merged with it."""
+
+    overlay: Overlay = field(kw_only=True, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -60,19 +125,35 @@ class FileColumns:
     min_keys: list[KeyValue | None]
     max_keys: list[KeyValue | None]
     digests: list[str | None]
+    footers: list[Footer | None]
+    changed: list[Changed | None]
+    overlays: list[Overlay | None]
 
     @classmethod
     def of(cls, files: Sequence[FileEntry]) -> FileColumns:
         """The columns of these entries."""
         return cls([file.path for file in files], [file.rows for file in files], [file.bytes for file in files],
-                   [file.min_key for file in files], [file.max_key for file in files], [file.digest for file in files])
+                   [file.min_key for file in files], [file.max_key for file in files], [file.digest for file in files],
+                   [file.footer for file in files], [file.changed for file in files],
+                   [file.overlay if isinstance(file, MergedFile) else None for file in files])
 
     def __len__(self) -> int:
         return len(self.paths)
 
     def entries(self) -> Iterator[FileEntry]:
         """The entries one by one."""
-        return map(FileEntry, self.paths, self.rows, self.bytes, self.min_keys, self.max_keys, self.digests)
+        entries = map(FileEntry, self.paths, self.rows, self.bytes, self.min_keys, self.max_keys, self.digests,
+                      self.footers, self.changed)
+        if not any(self.overlays):
+            return entries
+        return (entry if overlay is None else MergedFile(**vars(entry), overlay=overlay)
+                for entry, overlay in zip(entries, self.overlays, strict=True))
+
+    def under(self, layer: Layer) -> FileColumns:
+        """The same files, those that changes have reached with this layer over them."""
+        lows: list[KeyValue | None] = [None, *self.min_keys[1:], None]
+        return replace(self, overlays=[None if changed is None else Overlay(layer, low, high) for changed, low, high
+                                       in zip(self.changed, lows, lows[1:], strict=False)])
 
     def check_fields(self) -> None:
         """Raise Mismatch where an entry has a field that a manifest's JSON must not have; its path leads to it."""

@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 
 from pyarrow import fs
 
-from applier.errors import AnotherRun, SnapshotError, reason
+from applier.errors import AnotherRun, SnapshotError, UsageError, reason
 from applier.io import durable, new_files
 from applier.io.resolver import join
 from applier.snapshot import lakes, location, manifest
@@ -42,33 +42,40 @@ _RUN = "run-"
 
 @dataclass(frozen=True)
 class Lake:
-    """A lake at a path or uri, which may not be there yet, and its latest version, if there is one."""
+    """A lake at a path or uri, which may not be there yet, and its latest version, if there is one. `merges`: the lake
+    merges on read, or will, where it is not there yet."""
 
     uri: str
     latest: Snapshot | None
+    merges: bool = False
 
     def begin(self, file_bytes: int, *, unsigned_bigint: str) -> Staging:
         """Prepare to publish the version after the latest; options as of `publish.begin`. Raises SnapshotError where
         something else is there, or nothing can be written."""
         filesystem, root = location.resolve(self.uri)
         try:
-            id_ = lakes.make(self.uri)
-            staging: Staging = (_Local if location.is_local(filesystem) else _Far)(self, filesystem, root, id_)
+            mark = lakes.make(self.uri, merges=self.merges)
+            staging: Staging = (_Local if location.is_local(filesystem) else _Far)(self, filesystem, root, mark)
         except OSError as error:
             raise SnapshotError(f"cannot write there: {reason(error)}", file=self.uri) from error
         staging.file_bytes, staging.unsigned_bigint = file_bytes, unsigned_bigint
         return staging
 
 
-def open_lake(uri: str) -> Lake:
-    """The lake at a path or uri, whether it is there or not. Raises SnapshotError where its latest version cannot be
-    read."""
+def open_lake(uri: str, *, merge_on_read: bool = False) -> Lake:
+    """The lake at a path or uri, whether it is there or not. `merge_on_read`: a new one is to merge on read. Raises
+    SnapshotError where its latest version cannot be read, UsageError for a lake of whole files that is to merge."""
     filesystem, root = location.resolve(uri)
     try:
-        number = None if lakes.id_of(filesystem, root) is None else lakes.latest(filesystem, root)
+        mark = lakes.mark_of(filesystem, root)
+        number = None if mark is None else lakes.latest(filesystem, root)
     except OSError as error:
         raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
-    return Lake(uri, None if number is None else manifest.load(lakes.version_uri(uri, number)))
+    if mark is not None and merge_on_read and not mark.merges:
+        raise UsageError("the lake has whole files, and a lake stays what it was made as", file=uri,
+                         hint="leave out --merge-on-read, or make a new lake, with this one as --base")
+    return Lake(uri, None if number is None else manifest.load(lakes.version_uri(uri, number)),
+                merge_on_read if mark is None else mark.merges)
 
 
 def lives(root: str) -> bool:
@@ -118,11 +125,13 @@ def write_latest(filesystem: fs.FileSystem, root: str, beside: str | None = None
 class _OfLake(Staging):
     """What runs have in common, wherever the lake is."""
 
-    def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, id_: str) -> None:
+    def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, mark: lakes.Mark) -> None:
         self._before, self._lake_uri = lake.latest, lake.uri
-        self.number = 1 if lake.latest is None else lakes.number_of(lake.latest.uri) + 1
-        super().__init__(lakes.version_uri(lake.uri, self.number), filesystem, root)
-        self._prefix, self._lake = f"{lakes.VERSIONS}/{lakes.version_name(self.number)}/", id_
+        number = 1 if lake.latest is None else lakes.number_of(lake.latest.uri) + 1
+        super().__init__(lakes.version_uri(lake.uri, number), filesystem, root)
+        self.number = number
+        self._prefix, self._lake = f"{lakes.VERSIONS}/{lakes.version_name(self.number)}/", mark.id
+        self.merges = mark.merges
         self._run, self._counter = uuid.uuid4().hex[:12], itertools.count()
         columns = [] if lake.latest is None else [columns_of(files) for table in lake.latest.tables
                                                   for files in table.lists]
@@ -135,8 +144,9 @@ class _OfLake(Staging):
 
     def _carried(self, entry: FileEntry, path: str) -> FileEntry:
         """A file of the latest version keeps its name. Another one, out of another snapshot or table, gets a name of
-        its own: two runs may bring the same file at once."""
-        if self._known.get(path) == entry.bytes:
+        its own: two runs may bring the same file at once. In a lake that merges on read all keep their names, by which
+        positions know them; there a run has a folder of its own for a table that is new to the lake."""
+        if self.merges or self._known.get(path) == entry.bytes:
             return replace(entry, path=path)
         return replace(entry, path=f"{path.rpartition('/')[0]}/part-{next(self._counter):06d}-{self._run}.parquet")
 
@@ -165,8 +175,8 @@ class _OfLake(Staging):
 class _Local(_OfLake):
     """A folder of the run's, renamed to the version's."""
 
-    def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, id_: str) -> None:
-        super().__init__(lake, filesystem, root, id_)
+    def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, mark: lakes.Mark) -> None:
+        super().__init__(lake, filesystem, root, mark)
         remove_dead(root)
         for folder in (lakes.VERSIONS, lakes.STAGING):
             os.makedirs(f"{root}/{folder}", exist_ok=True)
@@ -220,8 +230,8 @@ class _Far(_OfLake):
     """The version's folder itself, which belongs to the run that has claimed the number; the manifest is its last file.
     """
 
-    def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, id_: str) -> None:
-        super().__init__(lake, filesystem, root, id_)
+    def __init__(self, lake: Lake, filesystem: fs.FileSystem, root: str, mark: lakes.Mark) -> None:
+        super().__init__(lake, filesystem, root, mark)
         self._scratch = f"{lakes.STAGING}/{_RUN}{self._run}"
         self._beside = f"{root}/{self._scratch}"
         self._claim = Claim(filesystem, f"{root}/{lakes.STAGING}", join(self._lake_uri, lakes.STAGING), self.number,

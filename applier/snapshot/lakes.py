@@ -4,6 +4,8 @@
     LAKE/LATEST                       the name of the newest version, for people and other tools
     LAKE/_versions/0000000012/        a version: a manifest and its small files; the paths in it are below LAKE
     LAKE/DB/TABLE/part-….parquet      tables' files, which versions share; LAKE/_history/DB/TABLE, too
+    LAKE/_data/ID/part-….data         the same of a lake that merges on read (format version 2), where no pattern for a
+                                      table's name finds them; in ID/changes row files and positions
     LAKE/_staging/…                   what runs write that have not published
     LAKE/_leases/NAME.json            until when a reader needs a version
     LAKE/_published/NAME.json         which version or files a published table needs
@@ -35,7 +37,9 @@ VERSIONS = "_versions"
 STAGING = "_staging"
 LEASES = "_leases"
 PUBLISHED = "_published"
-FORMAT_VERSION = 1
+DATA = "_data"
+FORMAT_VERSION, MERGING_VERSION = 1, 2
+"""Of a lake of whole files, and of one that merges on read."""
 _DIGITS = 10
 _VERSION = re.compile(rf"(?P<lake>.*?)/*(?:^|/){VERSIONS}/+(?P<number>[0-9]{{1,{_DIGITS}}})/*")
 
@@ -43,11 +47,16 @@ LakeId = Annotated[str, lambda id: "" if re.fullmatch("[0-9a-f]{32}", id) else "
 
 
 @dataclass(frozen=True)
-class _Mark:
+class Mark:
     """The document that marks a lake root."""
 
     format_version: int
     id: LakeId
+
+    @property
+    def merges(self) -> bool:
+        """Whether the lake merges on read."""
+        return self.format_version == MERGING_VERSION
 
 
 def version_name(number: int) -> str:
@@ -75,6 +84,12 @@ def number_of(uri: str) -> int:
 
 def id_of(filesystem: fs.FileSystem, root: str) -> str | None:
     """The id of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
+    mark = mark_of(filesystem, root)
+    return None if mark is None else mark.id
+
+
+def mark_of(filesystem: fs.FileSystem, root: str) -> Mark | None:
+    """The mark of the lake at a path; None if there is no lake. Raises SnapshotError for a damaged mark."""
     path = f"{root}/{MARK}"
     try:
         with filesystem.open_input_stream(path, compression=None) as stream:
@@ -84,14 +99,14 @@ def id_of(filesystem: fs.FileSystem, root: str) -> str | None:
     except OSError as error:
         raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=path) from error
     try:
-        mark = build(_Mark, loads(text))
+        mark = build(Mark, loads(text))
     except Mismatch as mismatch:
         raise SnapshotError(f"{MARK} is damaged: {mismatch}", file=path,
                             hint="the manifests of the lake's versions name its id; write it again") from mismatch
-    if mark.format_version != FORMAT_VERSION:
-        raise SnapshotError(f"the lake has format version {mark.format_version}, this version reads {FORMAT_VERSION}",
-                            file=path, hint="use the version that wrote it, or a newer one")
-    return mark.id
+    if mark.format_version not in (FORMAT_VERSION, MERGING_VERSION):
+        raise SnapshotError(f"the lake has format version {mark.format_version}, this version reads {FORMAT_VERSION} "
+                            f"and {MERGING_VERSION}", file=path, hint="use the version that wrote it, or a newer one")
+    return mark
 
 
 def numbers(filesystem: fs.FileSystem, root: str) -> list[int]:
@@ -153,23 +168,23 @@ def latest_uri(uri: str) -> str | None:
     return version_uri(uri, number)
 
 
-def make(uri: str) -> str:
-    """Make a lake at a path or uri if there is none, and return its id. Raises SnapshotError for a folder with other
-    things in it; errors: OSError."""
+def make(uri: str, *, merges: bool) -> Mark:
+    """Make a lake at a path or uri if there is none, one that merges on read or not, and return its mark. Raises
+    SnapshotError for a folder with other things in it; errors: OSError."""
     filesystem, root = location.resolve(uri)
-    if (known := id_of(filesystem, root)) is not None:
+    if (known := mark_of(filesystem, root)) is not None:
         return known
     filesystem.create_dir(root, recursive=True)
     there = [info.base_name for info in filesystem.get_file_info(fs.FileSelector(root))
              if not info.base_name.startswith(f".{MARK}")]
     if there:
-        if (known := id_of(filesystem, root)) is not None:  # another run makes it at the same time
+        if (known := mark_of(filesystem, root)) is not None:  # another run makes it at the same time
             return known
         raise SnapshotError(f"not a lake: it has no {MARK}, but it is not empty", file=uri,
                             hint="name a folder that is new or empty, or a lake")
-    text = orjson.dumps(_Mark(FORMAT_VERSION, uuid.uuid4().hex), option=orjson.OPT_APPEND_NEWLINE)
-    _mark(uri, filesystem, root, text)
-    made = id_of(filesystem, root)  # of two runs that make it at once, one's
+    mark = Mark(MERGING_VERSION if merges else FORMAT_VERSION, uuid.uuid4().hex)
+    _mark(uri, filesystem, root, orjson.dumps(mark, option=orjson.OPT_APPEND_NEWLINE))
+    made = mark_of(filesystem, root)  # of two runs that make it at once, one's
     if made is None:
         raise SnapshotError(f"{MARK} disappeared after it was written", file=uri)
     return made

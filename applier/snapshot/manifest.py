@@ -1,7 +1,7 @@
 """The manifest of a snapshot: at which binlog position it stands, and which files hold which keys of which table.
 
     _snapshot.json
-      format_version  3; older programs wrote 1, and 2 where there were shards
+      format_version  3; 4 in a lake that merges on read; older programs wrote 1, and 2 where there were shards
       created_by      program and version
       position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null, tail: digest or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
@@ -19,6 +19,8 @@
                         history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past;
                         in place of many files a shard (applier.snapshot.shards):
                         {path, bytes, digest, folder, files, rows, file_bytes}
+                        in a lake that merges on read also folder, row_files: [file, …], positions: [file, …], and of
+                        a file footer: {bytes, digest}, changed: {stored_rows, row_file_rows, version}
       others          [{path, bytes, digest}, …]    the files beside the tables': definitions, report, conflicts
       digest          of the manifest itself: of all before it, as compact JSON
 
@@ -59,8 +61,8 @@ SNAPSHOTS = "_snapshots.json"
 """The list of snapshots in a folder of several, written last."""
 _SHOWN = 5
 """Snapshots of a folder that an error names."""
-FORMAT_VERSION = 3
-_READ = (1, 2, FORMAT_VERSION)
+FORMAT_VERSION, MERGING_VERSION = 3, 4
+_READ = (1, 2, FORMAT_VERSION, MERGING_VERSION)
 _WITHOUT_SHARDS = 1
 
 UNKNOWN = "unknown"
@@ -166,7 +168,7 @@ class Snapshot:
     that a column of its tables, or of one that is no more, was given. `lower_case_table_names` is the variable of the
     server, None if it is not known. `lineage` is the same in all snapshots that have these numbers: in one that began
     without a base, and in those that go on with it; "" in an older program's. `lake` is the id of the lake of which it
-    is a version, or None."""
+    is a version, or None; `merges`: of one that merges on read."""
 
     position: BinlogPosition
     tables: tuple[TableEntry, ...]
@@ -182,6 +184,7 @@ class Snapshot:
     lineage: str = field(default="", compare=False)
     uri: str = field(default="", compare=False)
     lake: str | None = field(default=None, compare=False)
+    merges: bool = field(default=False, compare=False)
 
     @property
     def root(self) -> str:
@@ -201,7 +204,7 @@ class Snapshot:
         import orjson
 
         document = {
-            "format_version": FORMAT_VERSION,
+            "format_version": MERGING_VERSION if self.merges else FORMAT_VERSION,
             "created_by": self.created_by,
             "position": self.position,
             "source": self.source,
@@ -285,6 +288,9 @@ class _Document:
         shards = [files for files in lists if isinstance(files, Shard)]
         if shards and self.format_version == _WITHOUT_SHARDS:
             return f"has shards, which format version {self.format_version} does not know"
+        if self.format_version != MERGING_VERSION and any(table.merges for table in self.tables):
+            return f"has files to merge, which format version {self.format_version} does not know"
+        lists += [files for table in self.tables for files in (table.row_files, table.positions)]
         paths = [*(file.path for files in lists if not isinstance(files, Shard) for file in files),
                  *(file.path for file in self.others), *(shard.path for shard in shards)]
         folders = {shard.folder for shard in shards}
@@ -307,7 +313,7 @@ def _from_json(document: Any, uri: str) -> Snapshot:
     if isinstance(document, dict):
         version = document.get("format_version", FORMAT_VERSION)
         if type(version) is int and version not in _READ:
-            raise SnapshotError(f"the snapshot has format version {version}, this version reads 1 to {FORMAT_VERSION}",
+            raise SnapshotError(f"the snapshot has format version {version}, this version reads 1 to {_READ[-1]}",
                                 hint="use the version that wrote it, or a newer one")
         digest = document.pop("digest", None)  # a manifest of an older program has none
         if digest is not None and digest != _own_digest(document):
@@ -315,7 +321,8 @@ def _from_json(document: Any, uri: str) -> Snapshot:
     read = build(_Document, document)
     snapshot = Snapshot(read.position, (), read.source, read.created_by, read.databases, read.sequences, read.prepared,
                         read.left_out, read.others, lower_case_table_names=read.lower_case_table_names,
-                        lineage=read.lineage, uri=uri, lake=read.lake)
+                        lineage=read.lineage, uri=uri, lake=read.lake,
+                        merges=read.format_version == MERGING_VERSION)
     last, tables = read.last_column_id, list[TableEntry]()
     for found in read.tables:
         definition, last = numbered(found.definition, last)  # an older program's have no ids

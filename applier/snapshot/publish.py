@@ -30,11 +30,12 @@ _TAKEN = "choose another --output, or remove what is there"
 
 
 def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = AS_DECIMAL,
-          lasts: bool = True, late_attempts: bool = False) -> Staging:
+          lasts: bool = True, late_attempts: bool = False, merges: bool = False) -> Staging:
     """Prepare to publish at a path or URI; tables' new files have about `file_bytes`, and this type of column for
     BIGINT UNSIGNED. Raises SnapshotError if something is there already, or nothing can be written. What a dead run left
     there is removed; an empty directory may be there. What does not last, as the base of a later pass, is not made
     durable. `late_attempts`: tasks run elsewhere, and attempts of them may go on after others have taken their place.
+    `merges`: it is the base of a later pass into a lake that merges on read.
     """
     filesystem, path = location.resolve(output)
     try:
@@ -51,6 +52,7 @@ def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = A
     if late_attempts and filesystem.type_name in WITHOUT_FOLDERS:
         file_bytes = min(file_bytes, attempts.MOST_BYTES)
     staging.file_bytes, staging.unsigned_bigint, staging.lasts = file_bytes, unsigned_bigint, lasts
+    staging.merges = merges
     return staging
 
 

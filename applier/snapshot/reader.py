@@ -1,4 +1,7 @@
-"""Reads files of a snapshot: all bytes of each are compared with its manifest before any row is used."""
+"""Reads files of a snapshot: all bytes of each are compared with its manifest before any row is used.
+
+A file of a lake that merges on read stands for its range, whose rows applier.snapshot.merged_rows puts together.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +17,8 @@ from applier.snapshot import location
 from applier.snapshot.checks import check_columns, check_rows, check_size, reading
 from applier.snapshot.date_marks import MarkedDates, for_nulls
 from applier.snapshot.digest import can_check, check_digest
-from applier.snapshot.file_entries import FileEntry, OtherFile
+from applier.snapshot.file_entries import FileEntry, MergedFile, OtherFile
+from applier.snapshot.merged_rows import RangeReader
 from applier.snapshot.stored_columns import as_rows
 
 BATCH_BYTES = 16 << 20
@@ -39,8 +43,19 @@ def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema, part: Fi
     than the manifest says.
     """
     filesystem, root = location.resolve(base)
-    tables = [_read(filesystem, f"{root}/{file.path}", file, schema,
-                    part if part is not None and file in part.files else None) for file in files]
+
+    def read(file: FileEntry) -> pa.Table:
+        wanted = part if part is not None and file in part.files else None
+        if not isinstance(file, MergedFile):
+            return _read(filesystem, f"{root}/{file.path}", file, schema, wanted)
+        rows = pa.concat_tables(found.rows for found in RangeReader(base, file, schema).all())
+        rows = rows.replace_schema_metadata(schema.metadata)
+        if wanted is None:
+            return rows
+        first, end = wanted.edges(rows.select(list(wanted.names)))
+        return rows.slice(first, end - first)
+
+    tables = list(map(read, files))
     return pa.concat_tables(tables) if tables else without_rows(schema)
 
 
@@ -48,10 +63,15 @@ def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Ite
     """The rows of one file in batches of bounded size, invalid dates as applier.mysql.zero_dates has them. Errors: as
     `read_unit`."""
     filesystem, root = location.resolve(base)
-    path = f"{root}/{file.path}"
+    path, schema = f"{root}/{file.path}", table_schema(definition)
+    if isinstance(file, MergedFile):
+        for part in RangeReader(base, file, schema).all():
+            rows = for_nulls(part.rows, definition)
+            most = max(1, min(_BATCH_ROWS, rows.num_rows * BATCH_BYTES // max(1, rows.nbytes)))
+            yield from rows.combine_chunks().to_batches(most)
+        return
     with reading(path):
         parquet = open_whole(filesystem, path, file)
-        schema = table_schema(definition)
         check_columns(parquet.schema_arrow, schema, path)
         marked, first = MarkedDates(parquet.metadata.metadata, path), 0
         for group in range(parquet.num_row_groups):
@@ -69,6 +89,9 @@ def read_columns(base: str, file: FileEntry, definition: TableDefinition, names:
     compared with the checksums of pages, and not with a digest. Errors: as `read_unit`."""
     filesystem, root = location.resolve(base)
     path, schema = f"{root}/{file.path}", table_schema(definition)
+    if isinstance(file, MergedFile):
+        parts = [part.rows for part in RangeReader(base, file, schema).all(names)]
+        return for_nulls(pa.concat_tables(parts), definition)
     with reading(path), filesystem.open_input_file(path) as source:
         parquet = open_parquet(source)
         check_columns(parquet.schema_arrow, schema, path)
@@ -77,8 +100,8 @@ def read_columns(base: str, file: FileEntry, definition: TableDefinition, names:
 
 
 def open_whole(filesystem: FileSystem, path: str, file: FileEntry) -> pq.ParquetFile:
-    """A file of a snapshot whose bytes have all been read and compared with its size, digest and rows. Raises what
-    `reading` raises, and SnapshotError."""
+    """A file of a snapshot whose bytes have all been read and compared with its size, digest and rows: a file alone,
+    without what is merged with it. Raises what `reading` raises, and SnapshotError."""
     data = read_whole(filesystem, path, file)
     parquet = open_parquet(pa.BufferReader(data), is_checked=can_check(file.digest))
     check_rows(parquet.metadata, file, path)

@@ -1,6 +1,8 @@
 """Shards: the entries of a table with many files, as a Parquet file that is read when somebody asks for them.
 
-    _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: a row a file, in the manifest's order
+    _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: a row a file, in the manifest's order; of a
+                               lake that merges on read also footer_bytes, footer_digest, stored_rows, row_file_rows,
+                               version, as FileEntry has them
 
 A shard is written without compression and without dictionaries, so that its entries take memory in proportion to the
 bytes that the manifest states; where they take more, it is refused. All files of a shard are in one folder, in which no
@@ -11,19 +13,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from applier.errors import SnapshotError, reason
 from applier.io.parquet_reading import open_parquet
-from applier.io.typed_json import Count, Mismatch
+from applier.io.typed_json import Count, Mismatch, build
 from applier.snapshot import location
-from applier.snapshot.file_entries import Digest, FileColumns, FileEntry, FilePath
+from applier.snapshot.file_entries import Changed, Digest, FileColumns, FileEntry, FilePath, Footer
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_Made = TypeVar("_Made")
 MOST_INLINE = 500
 """The most files whose entries stand in the manifest itself. Measured: to read so many there takes 5 ms; a shard takes
 1 ms more than its entries, and on an object store a request, but is read only when somebody asks for them."""
@@ -35,6 +38,9 @@ _LEAST_BYTES = 20
 _READ_AT_ONCE, _MOST_DECODED = 256, 2
 """Entries that are decoded at a time, and how much memory all of them may take, in times of the shard's bytes. Nothing
 else that a footer says is asked for: Arrow ends the process over some of what may be in it."""
+_FOOTER, _CHANGED = ("footer_bytes", "footer_digest"), ("stored_rows", "row_file_rows", "version")
+_TEXTS = ("footer_digest",)
+"""Columns of lakes that merge on read: the fields of a Footer and of Changed."""
 _REPLACE = "replay or import it again, or restore its files from a backup"
 
 
@@ -103,9 +109,12 @@ def make_shard(files: Sequence[FileEntry], folder: str, prefix: str = "") -> tup
     columns = FileColumns.of(files)
     keys = [columns.min_keys, columns.max_keys]
     kind = next((kind for kind in _KEYS if columns.has_keys_of(kind)), None)
-    lists = [columns.paths, columns.rows, columns.bytes, *(keys if kind is not None else []), columns.digests]
+    merging = [*_fields_of(columns.footers, Footer), *_fields_of(columns.changed, Changed)]
+    merges = any(value is not None for values in merging for value in values)
+    lists = [columns.paths, columns.rows, columns.bytes, *(keys if kind is not None else []), columns.digests,
+             *(merging if merges else [])]
     sink = pa.BufferOutputStream()
-    pq.write_table(pa.table(lists, schema=_schema(kind)), sink, compression="none", use_dictionary=False,
+    pq.write_table(pa.table(lists, schema=_schema(kind, merges=merges)), sink, compression="none", use_dictionary=False,
                    write_statistics=False, store_schema=False)
     content = sink.getvalue()
     shard = Shard(f"{prefix}{FOLDER}/{folder}.parquet", content.size, own_digest(content), folder, len(columns),
@@ -148,8 +157,8 @@ def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
         file = open_parquet(pa.BufferReader(data), is_checked=True)
         if file.metadata.num_rows != shard.files or shard.files > shard.bytes // _LEAST_BYTES:
             raise Mismatch(f"has {file.metadata.num_rows} files, its manifest says {shard.files}")
-        kind = next((kind for kind in _KEYS if file.schema_arrow.equals(_schema(kind))), None)
-        if kind is None and not file.schema_arrow.equals(_schema(None)):
+        if not any(file.schema_arrow.equals(_schema(kind, merges=merges)) for kind in (*_KEYS, None)
+                   for merges in (False, True)):
             raise Mismatch(f"has other columns than a shard: {', '.join(file.schema_arrow.names)}")
         batches, decoded = [], 0
         for batch in file.iter_batches(_READ_AT_ONCE, use_threads=False):
@@ -160,11 +169,27 @@ def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
         table.validate(full=True)  # whether text is UTF-8
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise Mismatch(f"cannot be read: {reason(error) if isinstance(error, OSError) else error}") from error
-    lists: list[list[Any]] = [column.to_pylist() for column in table.columns]
-    paths, rows, sizes, *keys, digests = lists
-    nothing: list[Any] = [None] * len(paths)
-    lows, highs = keys or (nothing, nothing)
-    return FileColumns(paths, rows, sizes, lows, highs, digests)
+    nothing: list[Any] = [None] * table.num_rows
+    lists: dict[str, list[Any]] = {name: table.column(name).to_pylist() for name in table.column_names}
+    plain = [lists.get(name, nothing) for name in ("path", "rows", "bytes", "min_key", "max_key", "digest")]
+    footers = _from_fields(Footer, [lists.get(name, nothing) for name in _FOOTER])
+    changed = _from_fields(Changed, [lists.get(name, nothing) for name in _CHANGED])
+    return FileColumns(*plain, footers, changed, nothing)
+
+
+def _fields_of(values: Sequence[Any], kind: type) -> list[list[Any]]:
+    """The fields of values of one type, which may be None, each as a list."""
+    return [[None if value is None else getattr(value, one.name) for value in values] for one in fields(kind)]
+
+
+def _from_fields(kind: type[_Made], lists: Sequence[list[Any]]) -> list[_Made | None]:
+    """The values whose fields these lists have; None where the first field is. Raises Mismatch for one that cannot be.
+    """
+    if not any(value is not None for value in lists[0]):
+        return [None] * len(lists[0])
+    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    return [None if values[0] is None else build(kind, dict(zip(names, values, strict=True)))
+            for values in zip(*lists, strict=True)]
 
 
 def _disagreement(columns: FileColumns, shard: Shard) -> str:
@@ -180,16 +205,19 @@ def _disagreement(columns: FileColumns, shard: Shard) -> str:
     return ""
 
 
-def _schema(kind: type | None) -> pa.Schema:
+def _schema(kind: type | None, *, merges: bool) -> pa.Schema:
     """The columns of a shard of files with keys of this type; None: without keys."""
     import pyarrow as pa
 
-    fields = [pa.field("path", pa.string(), nullable=False), pa.field("rows", pa.int64(), nullable=False),
+    columns = [pa.field("path", pa.string(), nullable=False), pa.field("rows", pa.int64(), nullable=False),
               pa.field("bytes", pa.int64(), nullable=False)]
     if kind is not None:
         of_kind = pa.int64() if kind is int else pa.binary()
-        fields += [pa.field("min_key", of_kind), pa.field("max_key", of_kind)]
-    return pa.schema([*fields, pa.field("digest", pa.string())])
+        columns += [pa.field("min_key", of_kind), pa.field("max_key", of_kind)]
+    columns.append(pa.field("digest", pa.string()))
+    if merges:
+        columns += [pa.field(name, pa.string() if name in _TEXTS else pa.int64()) for name in (*_FOOTER, *_CHANGED)]
+    return pa.schema(columns)
 
 
 def own_digest(content: bytes | pa.Buffer) -> str:

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from typing import Any
+from uuid import uuid4
 
 import orjson
 import pyarrow as pa
@@ -16,7 +17,7 @@ from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location, shards
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, lakes, location, shards
 from applier.snapshot.attempts import PASSES
 from applier.snapshot.checks import check_size, check_sizes, reading, sizes_below
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
@@ -54,6 +55,11 @@ class Staging:
         """What is before the names of small files in the manifest, which has paths below `_root`."""
         self._late_attempts = False
         self._lake: str | None = None
+        self.merges = False
+        """Whether tables are merged when they are read; their files are then below lakes.DATA."""
+        self.number = 0
+        """The number of the lake's version that is made."""
+        self._folders = dict[tuple[str, str], str]()
         self._lock: int | None = None
         self._done = False
 
@@ -71,12 +77,20 @@ class Staging:
 
         For TableWriter; picklable.
         """
-        place = TableTarget(self._root_uri(), location.table_folder(database, table), self.file_bytes,
-                            self.unsigned_bigint, self._late_attempts)
+        folder = location.table_folder(database, table)
+        if self.merges:
+            folder = self._folders.setdefault((database, table), f"{lakes.DATA}/{uuid4().hex[:12]}")
+        place = TableTarget(self._root_uri(), folder, self.file_bytes, self.unsigned_bigint, self._late_attempts,
+                            self.merges)
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
-            for needed in (place, place.history) if history else (place,):
+            for needed in (place, *([place.changes] if self.merges else []), *([place.history] if history else [])):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)
         return place
+
+    def keep_folder(self, database: str, table: str, before: TableEntry) -> None:
+        """Have a table's files, if it is merged when it is read, in the folder where those of the base's table are."""
+        if before.folder is not None:
+            self._folders[database, table] = before.folder
 
     @property
     def uri(self) -> str:
@@ -98,18 +112,19 @@ class Staging:
                             has_folders=self._filesystem.type_name not in WITHOUT_FOLDERS)
 
     def carry_over(self, base: Snapshot, files: Sequence[FileEntry], database: str, table: str, *,
-                   history: bool = False) -> list[FileEntry]:
+                   history: bool = False, changes: bool = False) -> list[FileEntry]:
         """Carry files of the base over into a table, and return their entries: by hard link, else by a copy that the
-        file system makes if it can. Raises SnapshotError for a file that is missing or, if its bytes are read here, has
-        another size or digest; `commit` compares the sizes of all."""
+        file system makes if it can. `changes`: they are row files, or positions. Raises SnapshotError for a file that
+        is missing or, if its bytes are read here, has another size or digest; `commit` compares the sizes of all."""
         place = self.place(database, table, history=history)
-        place = place.history if history else place
+        place = place.history if history else place.changes if changes else place
         source_system, source_root = location.resolve(base.root)
         local = location.is_local(source_system) and location.is_local(self._filesystem)
 
         def carry(entry: FileEntry) -> FileEntry:
             source = f"{source_root}/{entry.path}"
-            carried = self._carried(entry, f"{place.folder}/{entry.path.rpartition('/')[2]}")
+            name = entry.name.removesuffix(".parquet") + place.suffix if entry.name.endswith(".parquet") else entry.name
+            carried = self._carried(entry, f"{place.folder}/{name}")
             if self._is_there(carried):
                 return carried
             target = f"{self._root}/{carried.path}"
@@ -147,7 +162,7 @@ class Staging:
                 others[CONFLICTS] = conflicts
             for name, content in (small | others).items():
                 self._write(name, content)
-            snapshot = replace(snapshot, tables=tables, lake=self._lake, others=tuple(
+            snapshot = replace(snapshot, tables=tables, lake=self._lake, merges=self.merges, others=tuple(
                 OtherFile(f"{self._prefix}{name}", len(content), digest_of(content))
                 for name, content in others.items()))
             self._publish(MANIFEST, snapshot.to_json())
@@ -290,7 +305,7 @@ def _with_shards(tables: Iterable[TableEntry], prefix: str
 
     made = []
     for table in tables:
-        place = TableTarget("", location.table_folder(table.database, table.name))
+        place = TableTarget("", table.folder or location.table_folder(table.database, table.name))
         made.append(replace(table, files=listed(table.files, place.folder),
                             history=listed(table.history, place.history.folder)))
     return tuple(made), contents

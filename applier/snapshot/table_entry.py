@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any
 
 from applier.errors import SnapshotError
 from applier.schema.definition import TableDefinition
-from applier.snapshot.file_entries import FileColumns, FileEntry, KeyKind
+from applier.snapshot.file_entries import FileColumns, FileEntry, FilePath, KeyKind, Layer
 from applier.snapshot.shards import Shard, ShardedFiles, columns_of, read_shard, rows_and_bytes
 
 KeyRule = Annotated[str, lambda rule: "" if re.fullmatch(r"[0-9A-Za-z_]*(\([1-9][0-9]{0,9}\))?", rule) else
@@ -24,7 +24,8 @@ class TableEntry:
     """One table. `key` names the columns that its files are sorted by,
     by `key_rules` (keysearch.keyrules). `files` are what readers see; for a system-versioned table, `history` are the
     files with all its rows, past ones included, and all columns. Either may be in a shard, which is read when somebody
-    asks for one of them."""
+    asks for one of them. `row_files` and `positions` are of a lake that merges on read: what is merged with the files
+    (file_entries.Layer); `folder` is where all its files are there."""
 
     database: str
     name: str
@@ -34,6 +35,9 @@ class TableEntry:
     files: Sequence[FileEntry] = ()
     key_rules: tuple[KeyRule, ...] = ()
     history: Sequence[FileEntry] = ()
+    row_files: tuple[FileEntry, ...] = ()
+    positions: tuple[FileEntry, ...] = ()
+    folder: str | None = None
 
     @property
     def full_name(self) -> str:
@@ -41,9 +45,16 @@ class TableEntry:
         return f"{self.database}.{self.name}"
 
     @property
-    def lists(self) -> tuple[Sequence[FileEntry], Sequence[FileEntry]]:
-        """All its files: those for readers, and those of the history."""
-        return self.files, self.history
+    def lists(self) -> tuple[Sequence[FileEntry], ...]:
+        """All its files: those for readers, those of the history, row files and positions."""
+        return self.files, self.history, self.row_files, self.positions
+
+    @property
+    def layer(self) -> Layer | None:
+        """What is merged with its files; None if nothing is."""
+        if self.key_kind is None or not (self.row_files or self.positions):
+            return None
+        return Layer(self.key, self.key_kind, self.key_rules, self.row_files, self.positions)
 
     @property
     def sharded(self) -> tuple[ShardedFiles, ...]:
@@ -58,7 +69,7 @@ class TableEntry:
     @property
     def bytes(self) -> int:
         """Size of all files."""
-        return rows_and_bytes(self.files)[1]
+        return sum(rows_and_bytes(files)[1] for files in (self.files, self.row_files, self.positions))
 
     def check_ranges(self) -> None:
         """Raise SnapshotError where a file's key range is missing, or does not come after the one before it."""
@@ -69,7 +80,9 @@ class TableEntry:
         """As a manifest has it."""
         entry = {"database": self.database, "name": self.name, "definition": self.definition.to_json(), "key": self.key,
                  "key_kind": self.key_kind, "key_rules": self.key_rules, "files": _files_to_json(self.files)}
-        return entry | {"history": _files_to_json(self.history)} if self.history else entry
+        more = {"history": _files_to_json(self.history) if self.history else (), "folder": self.folder,
+                "row_files": _files_to_json(self.row_files), "positions": _files_to_json(self.positions)}
+        return entry | {name: value for name, value in more.items() if value}
 
 
 @dataclass(frozen=True)
@@ -84,12 +97,24 @@ class TableDocument:
     files: tuple[FileEntry, ...] | Shard = ()
     key_rules: tuple[KeyRule, ...] = ()
     history: tuple[FileEntry, ...] | Shard = ()
+    row_files: tuple[FileEntry, ...] = ()
+    positions: tuple[FileEntry, ...] = ()
+    folder: FilePath | None = None
+
+    @property
+    def merges(self) -> bool:
+        """Whether it is as only lakes that merge on read have it. What is in a shard is not looked at."""
+        lists = [files for files in (self.files, self.history) if not isinstance(files, Shard)]
+        return self.folder is not None or bool(self.row_files or self.positions) or any(
+            file.changed is not None or file.footer is not None for files in lists for file in files)
 
     def complaint(self) -> str:
         """What is wrong with the entry; "" if nothing is. What is in a shard is not looked at."""
         if (self.key_kind is None) != (not self.key) or len(self.key_rules) not in (0, len(self.key)):
             return f"has a key of {len(self.key)} columns, {len(self.key_rules)} rules and kind {self.key_kind}"
-        for files, of_history in ((self.files, False), (self.history, True)):
+        if (self.row_files or self.positions) and (self.key_kind is None or self.history):
+            return "has files to merge, but no key, or a history"
+        for files, of_history in ((self.files, False), (self.history, True), (self.row_files, False)):
             if not isinstance(files, Shard) and \
                     (wrong := self._wrong_files(FileColumns.of(files), of_history=of_history)):
                 return wrong
@@ -102,21 +127,25 @@ class TableDocument:
 
     def entry(self, uri: str) -> TableEntry:
         """The table of a manifest that was loaded from a path or uri."""
-        return TableEntry(self.database, self.name, self.definition, self.key, self.key_kind,
-                          self._listed(uri, self.files, self._wrong_shard), self.key_rules,
-                          self._listed(uri, self.history, partial(self._wrong_files, of_history=True)))
+        entry = TableEntry(self.database, self.name, self.definition, self.key, self.key_kind, (), self.key_rules,
+                           self._listed(uri, self.history, partial(self._wrong_files, of_history=True), None),
+                           self.row_files, self.positions, self.folder)
+        return replace(entry, files=self._listed(uri, self.files, self._wrong_shard, entry.layer))
 
-    def _listed(self, uri: str, files: tuple[FileEntry, ...] | Shard,
-                wrong: Callable[[FileColumns], str]) -> Sequence[FileEntry]:
+    def _listed(self, uri: str, files: tuple[FileEntry, ...] | Shard, wrong: Callable[[FileColumns], str],
+                layer: Layer | None) -> Sequence[FileEntry]:
         if not isinstance(files, Shard):
-            return files
-        return ShardedFiles(files, partial(read_shard, uri, files, f"{self.database}.{self.name}", wrong))
+            return under(files, layer)
+        read = partial(read_shard, uri, files, f"{self.database}.{self.name}", wrong)
+        return ShardedFiles(files, read if layer is None else lambda: read().under(layer))
 
     def _wrong_files(self, columns: FileColumns, *, of_history: bool) -> str:
         """What is wrong between files, all in one place, but for the order of their keys; "" if nothing is."""
         kinds = (int, bytes) if of_history else (_KINDS[self.key_kind],)
         if not any(map(columns.has_keys_of, kinds)):
             return "has key ranges of another kind than its key"
+        if not (self.row_files or self.positions) and any(columns.changed):
+            return "has files with changes that nothing names"
         name = columns.name_twice()  # a snapshot that carries them over has all in one folder
         return f"has two files with the name {name!r}" if name else ""
 
@@ -126,6 +155,13 @@ class TableDocument:
             return wrong
         path = columns.out_of_order() if self.key_kind is not None else ""
         return _OUT_OF_ORDER.format(path) if path else ""
+
+
+def under(files: Sequence[FileEntry], layer: Layer | None) -> Sequence[FileEntry]:
+    """Files with this layer over those that changes have reached."""
+    if layer is None or not any(file.changed for file in files):
+        return files
+    return tuple(FileColumns.of(files).under(layer).entries())
 
 
 def _files_to_json(files: Sequence[FileEntry]) -> list[dict[str, Any]] | Shard:

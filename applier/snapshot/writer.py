@@ -24,17 +24,23 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location
+from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location, row_groups
 from applier.snapshot.date_marks import DateMarks
 from applier.snapshot.digest import HashedSink
-from applier.snapshot.file_entries import FileEntry, KeyKind, KeyValue
+from applier.snapshot.file_entries import FileEntry, Footer, KeyKind, KeyValue
 from applier.snapshot.stored_columns import AS_ROWS, StoredColumns
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
 HISTORY = "_history"
+CHANGES = "changes"
+"""The folder of row files and positions in that of a table's files, in a lake that merges on read."""
 ROW_GROUP_BYTES = 64 << 20
 """Of Arrow data; no more than a file's bytes, so that small files are as small as was asked for."""
+MERGED_GROUP_BYTES = 2 << 20
+"""The same where files are merged when they are read: a round reads each row group that has a row which it changes."""
+_GROUP_POSITIONS = 1 << 16
+POSITIONS = pa.schema([pa.field("file", pa.string(), nullable=False), pa.field("position", pa.int64(), nullable=False)])
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 """Errors that another attempt would meet again."""
 
@@ -44,13 +50,30 @@ class TableTarget:
     """Where tasks write files of one table: `root` is the staged snapshot's path or uri, `folder` the table's in it. A
     file that has reached `file_bytes` on disk is followed by another one, unless only few rows are left.
     `unsigned_bigint` is what files have for such columns. `late_attempts`: tasks write where
-    readers do not look, and the driver moves the files that count (applier.snapshot.attempts)."""
+    readers do not look, and the driver moves the files that count (applier.snapshot.attempts). `merges`: of a lake
+    that merges on read."""
 
     root: str
     folder: str
     file_bytes: int = FILE_BYTES
     unsigned_bigint: str = AS_DECIMAL
     late_attempts: bool = False
+    merges: bool = False
+
+    @property
+    def changes(self) -> "TableTarget":
+        """Where row files and positions of a table go."""
+        return replace(self, folder=f"{self.folder}/{CHANGES}")
+
+    @property
+    def suffix(self) -> str:
+        """How the names of its files of rows end: where files are merged, no pattern for Parquet files finds them."""
+        return ".data" if self.merges else ".parquet"
+
+    @property
+    def group_bytes(self) -> int:
+        """About how many bytes of Arrow data a row group has."""
+        return MERGED_GROUP_BYTES if self.merges else min(ROW_GROUP_BYTES, self.file_bytes)
 
     @property
     def history(self) -> "TableTarget":
@@ -79,7 +102,7 @@ class TableWriter:
             raise ValueError(f"a key of kind {key_kind} on columns {list(key)}")
         self._place, self._schema, self._key, self._key_kind = place, schema, list(key), key_kind
         self._columns, self._stored = columns, columns.schema(schema, place.unsigned_bigint)
-        self._key_rules, self._group_bytes = tuple(key_rules), min(ROW_GROUP_BYTES, place.file_bytes)
+        self._key_rules, self._group_bytes = tuple(key_rules), place.group_bytes
         self._filesystem, self._root = location.resolve(place.root)
         self._prefix = _new_prefix(unit)
         self._pending: list[pa.Table] = []
@@ -146,15 +169,16 @@ class TableWriter:
         if self._open is not None and self._open.size() >= self._place.file_bytes and not self._is_short(rows):
             self._close_file()
         if self._open is None:
-            path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}.parquet"
-            self._open = _OpenFile(self._filesystem, self._root, path, self._stored, self._key, first,
-                                   is_sorted=not self._key_rules, written_at=self._place.written_at(path))
-        self._open.write(self._columns.as_stored(rows, self._place.unsigned_bigint), last)
+            path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}{self._place.suffix}"
+            self._open = _OpenFile(self._filesystem, self._root, path, self._stored, self._key,
+                                   is_sorted=not self._key_rules, written_at=self._place.written_at(path),
+                                   merges=self._place.merges)
+        self._open.write(self._columns.as_stored(rows, self._place.unsigned_bigint), first, last)
 
     def _is_short(self, rows: pa.Table) -> bool:
         """Whether rows are too few for a file of their own. A full file that is written again, with values a little
         longer, would leave one of its last few rows behind itself."""
-        return bool(rows.nbytes < self._group_bytes // 4)
+        return bool(rows.nbytes < min(ROW_GROUP_BYTES, self._place.file_bytes) // 4)
 
     def _keys_of_ends(self, rows: pa.Table) -> tuple[Any, Any]:
         if self._key_kind is None:
@@ -178,9 +202,22 @@ def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
                 columns: StoredColumns = AS_ROWS) -> FileEntry:
     """Write the single file of an empty table, to its folder: readers find its columns there."""
     filesystem, root = location.resolve(place.root)
-    path = f"{place.folder}/{_new_prefix(0)}-0000.parquet"
+    path = f"{place.folder}/{_new_prefix(0)}-0000{place.suffix}"
     stored = columns.schema(schema, place.unsigned_bigint)
-    return _OpenFile(filesystem, root, path, stored, list(key), None).finish()
+    return _OpenFile(filesystem, root, path, stored, list(key), merges=place.merges).finish()
+
+
+def write_positions(place: TableTarget, positions: pa.Table) -> FileEntry:
+    """Write a file of positions of dead rows: by the names of files (`file`), and in them ascending (`position`, the
+    number of a row in its file, from 0)."""
+    filesystem, root = location.resolve(place.root)
+    path = f"{place.folder}/{_new_prefix(0)}.positions"
+    file = _OpenFile(filesystem, root, path, POSITIONS, ["file"], merges=True)
+    for start in range(0, positions.num_rows, _GROUP_POSITIONS):
+        group = positions.slice(start, _GROUP_POSITIONS).cast(POSITIONS)
+        first, last = (group.column("file")[row].as_py().encode() for row in (0, group.num_rows - 1))
+        file.write(group, first, last)
+    return file.finish()
 
 
 def _new_prefix(unit: int) -> str:
@@ -191,20 +228,21 @@ def _new_prefix(unit: int) -> str:
 class _OpenFile:
     """A Parquet file that is being written, at another path (`written_at`) where it gets its own later."""
 
-    def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, key: list[str],
-                 min_key: KeyValue | None, is_sorted: bool = True, written_at: str | None = None) -> None:
+    def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, key: list[str], *,
+                 is_sorted: bool = True, written_at: str | None = None, merges: bool = False) -> None:
         self.path = path
         self._filesystem, self._whole = filesystem, f"{root}/{written_at or path}"
-        self._min_key, self._rows, self._marks = min_key, 0, DateMarks()
-        self._max_key: KeyValue | None = None
+        self._merges, self._rows, self._marks = merges, 0, DateMarks()
+        self._groups: list[tuple[int, int, int, KeyValue | None, KeyValue | None, str]] = []
         self._sink = HashedSink(filesystem.open_output_stream(self._whole, compression=None))
         self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema,
                                         **_parquet_options(schema, key, is_sorted))
 
-    def write(self, rows: pa.Table, max_key: KeyValue | None) -> None:
+    def write(self, rows: pa.Table, first: KeyValue | None, last: KeyValue | None) -> None:
         self._writer.write_table(self._marks.taken_from(rows), row_group_size=max(1, rows.num_rows))
         self._rows += rows.num_rows
-        self._max_key = max_key
+        start, end, digest = self._sink.end_part()
+        self._groups.append((rows.num_rows, start, end, first, last, digest))
 
     def size(self) -> int:
         return self._sink.tell()
@@ -216,9 +254,16 @@ class _OpenFile:
 
     def finish(self) -> FileEntry:
         self._writer.add_key_value_metadata(self._marks.metadata())
+        if self._merges:
+            self._writer.add_key_value_metadata(row_groups.described(self._groups))
         self._writer.close()
         self._sink.close()
-        return FileEntry(self.path, self._rows, self._sink.tell(), self._min_key, self._max_key, self._sink.digest)
+        footer = None
+        if self._merges and self._groups:
+            start, end, digest = self._sink.end_part()
+            footer = Footer(end - start, digest)
+        low, high = (self._groups[0][3], self._groups[-1][4]) if self._groups else (None, None)
+        return FileEntry(self.path, self._rows, self._sink.tell(), low, high, self._sink.digest, footer)
 
     def drop(self) -> None:
         with suppress(OSError):  # for example the error of a full disk a second time

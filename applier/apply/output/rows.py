@@ -97,6 +97,19 @@ class RowGatherer:
         for rows in self._in_chunks(pointers, self._chunk):
             yield self._extra.generated(rows)
 
+    def base_rows(self, pointers: np.ndarray) -> np.ndarray:
+        """The numbers of the rows of the base that `pointers` (int64[n]) lead to, where all columns are as they are
+        there; -1 elsewhere: int64[n]."""
+        ids = layouts_of(pointers)
+        found = np.where(ids == 0, pointers, -1)
+        by_column = np.flatnonzero(ids == COLUMN_POINTERS_ID)
+        for start in range(0, len(by_column), self._rows):
+            at = by_column[start:start + self._rows]
+            places = self._places(pointers[at])
+            first = places[:, 0]
+            found[at] = np.where((places == first[:, None]).all(axis=1) & (layouts_of(first) == 0), first, -1)
+        return found
+
     def columns_at(self, pointers: np.ndarray, columns: tuple[int, ...]) -> pa.Table:
         """Some columns (by number in the definition) of the rows that `pointers` (int64[n]) lead to."""
         numbers = [self._logged.stored.index(column) for column in columns]

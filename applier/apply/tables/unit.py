@@ -18,7 +18,9 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.index.pointer_kernel import TRACED
-from applier.apply.output.rows import CHUNK_ROWS
+from applier.apply.merged_changes import MergedChanges
+from applier.apply.output.merged_unit import ChangedUnit, StoredRows, read_stored
+from applier.apply.output.rows import CHUNK_ROWS, RowGatherer
 from applier.apply.output.unit_files import Written, write_unit
 from applier.apply.search.unit_search import LeavesUnit, RefusedChange, Taken, UnitSearch
 from applier.apply.spec import Altered, Exchanged, ExchangeGroup, FromBase, UnitSpec, in_order_of_rows
@@ -32,9 +34,11 @@ from applier.apply.witnessed import OFF, STOP, Witnessed, together
 from applier.binlog.rows.changes import Changes
 from applier.binlog.rows.partial_updates import N_DIFFS, PartialUpdates
 from applier.columns.alter.scan_order import Arrivals
+from applier.columns.extra_columns import ExtraColumns
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema, without_rows
+from applier.snapshot.writer import TableTarget
 
 _ROWS = 4
 """Numbers that come before those of diffs in `UnitApplier._counts`."""
@@ -65,6 +69,8 @@ class UnitApplier(ABC, Generic[Taken]):
         self._was_changed: bool | None = None  # once the rows were given away
         self._arrivals: Arrivals | None = None
         self._conflicts: list[pa.Table] = []
+        self._stored: StoredRows | None = None  # where the base's rows are, if changes may be written beside them
+        self._merged: MergedChanges | None = None
         self._seconds = 0.0
         self._zero_dates = self._next_number = 0
         self.by_foreign_keys = 0
@@ -235,6 +241,9 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def _rows_before(self) -> pa.Table:
         if self._passed is None:
+            if self.spec.merges and isinstance(self.spec.origin, FromBase):
+                rows, self._stored = read_stored(self.spec.origin, self.spec)
+                return rows
             self._pass_rows_on()
             return rows_before(self.spec, self.sources)
         return self._passed
@@ -287,10 +296,14 @@ class UnitApplier(ABC, Generic[Taken]):
             return
         self._compare_images()
         gatherer = self._memory.gatherer(self._search.index)
-        yield from self._numbered(gatherer.batches(self.pointers_left if self._keeps_rows else self._search.pointers()))
-        self._zero_dates, self._failed_diff = gatherer.zero_dates, gatherer.failed_diff()
+        yield from self._gathered(gatherer, self.pointers_left if self._keeps_rows else self._search.pointers())
         if not self._keeps_rows:
             self._memory.release()
+
+    def _gathered(self, gatherer: RowGatherer, pointers: np.ndarray) -> Iterator[pa.Table]:
+        """The rows that pointers lead to, the last ones that are gathered."""
+        yield from self._numbered(gatherer.batches(pointers))
+        self._zero_dates, self._failed_diff = gatherer.zero_dates, gatherer.failed_diff()
 
     def _numbered(self, rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
         """The rows with the numbers of an AUTO_INCREMENT column that the log does not have: only a row store's."""
@@ -321,7 +334,7 @@ class UnitApplier(ABC, Generic[Taken]):
             if (place := self.spec.place) is None or self.is_stopped:
                 self.check()
             elif self.is_changed:
-                written = write_unit(place, self.spec.number, self.spec.definition, self.rows())
+                written = self._write(place)
         chain = self._links()
         conflicts = [part for link in chain for part in link._conflicts]
         found = sum((link._search.found for link in chain if link._search is not None), Counter[str]())
@@ -330,7 +343,32 @@ class UnitApplier(ABC, Generic[Taken]):
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
                           sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
-                          self.testimony(), *of_diffs)
+                          self.testimony(), *of_diffs, self._merged)
+
+    def _write(self, place: TableTarget) -> Written:
+        """Write the rows that are left, or, beside those that are there already, what was changed of them."""
+        key, stored, search = self.spec.key, self._stored, self._search
+        if stored is None or search is None or key is None or self._numbers_rows:
+            return write_unit(place, self.spec.number, self.spec.definition, self.rows())
+        self._was_changed = True
+        gatherer, pointers = self._memory.gatherer(search.index), search.pointers()
+        base = gatherer.base_rows(pointers)
+        base[base >= self._memory.base.num_rows] = -1  # values that foreign keys gave
+        stays = np.zeros(self._memory.base.num_rows, np.bool_)
+        stays[base[base >= 0]] = True
+        unit, added = ChangedUnit(self.spec, key, self._memory.base, stored, stays), pointers[base < 0]
+        if unit.is_small(len(added)):
+            self._merged, zero_dates = unit.write(self._gathered(gatherer, added))
+            written = Written(None, (), zero_dates)
+        else:
+            written = write_unit(place, self.spec.number, self.spec.definition, self._gathered(gatherer, pointers))
+        self._memory.release()
+        return written
+
+    @property
+    def _numbers_rows(self) -> bool:
+        """Whether rows that are as they were in the log may be written otherwise."""
+        return ExtraColumns(self.spec.definition, self._memory.n_logged).changes_rows
 
     # ---- the outcome
 

@@ -58,7 +58,10 @@ def _low(file: FileEntry) -> Any:
 
 
 def _identity(uri: str, file: FileEntry) -> object:
-    """A value that files have in common only if their bytes are the same."""
+    """A value that files have in common only if their rows are the same: their bytes are, or, where changes are merged
+    with them, the version of one lake that has changed them last."""
+    if file.changed is not None:
+        return uri, file.path, file.changed
     if can_check(file.digest):
         return file.digest, file.bytes, file.rows, file.min_key, file.max_key
     filesystem, root = location.resolve(uri)

@@ -40,7 +40,7 @@ def table_entry(rows: SortedRows, place: TableTarget) -> TableEntry:
                 writer.write(rows_shown(block, definition))
             files = writer.close() or [write_empty(place, table_schema(shown), names, StoredColumns.of(shown))]
     return TableEntry(shown.database, shown.name, definition, names, form, tuple(files), rules,
-                      tuple(history))
+                      tuple(history), folder=place.folder if place.merges else None)
 
 
 def _check_times(rows: pa.Table, versioning: Versioning, table: str) -> None:

@@ -14,8 +14,11 @@ from applier.snapshot import lakes, location, manifest
 from applier.snapshot.file_entries import FileColumns
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.shards import columns_of
+from applier.snapshot.writer import CHANGES
 
-_TABLES = re.compile(r"(?:_history/)?[^/_][^/]*/[^/]+/part-[0-9]{6}-[0-9a-f]{12}(?:-[0-9]{4,})?\.parquet")
+_TABLES = re.compile(
+    r"(?:_history/)?(?:[^/_][^/]*/[^/]+/part-[0-9]{6}-[0-9a-f]{12}(?:-[0-9]{4,})?\.parquet"
+    rf"|{lakes.DATA}/[0-9a-f]{{12}}/(?:{CHANGES}/)?part-[0-9]{{6}}-[0-9a-f]{{12}}(?:-[0-9]{{4,}})?\.(?:data|positions))")
 """Tables' files, as replays name them: nothing else in a table's folder is the lake's."""
 
 

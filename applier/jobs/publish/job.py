@@ -6,7 +6,7 @@ import time
 
 from applier.binlog.locating.place import Place
 from applier.engine import left_out
-from applier.errors import SnapshotError, need, reason
+from applier.errors import SnapshotError, UsageError, need, reason
 from applier.jobs.publish.result import Published, PublishedAsOf
 from applier.jobs.publish.states import as_of
 from applier.schema.table_filter import EVERYTHING, TableFilter
@@ -57,6 +57,10 @@ def _loaded(uri: str, readers: str) -> manifest.Snapshot:
     if not snapshot.lineage:
         raise SnapshotError(f"this snapshot was written by an older version; {readers} cannot read its files",
                             file=uri, hint="import or replay it again, without this snapshot as the base")
+    if snapshot.merges:
+        raise UsageError(f"the lake merges on read, and {readers} would read its files without the changes beside them",
+                         file=uri, hint="publish a lake of whole files: make one without --merge-on-read, with this "
+                                        "one as --base")
     return snapshot
 
 

@@ -101,7 +101,7 @@ class _Replay:
         """Replay in one pass, or in several if the archive is larger than one: each has as its base what the one before
         has made, and only what the last one makes is published. Without anything new, a lake gets no version."""
         options = self.options
-        lake = open_lake(options.lake) if options.lake is not None else None
+        lake = open_lake(options.lake, merge_on_read=options.merge_on_read) if options.lake is not None else None
         base = lake.latest if lake is not None else None
         if base is not None:
             options = self.shown = _onto_latest(options, base.uri)
@@ -130,7 +130,8 @@ class _Replay:
                 return self._as_before(base)
             while not part.is_last:
                 with begin(staging.within_pass(outlining.n_passes), options.file_bytes, unsigned_bigint=bigints,
-                           lasts=False, late_attempts=late) as between:
+                           lasts=False, late_attempts=late, merges=staging.merges) as between:
+                    between.number = staging.number
                     made = self._replay(part, between)
                 staging.drop_pass(outlining.n_passes - 1)
                 with self._timed("outline"):
@@ -159,6 +160,11 @@ class _Replay:
             used = tables_of(options, part, history)
             self._note_tables(history, used, part.is_last)
             cascades = cascades_in(options, span, history, used)
+
+        for version in history.live():
+            before = base.table(*version.in_base) if base is not None and version.in_base is not None else None
+            if before is not None:
+                staging.keep_folder(version.definition.database, version.definition.name, before)
 
         def divided(moving: Collection[str]) -> list[PlannedVersion]:
             with self._timed("plan"):
@@ -201,7 +207,7 @@ class _Replay:
         options, span, done = self.options, part.span, self.done
         live = [version for version in history.live()
                 if options.filter.wanted(version.definition.database, version.definition.name)]
-        entries = table_entries(live, plan.versions, plan.results, part.base, staging)
+        entries = table_entries(live, plan.versions, plan.results, part.base, staging, done)
         done.add(span, history, plan)
         tables = table_results(live, entries, plan.versions, plan.results, done)
         done.tables = {(table.database, table.name): table for table in tables}

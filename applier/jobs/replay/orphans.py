@@ -8,16 +8,13 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.io import resolver
-from applier.io.parquet_reading import open_parquet
 from applier.mysql.zero_dates import to_python
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import key_collation
 from applier.schema.references import ColumnLink, linked_columns
-from applier.snapshot.checks import reading
-from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.manifest import Snapshot
+from applier.snapshot.reader import read_columns
 from applier.snapshot.table_entry import TableEntry
 from keysearch.collation import equality_column
 from keysearch.keybytes import encode_keys
@@ -69,15 +66,8 @@ def _orphans_of(snapshot: Snapshot, key: ForeignKey, columns: tuple[ColumnLink, 
 
 def _read(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition, columns: Sequence[int]) -> pa.Table:
     """Some columns of a table, in this order."""
-    filesystem, root = resolver.resolve(snapshot.root)
     names = [definition.columns[column].name for column in columns]
-    parts = []
-    for file in entry.files:
-        path = f"{root}/{file.path}"
-        with reading(path), filesystem.open_input_file(path) as source:
-            parquet = open_parquet(source, pre_buffer=True)
-            part = parquet.read(columns=list(set(names)))
-            parts.append(MarkedDates(parquet.metadata.metadata, path).put_into(part))
+    parts = [read_columns(snapshot.root, file, definition, list(dict.fromkeys(names))) for file in entry.files]
     return pa.concat_tables(parts).select(names)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -15,6 +15,7 @@ from applier.plan.witness import WitnessResult
 from applier.plan.witness_results import witness_result
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
+from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import LeftOutEntry
 from applier.snapshot.table_entry import TableEntry
 
@@ -48,8 +49,7 @@ class PassesDone:
     def add(self, span: LogSpan, history: SchemaHistory, plan: AppliedPlan) -> None:
         """Add a pass, but for what it did to each table."""
         self.history = history
-        self.files |= {_base_name(file.path) for result in plan.results
-                       for file in (*(result.files or ()), *result.history)}
+        self.files |= {_base_name(file.path) for result in plan.results for file in result.written}
         self.conflicts = pa.concat_tables([self.conflicts, conflict_listing(plan.results, span.outlines)])
         self.witness = self.witness.and_then(witness_result(plan.witnessed, span.outlines))
         self.binlogs |= dict.fromkeys(outline.name for outline in span.files)
@@ -59,15 +59,22 @@ class PassesDone:
             self.zero_dates += result.zero_dates
             self.zero_dates_in_files |= {_base_name(path): count for path, count in result.zero_dates_in_files.items()}
 
+    def add_files(self, files: Iterable[FileEntry], zero_dates: Mapping[str, int]) -> None:
+        """Add files that were written when all units were done; `zero_dates` are invalid dates in them, by their paths.
+        """
+        self.files |= {file.name for file in files}
+        self.zero_dates_in_files |= {_base_name(path): count for path, count in zero_dates.items()}
+
     def written(self, entry: TableEntry) -> int:
         """How many of a table's files this replay has written."""
-        return sum(_base_name(file.path) in self.files for file in entry.files)
+        return sum(file.name in self.files for files in (entry.files, entry.row_files, entry.positions)
+                   for file in files)
 
     def zero_dates_left(self, entries: Iterable[TableEntry], *, has_base: bool) -> int:
         """How many invalid dates the tables have in files that this replay has written. With a base, some of these may
         be the base's own, which do not count: it is the most that it can be."""
         left = sum(self.zero_dates_in_files.get(_base_name(file.path), 0)
-                   for entry in entries for file in entry.history or entry.files) if self.zero_dates_in_files else 0
+                   for entry in entries for file in (*(entry.history or entry.files), *entry.row_files)) if self.zero_dates_in_files else 0
         return min(left, self.zero_dates) if has_base else left
 
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 from applier.apply.tasks import UnitResult
 from applier.columns.table_key import table_key
 from applier.jobs.explain.searches import duplicate_warnings
+from applier.jobs.replay.merging import MergedTable, changed_files
 from applier.jobs.replay.passes_done import PassesDone
 from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.plan.planned import PlannedVersion
@@ -31,10 +32,10 @@ _DIFFS = "partial_updates", "documents", "bytes_saved"
 
 
 def table_entries(live: list[TableVersion], planned: list[PlannedVersion], results: list[UnitResult],
-                  base: Snapshot | None, staging: Staging) -> list[TableEntry]:
-    """The manifest's tables: units' new files, the base's files where nothing changed; one file for an empty table."""
-    staging.finish_attempts(all_written_at(
-        file.path for result in results for file in (*(result.files or ()), *result.history)))
+                  base: Snapshot | None, staging: Staging, done: PassesDone) -> list[TableEntry]:
+    """The manifest's tables: units' new files, the base's files where nothing changed; one file for an empty table.
+    `done` is told of files that are written here."""
+    staging.finish_attempts(all_written_at(file.path for result in results for file in result.written))
     by_number = {result.number: result for result in results}
     by_version = {item.version.id: item for item in planned}
     entries = []
@@ -43,30 +44,42 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
         key = table_key(shown)
         before = base.table(*version.in_base) if base is not None and version.in_base is not None else None
         item = by_version.get(version.id)
-        done = [by_number[unit.number] for unit in item.units] if item is not None else []
+        of_units = [by_number[unit.number] for unit in item.units] if item is not None else []
         carry = partial(_carried, base=base, staging=staging, table=shown)
         history: list[FileEntry] = []
-        if item is None or (shown is not version.definition and done[0].files is None):
+        if item is None or (shown is not version.definition and of_units[0].files is None):
             files = carry(_with_rows(before.files) if before is not None else ())
             history = carry(_with_rows(before.history) if before is not None else (), history=True)
         else:
             unchanged = [_with_rows(unit.base_files) if result.files is None else []
-                         for unit, result in zip(item.units, done, strict=True)]
+                         for unit, result in zip(item.units, of_units, strict=True)]
             carried = iter(carry([file for files_of_unit in unchanged for file in files_of_unit]))
-            files = [file for kept, result in zip(unchanged, done, strict=True)
-                     for file in (islice(carried, len(kept)) if result.files is None else result.files)]
-            history = [file for result in done for file in result.history]
+            files = [file for kept, result in zip(unchanged, of_units, strict=True)
+                     for file in _files_of(result, islice(carried, len(kept)), staging.number)]
+            history = [file for result in of_units for file in result.history]
         if not files:
             place = staging.place(shown.database, shown.name)
             files = [write_empty(place, table_schema(shown), key.names if key else (), StoredColumns.of(shown))]
         rules = key.rules if key else ()
-        if before is not None and all(result.files is None for result in done):
+        if before is not None and all(result.files is None for result in of_units):
             rules = before.key_rules  # the rules of its files, which an older program may have written
-        numbers = [result.next_number for result in done if result.next_number]
+        numbers = [result.next_number for result in of_units if result.next_number]
         definition = replace(version.definition, first_number=numbers[0]) if numbers else version.definition
-        entries.append(TableEntry(shown.database, shown.name, definition, key.names if key else (),
-                                  key.form if key else None, tuple(files), rules, tuple(history)))
+        entry = TableEntry(shown.database, shown.name, definition, key.names if key else (),
+                           key.form if key else None, tuple(files), rules, tuple(history))
+        if staging.merges:
+            table = MergedTable(shown, before, base, staging)
+            entry = table.entry(entry, list(zip(item.units, of_units, strict=True)) if item is not None else [])
+            done.add_files(table.written, table.zero_dates)
+        entries.append(entry)
     return sorted(entries, key=lambda entry: (entry.database, entry.name))
+
+
+def _files_of(result: UnitResult, carried: Iterable[FileEntry], version: int) -> Iterable[FileEntry]:
+    """The files of a unit, given those of the base that it keeps."""
+    if result.files is not None:
+        return result.files
+    return carried if result.merged is None else changed_files(carried, result.merged.ranges, version)
 
 
 def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Staging, table: TableDefinition,
@@ -102,7 +115,8 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
         here = TableResult(
             *name, entry.rows, sum(result.inserted for result in of_units),
             sum(result.updated for result in of_units), sum(result.deleted for result in of_units),
-            str(key) if key else "", written, len(entry.files) - written,
+            str(key) if key else "", written,
+            len(entry.files) + len(entry.row_files) + len(entry.positions) - written,
             {way: found[way] for way in sorted(ACCESS_PATHS) if way in found},
             _sum(_conflicts(result) for result in of_units), len(of_units),
             item.ranges if item is not None and tied else len(of_units), tied,

@@ -31,8 +31,9 @@ from applier.schema.definition import Column, TableDefinition, table_schema
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import location
 from applier.snapshot.checks import reading
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.file_entries import FileEntry, MergedFile
 from applier.snapshot.manifest import Snapshot
+from applier.snapshot.reader import read_columns
 from applier.snapshot.stored_columns import as_rows
 from applier.snapshot.table_entry import TableEntry
 from keysearch.keybytes import int_key
@@ -181,6 +182,9 @@ def _bounds(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition) 
         """The values in every so many rows of the table that are in a file."""
         first, file = numbered
         found: list[int] = []
+        if isinstance(file, MergedFile):
+            keys = int_key(read_columns(snapshot.root, file, definition, schema.names).column(0))
+            return keys[-first % RANGE_ROWS::RANGE_ROWS].tolist()  # type: ignore[no-any-return]
         with reading(f"{root}/{file.path}"), filesystem.open_input_file(f"{root}/{file.path}") as source:
             for batch in open_parquet(source).iter_batches(columns=schema.names, use_threads=False):
                 keys = int_key(as_rows(pa.Table.from_batches([batch]), schema).column(0))

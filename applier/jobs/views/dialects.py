@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from applier.errors import UsageError
 from applier.jobs.views.view import AsOf, View, ViewColumn
+
+
+_FILE = "_applier_file"
+"""The column with a row's file, where rows of files are left out."""
 
 
 class Dialect(Protocol):
@@ -59,8 +64,15 @@ class DuckDb:
                 f"  FROM {database}.{self._name(view.name)} {_valid_at(as_of.argument)};\n")
 
     def _rows(self, view: View) -> str:
-        files = ",\n    ".join(self._text(_escaped(path)) for path in view.files)
-        return f"read_parquet([\n    {files}], hive_partitioning = false)"
+        if not view.dead:
+            return self._files(view.files)
+        return (f"{self._files(view.files, f', filename = {self._text(_FILE)}, file_row_number = true')} AS stored\n"
+                f"  ANTI JOIN {self._files(view.dead)} AS dead\n"
+                f"  ON dead.position = stored.file_row_number AND dead.file = parse_filename(stored.{_FILE})")
+
+    def _files(self, paths: Sequence[str], more: str = "") -> str:
+        files = ",\n    ".join(self._text(_escaped(path)) for path in paths)
+        return f"read_parquet([\n    {files}], hive_partitioning = false{more})"
 
     def _column(self, column: ViewColumn) -> str:
         name = self._name(column.name)
@@ -85,6 +97,10 @@ class _SparkSql:
         return f"CREATE DATABASE IF NOT EXISTS {self._name(name)};\n"
 
     def view(self, view: View) -> str:
+        if view.dead:
+            raise UsageError("the lake merges on read, and views in Spark's SQL cannot omit single rows of files",
+                             table=f"{view.database}.{view.name}", hint="make views for DuckDB with --dialect duckdb, or "
+                             "read the table with to_arrow()")
         columns = ", ".join(self._name(column.name) + (f" COMMENT {self._text(column.comment)}" * bool(column.comment))
                             for column in view.columns)
         values = ", ".join(map(self._value, view.columns))

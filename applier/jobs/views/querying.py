@@ -1,6 +1,7 @@
 """A connection to DuckDB with a view of each table of one or several places.
 
-Views are over datasets of Arrow, which compare the checksums of pages; DuckDB's own reader does not.
+Views are over datasets of Arrow, which compare the checksums of pages; DuckDB's own reader does not. It reads tables
+where rows of files are left out, as in lakes that merge on read.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from applier.errors import NotInstalled, UsageError
 from applier.io.parquet_reading import scanned_format
-from applier.io.resolver import resolve
+from applier.io.resolver import is_local, resolve
 from applier.jobs.views.dialects import DuckDb
 from applier.jobs.views.job import statements, views_in
 from applier.jobs.views.view import View, ViewColumn
@@ -57,6 +58,11 @@ class _OverDatasets(DuckDb):
         from pyarrow import dataset
 
         filesystem, _ = resolve(view.files[0])
+        if view.dead:
+            if not is_local(filesystem):
+                raise UsageError("this lake merges on read and is not on this machine, so it cannot be queried",
+                                 file=view.files[0], hint="query a copy of it, or read tables with to_arrow()")
+            return super()._rows(view)
         rows = dataset.dataset([resolve(file)[1] for file in view.files], format=scanned_format(),
                                filesystem=filesystem)
         name = f"files of {self._catalog} {view.database}.{view.name}"

@@ -50,11 +50,13 @@ def of_snapshot(snapshot: Snapshot, filter: TableFilter) -> Iterator[View]:
         if not filter.wanted(table.database, table.name):
             continue
         definition = table.definition
+        dead = tuple(join(root, file.path) for file in table.positions)
         for name, files, columns in ((table.name, table.files, definition.shown.stored_columns),
                                      (f"{table.name}_history", table.history, definition.stored_columns)):
             if files:
                 paths = tuple(join(root, path) for path in columns_of(files).paths)
-                yield View(table.database, name, tuple(map(_of_column, columns)), paths)
+                paths += tuple(join(root, file.path) for file in table.row_files)
+                yield View(table.database, name, tuple(map(_of_column, columns)), paths, dead=dead)
 
 
 def of_changes(folder: str, filter: TableFilter) -> Iterator[View]:

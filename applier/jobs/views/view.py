@@ -34,13 +34,15 @@ class AsOf:
 
 @dataclass(frozen=True)
 class View:
-    """A view to make: its columns, and where its files are; over a history's, a function besides."""
+    """A view to make: its columns, and where its files are; over a history's, a function besides. `dead` are files of
+    positions, the rows at which in `files` do not count."""
 
     database: str
     name: str
     columns: tuple[ViewColumn, ...]
     files: tuple[str, ...]
     as_of: AsOf | None = None
+    dead: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -203,8 +203,8 @@ def test_what_is_no_lake(log, tmp_path):
         applier.replay(log[0], lake=tmp_path)
     (tmp_path / "new").mkdir()
     applier.replay(log[0], lake=tmp_path / "new")
-    (tmp_path / "new/_lake.json").write_text('{"format_version": 2, "id": "' + "0" * 32 + '"}')
-    with pytest.raises(SnapshotError, match="format version 2"):
+    (tmp_path / "new/_lake.json").write_text('{"format_version": 3, "id": "' + "0" * 32 + '"}')
+    with pytest.raises(SnapshotError, match="format version 3"):
         applier.Snapshot(tmp_path / "new")
     (tmp_path / "new/_lake.json").write_text("{}")
     with pytest.raises(SnapshotError, match="damaged"):

@@ -1,0 +1,33 @@
+"""What a unit has changed in a table that is merged when it is read: plain data that travels."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pyarrow as pa
+
+from applier.snapshot.file_entries import FileEntry, KeyValue
+
+
+@dataclasses.dataclass(frozen=True)
+class RangeChange:
+    """What was changed in the range of a file: how many rows were added, with the first and the last key of them, and
+    how many died in the file and in row files."""
+
+    added: int = 0
+    low: KeyValue | None = None
+    high: KeyValue | None = None
+    dead_in_file: int = 0
+    dead_in_row_files: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class MergedChanges:
+    """`rows` are the rows that were added, in the order of the key, where they are few; many are in `files`. `dead` are
+    the rows that died: `file`, a name, and `position`, in the order of both. `ranges` are of the unit's files, in their
+    order."""
+
+    rows: pa.Table
+    files: tuple[FileEntry, ...]
+    dead: pa.Table
+    ranges: tuple[RangeChange, ...]

@@ -1,0 +1,113 @@
+"""From what units changed beside a table's files to what a manifest says of it, in a lake that merges on read.
+
+    files       stay; of their ranges are counted anew the rows, those in row files, and the keys at the ends
+    row files   one more, with the few rows that each unit has added; those that units wrote themselves
+    positions   one file more, with the rows that died: by changes, or since their range was written anew
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from applier.apply.merged_changes import RangeChange
+from applier.apply.output.unit_files import table_writer
+from applier.apply.spec import BytesRange, IntRange, UnitSpec
+from applier.apply.tasks import UnitResult
+from applier.schema.definition import TableDefinition, table_schema
+from applier.snapshot.file_entries import Changed, FileEntry, KeyValue, Layer
+from applier.snapshot.manifest import Snapshot
+from applier.snapshot.merged_rows import RowFiles
+from applier.snapshot.staging import Staging
+from applier.snapshot.table_entry import TableEntry, under
+from applier.snapshot.writer import POSITIONS, write_positions
+
+Done = Sequence[tuple[UnitSpec, UnitResult]]
+
+
+def changed_files(files: Iterable[FileEntry], changes: Sequence[RangeChange], version: int) -> Iterator[FileEntry]:
+    """The entries of a unit's files, with what it has changed in their ranges in a version. A range without rows has
+    none."""
+    for file, change in zip(files, changes, strict=True):
+        if change == RangeChange():
+            yield file
+            continue
+        before = file.changed or Changed(file.rows, 0, 0)
+        own = file.rows - before.row_file_rows - change.dead_in_file
+        others = before.row_file_rows + change.added - change.dead_in_row_files
+        if own + others:
+            is_whole = own == before.stored_rows and not others
+            yield replace(file, rows=own + others, min_key=_end(min, file.min_key, change.low),
+                          max_key=_end(max, file.max_key, change.high),
+                          changed=None if is_whole else Changed(before.stored_rows, others, version))
+
+
+def _end(choose: Any, known: KeyValue | None, added: KeyValue | None) -> Any:
+    return known if added is None else choose(known, added)
+
+
+class MergedTable:
+    """A table of the next version: its definition, as readers have it, its entry in the base, if it has one, and where
+    files go. `written` are the files that are written here, `zero_dates` the invalid dates in them, by their paths."""
+
+    def __init__(self, table: TableDefinition, before: TableEntry | None, base: Snapshot | None,
+                 staging: Staging) -> None:
+        self._table, self._before, self._base, self._staging = table, before, base, staging
+        self.written: list[FileEntry] = []
+        self.zero_dates: dict[str, int] = {}
+
+    def entry(self, entry: TableEntry, done: Done) -> TableEntry:
+        """The entry of the table, given one with its files alone, and its units with what became of them."""
+        place = self._staging.place(self._table.database, self._table.name)
+        merged = [result.merged for _, result in done if result.merged is not None]
+        row_files = [*self._carried("row_files"), *(file for one in merged for file in one.files),
+                     *self._write(one.rows for one in merged)]
+        positions = self._carried("positions")
+        dead = [one.dead for one in merged] + [self._within(unit) for unit, result in done if result.files is not None]
+        if any(one.num_rows for one in dead):
+            together = pa.concat_tables(dead).sort_by([("file", "ascending"), ("position", "ascending")])
+            positions.append(write_positions(place.changes, together))
+            self.written.append(positions[-1])
+        of_ranges = [file.changed for file in entry.files if file.changed is not None]
+        if not any(changed.row_file_rows for changed in of_ranges):
+            row_files = []
+        entry = replace(entry, folder=place.folder, row_files=tuple(row_files),
+                        positions=tuple(positions) if of_ranges else ())
+        return replace(entry, files=under(entry.files, entry.layer))
+
+    def _carried(self, name: str) -> list[FileEntry]:
+        if self._before is None or self._base is None or not getattr(self._before, name):
+            return []
+        return self._staging.carry_over(self._base, getattr(self._before, name), self._table.database,
+                                        self._table.name, changes=True)
+
+    def _write(self, rows: Iterable[pa.Table]) -> list[FileEntry]:
+        """Write the rows that units have added, which come in the order of the key."""
+        some = [one for one in rows if one.num_rows]
+        if not some:
+            return []
+        place = self._staging.place(self._table.database, self._table.name)
+        with table_writer(place.changes, 0, self._table) as writer:
+            for one in some:
+                writer.write(one)
+            files = writer.close()
+        self.written += files
+        self.zero_dates |= writer.zero_dates
+        return files
+
+    def _within(self, unit: UnitSpec) -> pa.Table:
+        """The rows of the base's row files that are in the range of a unit that was written anew: they are dead."""
+        layer: Layer | None = None if self._before is None else self._before.layer
+        if layer is None or not layer.row_files or self._base is None:
+            return POSITIONS.empty_table()
+        low, high = (unit.search.low, unit.search.high) if isinstance(unit.search, IntRange | BytesRange) else \
+            (None, None)
+        row_files = RowFiles(self._base.root, layer, table_schema(self._table))
+        found = row_files.within([(low, high)], layer.key)
+        bounds = [bound for bound in (low, high) if bound is not None]
+        inside = row_files.key.numbers(found.rows, bounds) == (low is not None)
+        names = pa.array(["", *row_files.names], pa.string()).take(pa.array(found.files[inside]))
+        return pa.table([names, found.positions[inside]], schema=POSITIONS)
