@@ -74,8 +74,8 @@ class ChangedUnit:
         return len(self._dead) + added + merged + stored - lives <= MOST_MERGED * stored
 
     def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, int]]:
-        """Write the rows that were added, which come in the order of the key, if they are many. Returns the changes, and
-        how many invalid dates the files have, by their paths."""
+        """Write the rows that were added, which come in the order of the key, if they are many. Returns the changes,
+        and how many invalid dates the files have, by their paths."""
         place = self._spec.place
         assert place is not None, "a unit without a place is not written"
         few, n_bytes, added = list[pa.Table](), 0, _Added(self._key, self._order, self._lows)

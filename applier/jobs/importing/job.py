@@ -46,7 +46,8 @@ def import_dump(options: ImportOptions, progress: Progress | None = None) -> Rep
 
 def _begin(options: ImportOptions) -> Staging:
     if options.lake is not None:
-        return open_lake(options.lake, merge_on_read=options.merge_on_read).begin(options.file_bytes, unsigned_bigint=options.unsigned_bigint)
+        lake = open_lake(options.lake, merge_on_read=options.merge_on_read)
+        return lake.begin(options.file_bytes, unsigned_bigint=options.unsigned_bigint)
     return begin(options.output, options.file_bytes, unsigned_bigint=options.unsigned_bigint)
 
 

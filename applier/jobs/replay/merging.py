@@ -62,6 +62,10 @@ class MergedTable:
     def entry(self, entry: TableEntry, done: Done) -> TableEntry:
         """The entry of the table, given one with its files alone, and its units with what became of them."""
         place = self._staging.place(self._table.database, self._table.name)
+        entry = replace(entry, folder=place.folder)
+        of_ranges = [file.changed for file in entry.files if file.changed is not None]
+        if not of_ranges:
+            return entry
         merged = [result.merged for _, result in done if result.merged is not None]
         row_files = [*self._carried("row_files"), *(file for one in merged for file in one.files),
                      *self._write(one.rows for one in merged)]
@@ -71,11 +75,9 @@ class MergedTable:
             together = pa.concat_tables(dead).sort_by([("file", "ascending"), ("position", "ascending")])
             positions.append(write_positions(place.changes, together))
             self.written.append(positions[-1])
-        of_ranges = [file.changed for file in entry.files if file.changed is not None]
         if not any(changed.row_file_rows for changed in of_ranges):
             row_files = []
-        entry = replace(entry, folder=place.folder, row_files=tuple(row_files),
-                        positions=tuple(positions) if of_ranges else ())
+        entry = replace(entry, row_files=tuple(row_files), positions=tuple(positions))
         return replace(entry, files=under(entry.files, entry.layer))
 
     def _carried(self, name: str) -> list[FileEntry]:

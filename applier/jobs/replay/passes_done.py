@@ -73,8 +73,10 @@ class PassesDone:
     def zero_dates_left(self, entries: Iterable[TableEntry], *, has_base: bool) -> int:
         """How many invalid dates the tables have in files that this replay has written. With a base, some of these may
         be the base's own, which do not count: it is the most that it can be."""
-        left = sum(self.zero_dates_in_files.get(_base_name(file.path), 0)
-                   for entry in entries for file in (*(entry.history or entry.files), *entry.row_files)) if self.zero_dates_in_files else 0
+        left = 0
+        if self.zero_dates_in_files:
+            left = sum(self.zero_dates_in_files.get(file.name, 0) for entry in entries
+                       for file in (*(entry.history or entry.files), *entry.row_files))
         return min(left, self.zero_dates) if has_base else left
 
 

@@ -56,8 +56,8 @@ class Verified:
 
 @dataclass(frozen=True)
 class _Sorted:
-    """The order of a file's rows: by these columns, in these forms. No columns: in the order of insertion. `counts`: the
-    table has as many rows, with those of its other files."""
+    """The order of a file's rows: by these columns, in these forms. No columns: in the order of insertion. `counts`:
+    the table has as many rows, with those of its other files."""
 
     definition: TableDefinition
     columns: tuple[str, ...] = ()

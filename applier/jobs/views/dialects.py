@@ -9,7 +9,6 @@ from typing import Protocol
 from applier.errors import UsageError
 from applier.jobs.views.view import AsOf, View, ViewColumn
 
-
 _FILE = "_applier_file"
 """The column with a row's file, where rows of files are left out."""
 
@@ -99,8 +98,8 @@ class _SparkSql:
     def view(self, view: View) -> str:
         if view.dead:
             raise UsageError("the lake merges on read, and views in Spark's SQL cannot omit single rows of files",
-                             table=f"{view.database}.{view.name}", hint="make views for DuckDB with --dialect duckdb, or "
-                             "read the table with to_arrow()")
+                             table=f"{view.database}.{view.name}",
+                             hint="make views for DuckDB with --dialect duckdb, or read the table with to_arrow()")
         columns = ", ".join(self._name(column.name) + (f" COMMENT {self._text(column.comment)}" * bool(column.comment))
                             for column in view.columns)
         values = ", ".join(map(self._value, view.columns))
