@@ -23,6 +23,7 @@ def import_dump(
     output: PathLike | None = None,
     *,
     lake: PathLike | None = None,
+    merge_on_read: bool = False,
     schema: PathLike | None = None,
     position: Place | None = None,
     gtid_set: str | GtidSet | None = None,

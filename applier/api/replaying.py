@@ -47,6 +47,7 @@ def replay(
     output: PathLike | None = None,
     *,
     lake: PathLike | None = None,
+    merge_on_read: bool = False,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     start: Place | None = None,

@@ -34,6 +34,7 @@ def sync(
     keep: int | timedelta | str | None = None,
     until_now: bool = False,
     ending: Ending | None = None,
+    merge_on_read: bool = False,
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     tables: Tables | None = None,

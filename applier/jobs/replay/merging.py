@@ -67,16 +67,16 @@ class MergedTable:
         if not of_ranges:
             return entry
         merged = [result.merged for _, result in done if result.merged is not None]
-        row_files = [*self._carried("row_files"), *(file for one in merged for file in one.files),
-                     *self._write(one.rows for one in merged)]
+        row_files = list[FileEntry]()
+        if any(changed.row_file_rows for changed in of_ranges):
+            row_files = [*self._carried("row_files"), *(file for one in merged for file in one.files),
+                         *self._write(one.rows for one in merged)]
         positions = self._carried("positions")
         dead = [one.dead for one in merged] + [self._within(unit) for unit, result in done if result.files is not None]
         if any(one.num_rows for one in dead):
             together = pa.concat_tables(dead).sort_by([("file", "ascending"), ("position", "ascending")])
             positions.append(write_positions(place.changes, together))
             self.written.append(positions[-1])
-        if not any(changed.row_file_rows for changed in of_ranges):
-            row_files = []
         entry = replace(entry, row_files=tuple(row_files), positions=tuple(positions))
         return replace(entry, files=under(entry.files, entry.layer))
 

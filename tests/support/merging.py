@@ -1,0 +1,34 @@
+"""Lakes that merge on read, with sizes at which a few rows are enough to merge, and what they hold."""
+
+from contextlib import contextmanager
+from unittest import mock
+
+from hypothesis import strategies as st
+
+import applier
+from applier.apply.output import merged_unit
+from applier.snapshot import writer
+
+
+@contextmanager
+def merging(share=100.0, inline_bytes=1 << 15, group_bytes=300):
+    """Tasks write changes beside files up to this share of a unit's rows, hand rows of so many bytes to the driver, and
+    row groups have so many bytes."""
+    with mock.patch.multiple(merged_unit, MOST_MERGED=share, _INLINE_BYTES=inline_bytes), \
+            mock.patch.object(writer, "MERGED_GROUP_BYTES", group_bytes):
+        yield
+
+
+mergings = st.builds(merging, st.sampled_from([0.2, 1.0, 100.0, 100.0]), st.sampled_from([1, 1 << 15]),
+                     st.sampled_from([1, 300, 2 << 20]))
+
+
+def merged_rows(place):
+    """Rows by table of a snapshot, or of a lake's latest version, in the order of the key; files are compared with the
+    manifest, too."""
+    snapshot = applier.Snapshot(place)
+    assert not snapshot.verify().damaged
+    found = {name: table.to_arrow().to_pylist() for name, table in snapshot.tables.items()}
+    assert {name: len(rows) for name, rows in found.items()} == {
+        name: table.rows for name, table in snapshot.tables.items()}
+    return found
