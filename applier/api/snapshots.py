@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from applier.api.arguments import PathLike, Place, Time, Watcher, path, point, watcher
 from applier.api.checked import checked, shown
-from applier.errors import UsageError
+from applier.errors import SnapshotError, UsageError
 from applier.io.parquet_reading import open_parquet, scanned_format
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
@@ -123,9 +123,16 @@ class SnapshotTable:
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Its rows for Arrow's PyCapsule interface: `polars.DataFrame(table)` and the like."""
         if self._entry.layer is not None:
-            batches = (batch for rows in self._merged() for batch in rows.to_batches())
-            return pa.RecordBatchReader.from_batches(self.schema, batches).__arrow_c_stream__(requested_schema)
+            return pa.RecordBatchReader.from_batches(self.schema, self._batches()).__arrow_c_stream__(requested_schema)
         return self.scan().scanner().to_reader().__arrow_c_stream__(requested_schema)
+
+    def _batches(self) -> Iterator[pa.RecordBatch]:
+        """The same as `_merged`; errors are OSErrors, as Arrow passes them on."""
+        try:
+            for rows in self._merged():
+                yield from rows.to_batches()
+        except SnapshotError as error:
+            raise OSError(str(error)) from error
 
     def _merged(self) -> Iterator[pa.Table]:
         """Its rows, as files have them, where changes are merged with these: some thousand at a time."""

@@ -46,6 +46,10 @@ class KeyOf(ABC, Generic[Encoded, Value]):
     def listed(self, keys: Encoded) -> list[Value]:
         """Encoded keys one by one."""
 
+    def keys(self, columns: Sequence[Values]) -> list[Value]:
+        """The keys of rows one by one, from the key's columns in a snapshot."""
+        return self.listed(self.encode(columns))
+
     @abstractmethod
     def ranges_of(self, lows: Sequence[Value]) -> Callable[[Sequence[Values]], np.ndarray]:
         """Returns a function of the key's columns: the number of each row's range, int64[n]. The ranges begin at these

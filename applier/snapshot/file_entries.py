@@ -83,8 +83,13 @@ class FileEntry:
 
     @property
     def name(self) -> str:
-        """Its name in its folder, by which positions name it."""
+        """Its name in its folder."""
         return self.path.rpartition("/")[2]
+
+    @property
+    def stem(self) -> str:
+        """Its name without the end, by which positions name it: it is the same wherever the file is carried to."""
+        return self.name.rpartition(".")[0]
 
     @property
     def stored_rows(self) -> int:

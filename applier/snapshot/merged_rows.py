@@ -101,7 +101,7 @@ class RowFiles:
     def __init__(self, base: str, layer: Layer, schema: pa.Schema) -> None:
         self._filesystem, self._root = location.resolve(base)
         self._layer, self._schema, self.key = layer, schema, KeyOrder.of(layer)
-        self.names = [one.name for one in layer.row_files]
+        self.names = [one.stem for one in layer.row_files]
 
     def within(self, wanted: Sequence[_Bounds], names: Sequence[str] | None = None) -> Part:
         """The live rows with keys in one of these ascending ranges, and maybe some more, with all columns or some. They
@@ -118,7 +118,7 @@ class RowFiles:
         """The positions of a file's dead rows, ascending: int64[n]. Raises SnapshotError for a position that is not in
         the file."""
         found = [np.empty(0, np.int64)]
-        name: Any = file.name.encode()
+        name: Any = file.stem.encode()
         for entry in self._layer.positions:
             path = f"{self._root}/{entry.path}"
             if not _meet(entry.min_key, entry.max_key, [(name, name + b"\0")]):
@@ -129,9 +129,9 @@ class RowFiles:
                 for number, group in enumerate(grouped.groups):
                     if _meet(*group.keys(), [(name, name + b"\0")]):
                         rows = _remembered_rows(self._filesystem, path, entry, grouped, number)
-                        of_file = pc.equal(rows.column("file"), file.name)
+                        of_file = pc.equal(rows.column("file"), file.stem)
                         found.append(rows.column("position").filter(of_file).to_numpy())
-        dead = np.unique(np.concatenate(found))
+        dead: np.ndarray = np.unique(np.concatenate(found))
         if len(dead) and not (dead[0] >= 0 and dead[-1] < file.stored_rows):
             raise SnapshotError("a list of dead rows names a row that the file does not have",
                                 file=f"{self._root}/{file.path}", hint=REPLACE)
@@ -164,10 +164,13 @@ class RangeReader:
     def __init__(self, base: str, file: FileEntry, schema: pa.Schema, key: KeyOrder | None = None) -> None:
         self._filesystem, self._root = location.resolve(base)
         self._file, self._schema = file, schema
-        self._row_files, self._bounds = (None, (None, None)) if not isinstance(file, MergedFile) else (
-            RowFiles(base, file.overlay.layer, schema), (file.overlay.low, file.overlay.high))
+        self._row_files: RowFiles | None = None
+        self._bounds: _Bounds = (None, None)
+        if isinstance(file, MergedFile):
+            self._row_files = RowFiles(base, file.overlay.layer, schema)
+            self._bounds = file.overlay.low, file.overlay.high
         self._key = key if self._row_files is None else self._row_files.key
-        self.names = [file.name, *([] if self._row_files is None else self._row_files.names)]
+        self.names = [file.stem, *([] if self._row_files is None else self._row_files.names)]
         with self._reading(file):
             self._grouped = GroupedFile(self._filesystem, f"{self._root}/{file.path}", file)
             check_columns(self._grouped.schema, schema, f"{self._root}/{file.path}")

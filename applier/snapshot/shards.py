@@ -171,10 +171,10 @@ def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
         raise Mismatch(f"cannot be read: {reason(error) if isinstance(error, OSError) else error}") from error
     nothing: list[Any] = [None] * table.num_rows
     lists: dict[str, list[Any]] = {name: table.column(name).to_pylist() for name in table.column_names}
-    plain = [lists.get(name, nothing) for name in ("path", "rows", "bytes", "min_key", "max_key", "digest")]
     footers = _from_fields(Footer, [lists.get(name, nothing) for name in _FOOTER])
     changed = _from_fields(Changed, [lists.get(name, nothing) for name in _CHANGED])
-    return FileColumns(*plain, footers, changed, nothing)
+    return FileColumns(lists["path"], lists["rows"], lists["bytes"], lists.get("min_key", nothing),
+                       lists.get("max_key", nothing), lists["digest"], footers, changed, nothing)
 
 
 def _fields_of(values: Sequence[Any], kind: type) -> list[list[Any]]:

@@ -123,7 +123,11 @@ class Staging:
 
         def carry(entry: FileEntry) -> FileEntry:
             source = f"{source_root}/{entry.path}"
-            name = entry.name.removesuffix(".parquet") + place.suffix if entry.name.endswith(".parquet") else entry.name
+            if not self.merges:
+                if entry.changed is not None:
+                    raise ValueError(f"{entry.path} alone does not have the rows of its range")
+                entry = replace(entry, footer=None)
+            name = entry.name if entry.name.endswith(".positions") else entry.stem + place.suffix
             carried = self._carried(entry, f"{place.folder}/{name}")
             if self._is_there(carried):
                 return carried

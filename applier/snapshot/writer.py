@@ -73,7 +73,7 @@ class TableTarget:
     @property
     def group_bytes(self) -> int:
         """About how many bytes of Arrow data a row group has."""
-        return MERGED_GROUP_BYTES if self.merges else min(ROW_GROUP_BYTES, self.file_bytes)
+        return min(MERGED_GROUP_BYTES if self.merges else ROW_GROUP_BYTES, self.file_bytes)
 
     @property
     def history(self) -> "TableTarget":
@@ -208,8 +208,8 @@ def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
 
 
 def write_positions(place: TableTarget, positions: pa.Table) -> FileEntry:
-    """Write a file of positions of dead rows: by the names of files (`file`), and in them ascending (`position`, the
-    number of a row in its file, from 0)."""
+    """Write a file of positions of dead rows: by the names of files without their ends (`file`), and in them ascending
+    (`position`, the number of a row in its file, from 0)."""
     filesystem, root = location.resolve(place.root)
     path = f"{place.folder}/{_new_prefix(0)}.positions"
     file = _OpenFile(filesystem, root, path, POSITIONS, ["file"], merges=True)

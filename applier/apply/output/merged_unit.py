@@ -8,7 +8,7 @@ them are written anew, and nothing has to be merged there.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -42,7 +42,7 @@ class StoredRows:
 
 def read_stored(origin: FromBase, spec: UnitSpec) -> tuple[pa.Table, StoredRows]:
     """The rows of a unit's base, and where they are stored. Errors: as reader.read_unit."""
-    schema, names = table_schema(spec.definition), {file.name: number for number, file in enumerate(origin.files)}
+    schema, names = table_schema(spec.definition), {file.stem: number for number, file in enumerate(origin.files)}
     rows, files, positions = [without_rows(schema)], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     for file in origin.files:
         reader = RangeReader(origin.uri, file, schema)
@@ -101,8 +101,9 @@ class ChangedUnit:
         n, ranges = len(self._files), self._order.numbers(self._dead_keys, self._lows)
         is_own = self._stored.files[self._dead] < self._stored.n_own
         own, others = (np.bincount(ranges[which], minlength=n).tolist() for which in (is_own, ~is_own))
-        return tuple(RangeChange(added.counts[number], *added.ends.get(number, (None, None)), own[number],
-                                 others[number]) for number in range(n))
+        ends = [added.ends.get(number, (None, None)) for number in range(n)]
+        return tuple(RangeChange(added.counts[number], low, high, own[number], others[number])
+                     for number, (low, high) in enumerate(ends))
 
 
 class _Added:
@@ -120,9 +121,10 @@ class _Added:
         firsts = np.flatnonzero(np.diff(ranges, prepend=-1))
         lasts = np.append(firsts[1:], len(ranges)) - 1
         columns = [rows.column(name) for name in self._key.names]
-        first_keys, last_keys = (self._key.listed(self._key.encode([column.take(pa.array(at)) for column in columns]))
-                                 for at in (firsts, lasts))
-        for number, first, last, low, high in zip(ranges[firsts].tolist(), firsts.tolist(), lasts.tolist(), first_keys,
-                                                  last_keys, strict=True):
-            self.counts[number] += last - first + 1
+        first_keys: Sequence[KeyValue] = self._key.keys([column.take(pa.array(firsts)) for column in columns])
+        last_keys: Sequence[KeyValue] = self._key.keys([column.take(pa.array(lasts)) for column in columns])
+        counts = lasts - firsts + 1
+        for number, count, low, high in zip(ranges[firsts].tolist(), counts.tolist(), first_keys, last_keys,
+                                            strict=True):
+            self.counts[number] += count
             self.ends[number] = self.ends.get(number, (low, high))[0], high

@@ -338,12 +338,12 @@ class UnitApplier(ABC, Generic[Taken]):
         chain = self._links()
         conflicts = [part for link in chain for part in link._conflicts]
         found = sum((link._search.found for link in chain if link._search is not None), Counter[str]())
-        inserted, updated, deleted, zero_dates, *of_diffs = self._counts()
+        inserted, updated, deleted, zero_dates, partial_updates, documents, bytes_saved = self._counts()
         return UnitResult(self.spec.number, inserted, updated, deleted, zero_dates, written.files,
                           pa.concat_tables(conflicts) if conflicts else None, dict(found),
                           sum(link._seconds for link in chain), written.history,
                           sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
-                          self.testimony(), *of_diffs, self._merged)
+                          self.testimony(), partial_updates, documents, bytes_saved, self._merged)
 
     def _write(self, place: TableTarget) -> Written:
         """Write the rows that are left, or, beside those that are there already, what was changed of them."""

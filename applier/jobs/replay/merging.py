@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -18,13 +19,17 @@ from applier.apply.output.unit_files import table_writer
 from applier.apply.spec import BytesRange, IntRange, UnitSpec
 from applier.apply.tasks import UnitResult
 from applier.schema.definition import TableDefinition, table_schema
+from applier.snapshot import location
+from applier.snapshot.compaction import all_positions, live_rows, newest
 from applier.snapshot.file_entries import Changed, FileEntry, KeyValue, Layer
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.merged_rows import RowFiles
+from applier.snapshot.reader import read_batches
 from applier.snapshot.staging import Staging
 from applier.snapshot.table_entry import TableEntry, under
-from applier.snapshot.writer import POSITIONS, write_positions
+from applier.snapshot.writer import POSITIONS, TableTarget, write_positions
 
+_NO_END = 1 << 62
 Done = Sequence[tuple[UnitSpec, UnitResult]]
 
 
@@ -49,6 +54,15 @@ def _end(choose: Any, known: KeyValue | None, added: KeyValue | None) -> Any:
     return known if added is None else choose(known, added)
 
 
+def whole_file(base: Snapshot, file: FileEntry, table: TableDefinition, place: TableTarget) -> FileEntry:
+    """Write a file that has all rows of the range of another one, for a snapshot in which nothing is merged."""
+    with table_writer(replace(place, file_bytes=_NO_END), 0, table) as writer:
+        for batch in read_batches(base.root, file, table):
+            writer.write(batch)
+        [made] = writer.close()
+    return made
+
+
 class MergedTable:
     """A table of the next version: its definition, as readers have it, its entry in the base, if it has one, and where
     files go. `written` are the files that are written here, `zero_dates` the invalid dates in them, by their paths."""
@@ -67,18 +81,46 @@ class MergedTable:
         if not of_ranges:
             return entry
         merged = [result.merged for _, result in done if result.merged is not None]
+        positions = self._carried("positions")
+        dead = [one.dead for one in merged] + [self._within(unit) for unit, result in done if result.files is not None]
+        if any(one.num_rows for one in dead):
+            positions.append(self._write_positions(pa.concat_tables(dead).sort_by(
+                [("file", "ascending"), ("position", "ascending")])))
         row_files = list[FileEntry]()
         if any(changed.row_file_rows for changed in of_ranges):
             row_files = [*self._carried("row_files"), *(file for one in merged for file in one.files),
                          *self._write(one.rows for one in merged)]
-        positions = self._carried("positions")
-        dead = [one.dead for one in merged] + [self._within(unit) for unit, result in done if result.files is not None]
-        if any(one.num_rows for one in dead):
-            together = pa.concat_tables(dead).sort_by([("file", "ascending"), ("position", "ascending")])
-            positions.append(write_positions(place.changes, together))
-            self.written.append(positions[-1])
-        entry = replace(entry, row_files=tuple(row_files), positions=tuple(positions))
+            self.written += [file for one in merged for file in one.files]
+        entry = self._compacted(replace(entry, row_files=tuple(row_files), positions=tuple(positions)))
+        self._drop_unnamed({file.path for file in (*entry.row_files, *entry.positions)})
         return replace(entry, files=under(entry.files, entry.layer))
+
+    def _compacted(self, entry: TableEntry) -> TableEntry:
+        """The entry with fewer row files and files of positions, where they are many."""
+        layer, base = entry.layer, self._staging.uri
+        if layer is not None and (n := newest(entry.row_files)):
+            rows = live_rows(base, replace(layer, row_files=entry.row_files[-n:]), table_schema(self._table))
+            entry = replace(entry, row_files=(*entry.row_files[:-n], *self._write([rows])))
+        if n := newest(entry.positions):
+            named = {file.stem for files in (entry.files, entry.row_files) for file in files}
+            dead = all_positions(base, entry.positions[-n:], named)
+            entry = replace(entry, positions=(*entry.positions[:-n], *(
+                [self._write_positions(dead)] if dead.num_rows else [])))
+        return entry
+
+    def _drop_unnamed(self, named: set[str]) -> None:
+        """Remove files that were written, and then put together with others."""
+        filesystem, root = location.resolve(self._staging.uri)
+        for file in self.written:
+            if file.path not in named:
+                with suppress(OSError):  # a stray is no fault
+                    filesystem.delete_file(f"{root}/{file.path}")
+        self.written = [file for file in self.written if file.path in named]
+
+    def _write_positions(self, dead: pa.Table) -> FileEntry:
+        place = self._staging.place(self._table.database, self._table.name)
+        self.written.append(write_positions(place.changes, dead))
+        return self.written[-1]
 
     def _carried(self, name: str) -> list[FileEntry]:
         if self._before is None or self._base is None or not getattr(self._before, name):

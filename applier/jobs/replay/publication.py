@@ -12,7 +12,7 @@ from typing import TypeVar
 from applier.apply.tasks import UnitResult
 from applier.columns.table_key import table_key
 from applier.jobs.explain.searches import duplicate_warnings
-from applier.jobs.replay.merging import MergedTable, changed_files
+from applier.jobs.replay.merging import MergedTable, changed_files, whole_file
 from applier.jobs.replay.passes_done import PassesDone
 from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.plan.planned import PlannedVersion
@@ -86,7 +86,11 @@ def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Stag
              history: bool = False) -> list[FileEntry]:
     if not files or base is None:
         return []
-    return staging.carry_over(base, files, table.database, table.name, history=history)
+    if staging.merges or not any(file.changed for file in files):
+        return staging.carry_over(base, files, table.database, table.name, history=history)
+    place = staging.place(table.database, table.name)
+    whole = iter(staging.carry_over(base, [file for file in files if not file.changed], table.database, table.name))
+    return [whole_file(base, file, table, place) if file.changed else next(whole) for file in files]
 
 
 def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:

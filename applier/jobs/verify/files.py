@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -136,7 +137,8 @@ def _check_keys(parquet: pq.ParquetFile, order: _Sorted, file: FileEntry, path: 
     """Raise SnapshotError if keys do not ascend, or do not go from the manifest's first to its last."""
     marked, first = MarkedDates(parquet.metadata.metadata, path), 0
     schema = table_schema(order.definition)
-    low = last = None
+    low: Any = None
+    last: Any = None
     for batch in parquet.iter_batches(use_threads=False):
         rows = as_rows(marked.put_into(pa.Table.from_batches([batch]), first), schema)
         first += batch.num_rows
@@ -148,8 +150,9 @@ def _check_keys(parquet: pq.ParquetFile, order: _Sorted, file: FileEntry, path: 
         if (last is not None and ends[0] <= last) or not pc.all(pc.greater(keys[1:], keys[:-1]), min_count=0).as_py():
             raise SnapshotError("its rows are not in the order of their key")
         low, last = (ends[0] if low is None else low), ends[1]
-    is_inside = file.changed is not None and low is not None and file.min_key <= low <= last <= file.max_key
-    if (low, last) != (file.min_key, file.max_key) and not is_inside:
+    stated: tuple[Any, Any] = file.min_key, file.max_key
+    is_inside = file.changed is not None and stated[0] <= low <= last <= stated[1]
+    if (low, last) != stated and not is_inside:
         raise SnapshotError(f"its keys range from {_shown(low)} to {_shown(last)}, but its manifest says from "
                             f"{_shown(file.min_key)} to {_shown(file.max_key)}")
 

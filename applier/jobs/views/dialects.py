@@ -67,7 +67,7 @@ class DuckDb:
             return self._files(view.files)
         return (f"{self._files(view.files, f', filename = {self._text(_FILE)}, file_row_number = true')} AS stored\n"
                 f"  ANTI JOIN {self._files(view.dead)} AS dead\n"
-                f"  ON dead.position = stored.file_row_number AND dead.file = parse_filename(stored.{_FILE})")
+                f"  ON dead.position = stored.file_row_number AND dead.file = parse_filename(stored.{_FILE}, true)")
 
     def _files(self, paths: Sequence[str], more: str = "") -> str:
         files = ",\n    ".join(self._text(_escaped(path)) for path in paths)

@@ -1,0 +1,59 @@
+"""Keeps row files and files of positions few: each version of a lake that merges on read may bring one more of both.
+
+The newest ones are put together as soon as they are a few, with those before them that are no larger than they are
+together. So a row is written again as often as the number of versions can be halved, and a table of a thousand versions
+has some ten row files. Of what is put together, dead rows go, and positions in files that nothing names any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import SnapshotError
+from applier.snapshot import location
+from applier.snapshot.checks import REPLACE, reading
+from applier.snapshot.file_entries import FileEntry, Layer
+from applier.snapshot.merged_rows import RowFiles
+from applier.snapshot.row_groups import GroupedFile
+
+FEW = 4
+MOST_BYTES = 256 << 20
+"""Files that are as large together stay as they are: they are read in memory."""
+
+
+def newest(files: Sequence[FileEntry]) -> int:
+    """How many files, the newest of these, which come last, are to be put together; 0 if they are to stay."""
+    n = n_bytes = 0
+    for file in reversed(files):
+        if (n >= FEW and file.bytes > n_bytes) or n_bytes + file.bytes > MOST_BYTES:
+            break
+        n, n_bytes = n + 1, n_bytes + file.bytes
+    return n if n >= FEW else 0
+
+
+def live_rows(base: str, layer: Layer, schema: pa.Schema) -> pa.Table:
+    """The live rows of all row files of a layer, in the order of the key. Errors: SnapshotError as RowFiles has them,
+    and where two rows have one key."""
+    row_files = RowFiles(base, layer, schema)
+    rows = row_files.within([(None, None)]).rows
+    try:
+        return rows.take(pa.array(row_files.key.order(rows)))
+    except ValueError as error:
+        raise SnapshotError(f"row files are damaged: {error}", file=base, hint=REPLACE) from error
+
+
+def all_positions(base: str, files: Sequence[FileEntry], named: Collection[str]) -> pa.Table:
+    """The positions of these files in order, as far as they are in files with these names. Errors: SnapshotError."""
+    filesystem, root = location.resolve(base)
+    found = []
+    for file in files:
+        path = f"{root}/{file.path}"
+        with reading(path):
+            grouped = GroupedFile(filesystem, path, file)
+            found += [grouped.read(number) for number in range(len(grouped.groups))]
+    rows = pa.concat_tables(found)
+    return rows.filter(pc.is_in(rows.column("file"), pa.array(sorted(named), pa.string()))).sort_by(
+        [("file", "ascending"), ("position", "ascending")])
