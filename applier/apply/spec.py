@@ -256,6 +256,11 @@ class UnitSpec:
         return self.may_merge and isinstance(self.origin, FromBase) and not self.shared_files
 
     @property
+    def bounds(self) -> tuple[KeyValue | None, KeyValue | None]:
+        """The keys at which its rows begin, and before which they end; None: no bound."""
+        return (self.search.low, self.search.high) if isinstance(self.search, IntRange | BytesRange) else (None, None)
+
+    @property
     def sources(self) -> tuple[Altered, ...]:
         """The units whose rows come to this one."""
         match self.origin:

@@ -70,12 +70,7 @@ class KeyOrder:
     def numbers(self, rows: pa.Table, bounds: Sequence[KeyValue]) -> np.ndarray:
         """How many of the ascending bounds each row's key reaches: int64[n]."""
         columns = [rows.column(name) for name in self.names]
-        if self.kind == "int":
-            return np.searchsorted(np.array(bounds, np.int64), int_key(columns[0]), side="right")
-        texts = [bound for bound in bounds if isinstance(bound, bytes)]
-        offsets = np.cumsum([0, *map(len, texts)])
-        data = np.frombuffer(b"".join(texts) + bytes(_READABLE), np.uint8)
-        return find_ranges(encode_by_rules(columns, self.rules), KeyBytes(offsets, data))
+        return reached(int_key(columns[0]) if self.kind == "int" else encode_by_rules(columns, self.rules), bounds)
 
     def order(self, rows: pa.Table) -> np.ndarray:
         """The rows' numbers in the order of their keys: int64[n]. Raises ValueError where two have one key."""
@@ -92,6 +87,16 @@ class KeyOrder:
         if is_twice:
             raise ValueError("two rows have one key")
         return order
+
+
+def reached(keys: np.ndarray | KeyBytes, bounds: Sequence[KeyValue]) -> np.ndarray:
+    """How many of the ascending bounds each key reaches: int64[n]."""
+    if not isinstance(keys, KeyBytes):
+        return np.searchsorted(np.array(bounds, np.int64), keys, side="right")
+    texts = [bound for bound in bounds if isinstance(bound, bytes)]
+    offsets = np.cumsum([0, *map(len, texts)])
+    data = np.frombuffer(b"".join(texts) + bytes(_READABLE), np.uint8)
+    return find_ranges(keys, KeyBytes(offsets, data))
 
 
 class RowFiles:

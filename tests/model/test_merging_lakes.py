@@ -54,7 +54,7 @@ def test_versions_hold_what_a_replica_holds(data, executor, sizes, route, pass_b
             assert same(rows, history.states[number][1].rows()) and is_in_order(merging, rows)
             assert applier.diff(whole, merging).same and applier.diff(merging, whole).same
         checked = applier.fsck(f"{folder}/merging")
-        assert not checked.damaged and not checked.strays
+        assert not checked.damaged and (pass_bytes or not checked.strays)  # which passes may leave
 
 
 @settings(max_examples=examples(40), suppress_health_check=list(HealthCheck))

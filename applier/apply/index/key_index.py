@@ -66,6 +66,14 @@ class IntIndex(KeyIndex):
         int_keys_kernel.seed_ints(n, address_of(keys), address_of(pointers), self.address)
         self._set(keys=n, live=n)
 
+    def add(self, keys: np.ndarray, pointers: np.ndarray) -> None:
+        """Put more of the base's rows in, about whose keys there was no change; arguments as of `seed`."""
+        n, keys = len(keys), np.ascontiguousarray(keys)
+        if self._get("keys") + n > self._known("key_room"):
+            self._move_to(max(2 * FIRST_KEYS, entries_for(self.live + n)))
+        int_keys_kernel.seed_ints(n, address_of(keys), address_of(pointers), self.address)
+        self._set(keys=self._get("keys") + n, live=self.live + n)
+
     def apply(self, batch: Changes, layouts: ImageLayouts, before_keys: int, after_keys: int,
               after_absent: int) -> Conflict | None:
         """Apply a batch. The keys are addresses of int64 arrays by row of the before- and after-images, `after_absent`
@@ -78,8 +86,12 @@ class IntIndex(KeyIndex):
             self._new_table(entries_for(keys))
 
     def _grow(self, status: int) -> None:
+        self._move_to(len(self._table) * (growth(len(self._table)) if 4 * self.live > len(self._table) else 1))
+
+    def _move_to(self, entries: int) -> None:
+        """Have a table of so many entries for the keys that are live."""
         old, hashes = self._table, self._hashes
-        self._new_table(len(old) * (growth(len(old)) if 4 * self.live > len(old) else 1))
+        self._new_table(entries)
         self._set(keys=int_keys_kernel.copy_live_ints(address_of(old), address_of(hashes), len(old), self.address))
 
     def _new_table(self, entries: int) -> None:
@@ -126,6 +138,20 @@ class ByteIndex(KeyIndex):
         self._buffer = np.concatenate([keys.data, np.empty(32 * FIRST_KEYS, np.uint8)])
         self._set(keys=n, live=n, buffer_used=len(keys.data))
         self._rehash(max(2 * FIRST_KEYS, entries_for(n)))
+
+    def add(self, keys: KeyBytes, pointers: np.ndarray) -> None:
+        """Put more of the base's rows in, about whose keys there was no change; arguments as of `seed`."""
+        n, used, bytes_used, row = len(keys), self._get("keys"), self._get("buffer_used"), self._known("next_row")
+        if used + n > len(self._slots):
+            self._slots = np.concatenate([self._slots[:used], np.empty(max(used, n) + n, self._slots.dtype)])
+        new = self._slots[used:used + n]
+        new["start"], new["length"] = bytes_used + keys.offsets[:-1], np.diff(keys.offsets)
+        new["pointer"], new["row"], new["hash"] = pointers, np.arange(row, row + n), NO_HASH
+        self._describe(next_row=row + n)
+        self._buffer = np.concatenate([self._buffer[:bytes_used], keys.data[:keys.offsets[-1]],
+                                       np.empty(32 * FIRST_KEYS, np.uint8)])
+        self._set(keys=used + n, live=self.live + n, buffer_used=bytes_used + int(keys.offsets[-1]))
+        self._rehash(max(len(self._table), entries_for(used + n)))
 
     def apply(self, batch: Changes, layouts: ImageLayouts, before: KeyBytes, after: KeyBytes) -> Conflict | None:
         """Apply a batch, given the keys of its before- and after-images by row."""

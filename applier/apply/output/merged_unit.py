@@ -7,8 +7,7 @@ them are written anew, and nothing has to be merged there.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +16,12 @@ from applier.apply.merged_changes import MergedChanges, RangeChange
 from applier.apply.output.unit_files import table_writer
 from applier.apply.spec import FromBase, UnitSpec
 from applier.columns.table_key import TableKey
-from applier.schema.definition import table_schema, without_rows
+from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.file_entries import FileEntry, KeyValue
-from applier.snapshot.merged_rows import KeyOrder, RangeReader
+from applier.snapshot.merged_rows import KeyOrder, Part, RangeReader, reached
 from applier.snapshot.writer import POSITIONS
+from keysearch.keybytes import KeyBytes
 
 MOST_MERGED = 0.2
 """The largest share that dead rows and rows of row files may have, of the rows that the files themselves have."""
@@ -29,30 +29,80 @@ _INLINE_BYTES = 32 << 10
 """Arrow data that a task hands to the driver, which puts those of many units into one file."""
 
 
-@dataclasses.dataclass(frozen=True)
 class StoredRows:
-    """Where each row of a unit's base is stored: `files[i]` (int32) is a number in `names`, those of the unit's `n_own`
-    files first, `positions[i]` (int64) the row's number in that file."""
+    """The rows of a unit's base, read when they are wanted: all, or the parts that may have some keys. `files[i]`
+    (int32) says in which file row i is stored, a number in `names`, of which the unit's `n_own` files are the first,
+    and `positions[i]` (int64) where in it. Errors: SnapshotError as merged_rows.RangeReader."""
 
-    names: tuple[str, ...]
-    n_own: int
-    files: np.ndarray
-    positions: np.ndarray
+    def __init__(self, origin: FromBase, definition: TableDefinition, low: KeyValue | None,
+                 high: KeyValue | None) -> None:
+        self._origin, self._definition, self._schema = origin, definition, table_schema(definition)
+        self._names = {file.stem: number for number, file in enumerate(origin.files)}
+        self.n_own = len(origin.files)
+        self._edges = [low, *(file.min_key for file in origin.files[1:]), high]
+        self._readers: dict[int, RangeReader] = {}
+        self._read: dict[int, set[int]] = {}
+        self._files, self._positions = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The files by their numbers."""
+        return tuple(self._names)
 
-def read_stored(origin: FromBase, spec: UnitSpec) -> tuple[pa.Table, StoredRows]:
-    """The rows of a unit's base, and where they are stored. Errors: as reader.read_unit."""
-    schema, names = table_schema(spec.definition), {file.stem: number for number, file in enumerate(origin.files)}
-    rows, files, positions = [without_rows(schema)], [np.empty(0, np.int32)], [np.empty(0, np.int64)]
-    for file in origin.files:
-        reader = RangeReader(origin.uri, file, schema)
-        numbers = np.array([names.setdefault(name, len(names)) for name in reader.names], np.int32)
-        for part in reader.all():
-            rows.append(part.rows.replace_schema_metadata(schema.metadata))
-            files.append(numbers[part.files])
-            positions.append(part.positions)
-    return for_nulls(pa.concat_tables(rows), spec.definition), StoredRows(
-        tuple(names), len(origin.files), np.concatenate(files), np.concatenate(positions))
+    @property
+    def files(self) -> np.ndarray:
+        """In which file each row is that was read."""
+        return np.concatenate(self._files)
+
+    @property
+    def positions(self) -> np.ndarray:
+        """Where in its file each row is that was read."""
+        return np.concatenate(self._positions)
+
+    def all(self) -> pa.Table:
+        """The rows that were not read yet."""
+        return self._rows(part for number in range(self.n_own) for part in self._missing(number, None))
+
+    def with_keys(self, keys: Sequence[np.ndarray | KeyBytes]) -> pa.Table:
+        """The rows that were not read yet of all parts in which one of these keys may be."""
+        return self._rows(part for number in range(self.n_own) for part in self._missing(number, keys))
+
+    def _missing(self, number: int, keys: Sequence[np.ndarray | KeyBytes] | None) -> Iterator[Part]:
+        """The parts of a file that were not read yet; with `keys` those in which one may be."""
+        low, high = self._edges[number:number + 2]
+        if keys is not None and not any((self._within(one, low, high, []) >= 0).any() for one in keys):
+            return
+        if number not in self._readers:
+            self._readers[number] = RangeReader(self._origin.uri, self._origin.files[number], self._schema)
+        reader, done = self._readers[number], self._read.setdefault(number, set())
+        if keys is None:
+            wanted = set(range(reader.n_parts))
+        else:
+            wanted = {part for one in keys for part in np.unique(self._within(one, low, high, reader.lows)).tolist()}
+        missing = sorted(wanted - done - {-1})
+        done.update(missing)
+        is_whole = len(missing) == reader.n_parts
+        numbers = np.array([self._names.setdefault(name, len(self._names)) for name in reader.names], np.int32)
+        for part in reader.all() if is_whole else reader.some(missing):
+            yield Part(part.rows, numbers[part.files], part.positions)
+
+    @staticmethod
+    def _within(keys: np.ndarray | KeyBytes, low: KeyValue | None, high: KeyValue | None,
+                lows: Sequence[KeyValue]) -> np.ndarray:
+        """In which of the ranges that begin at `low` and at each of `lows` keys are; -1 outside of all: int64[n]."""
+        bounds = [*([] if low is None else [low]), *lows, *([] if high is None else [high])]
+        places = reached(keys, bounds) - (low is not None)
+        if high is not None:
+            places[places > len(lows)] = -1
+        return places
+
+    def _rows(self, parts: Iterable[Part]) -> pa.Table:
+        rows = [without_rows(self._schema)]
+        for part in parts:
+            rows.append(part.rows.replace_schema_metadata(self._schema.metadata))
+            self._files.append(part.files)
+            self._positions.append(part.positions)
+        return for_nulls(pa.concat_tables(rows), self._definition)
 
 
 class ChangedUnit:
@@ -64,14 +114,8 @@ class ChangedUnit:
         self._order = KeyOrder(key.names, key.form, key.rules)
         self._lows: list[KeyValue] = [file.min_key for file in self._files[1:] if file.min_key is not None]
         self._dead = np.flatnonzero(~stays)
+        self._dead_files, self._dead_positions = stored.files[self._dead], stored.positions[self._dead]
         self._dead_keys = rows.select(list(key.names)).take(pa.array(self._dead))
-
-    def is_small(self, added: int) -> bool:
-        """Whether the changes may be merged, given how many rows were added."""
-        stored = sum(file.stored_rows for file in self._files)
-        merged = sum(0 if file.changed is None else file.changed.row_file_rows for file in self._files)
-        lives = sum(file.rows for file in self._files) - merged
-        return len(self._dead) + added + merged + stored - lives <= MOST_MERGED * stored
 
     def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, int]]:
         """Write the rows that were added, which come in the order of the key, if they are many. Returns the changes,
@@ -93,17 +137,25 @@ class ChangedUnit:
         return MergedChanges(inline, files, self._positions(), self._ranges(added)), writer.zero_dates
 
     def _positions(self) -> pa.Table:
-        names = pa.array(self._stored.names, pa.string()).take(pa.array(self._stored.files[self._dead]))
-        dead = pa.table([names, self._stored.positions[self._dead]], schema=POSITIONS)
+        names = pa.array(self._stored.names, pa.string()).take(pa.array(self._dead_files))
+        dead = pa.table([names, self._dead_positions], schema=POSITIONS)
         return dead.sort_by([("file", "ascending"), ("position", "ascending")])
 
     def _ranges(self, added: _Added) -> tuple[RangeChange, ...]:
         n, ranges = len(self._files), self._order.numbers(self._dead_keys, self._lows)
-        is_own = self._stored.files[self._dead] < self._stored.n_own
+        is_own = self._dead_files < self._stored.n_own
         own, others = (np.bincount(ranges[which], minlength=n).tolist() for which in (is_own, ~is_own))
         ends = [added.ends.get(number, (None, None)) for number in range(n)]
         return tuple(RangeChange(added.counts[number], low, high, own[number], others[number])
                      for number, (low, high) in enumerate(ends))
+
+
+def is_small(files: Sequence[FileEntry], changes: int) -> bool:
+    """Whether changes may be merged with these files, given how many rows die or are added at most."""
+    stored = sum(file.stored_rows for file in files)
+    merged = sum(0 if file.changed is None else file.changed.row_file_rows for file in files)
+    lives = sum(file.rows for file in files) - merged
+    return changes + merged + stored - lives <= MOST_MERGED * stored
 
 
 class _Added:

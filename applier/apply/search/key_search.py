@@ -43,6 +43,10 @@ class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
         """Put rows into the index, given pointers (int64[n]) to them."""
 
     @abstractmethod
+    def _add(self, rows: pa.Table, pointers: np.ndarray) -> None:
+        """The same, of rows whose keys are not in the index, which may have others."""
+
+    @abstractmethod
     def _in_range(self, keys: ImageKeys, rows: np.ndarray) -> np.ndarray:
         """Which after-images, by their row (int64[n]), have a key that is known and in the unit's range: bool[n]."""
 
@@ -78,6 +82,9 @@ class KeySearch(UnitSearch[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
             watched.give_after(rows.num_rows)
         self._seed(rows, np.arange(rows.num_rows) if watched is None else watched.base_pointers(rows))
 
+    def add(self, rows: pa.Table, first: int) -> None:
+        self._add(rows, np.arange(first, first + rows.num_rows))
+
     def pointers(self) -> np.ndarray:
         pointers, watched = self.index.pointers(), self.index.watched
         if watched is None:
@@ -111,6 +118,9 @@ class IntKeySearch(KeySearch[IntImageKeys]):
     def _seed(self, rows: pa.Table, pointers: np.ndarray) -> None:
         self.index.seed(self._key.of_rows(rows, self._table), pointers)
 
+    def _add(self, rows: pa.Table, pointers: np.ndarray) -> None:
+        self.index.add(self._key.of_rows(rows, self._table), pointers)
+
 
 class BytesKeySearch(KeySearch[BytesImageKeys]):
     """By a key of bytes."""
@@ -132,3 +142,6 @@ class BytesKeySearch(KeySearch[BytesImageKeys]):
 
     def _seed(self, rows: pa.Table, pointers: np.ndarray) -> None:
         self.index.seed(self._key.of_rows(rows, self._table), pointers)
+
+    def _add(self, rows: pa.Table, pointers: np.ndarray) -> None:
+        self.index.add(self._key.of_rows(rows, self._table), pointers)

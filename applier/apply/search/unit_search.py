@@ -80,6 +80,11 @@ class UnitSearch(ABC, Generic[Taken]):
     def seed(self, rows: pa.Table) -> None:
         """Put in the rows that are there before the first change."""
 
+    def add(self, rows: pa.Table, first: int) -> None:
+        """Put in more rows that were there before the first change, numbered from `first` on, whose keys no change was
+        about."""
+        raise NotImplementedError
+
     @abstractmethod
     def pointers(self) -> np.ndarray:
         """Pointers to the rows that are left, int64[n], in the order in which they are written."""

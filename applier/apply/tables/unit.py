@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from applier.apply.index.pointer_kernel import TRACED
 from applier.apply.merged_changes import MergedChanges
-from applier.apply.output.merged_unit import ChangedUnit, StoredRows, read_stored
+from applier.apply.output.merged_unit import ChangedUnit, StoredRows, is_small
 from applier.apply.output.rows import CHUNK_ROWS, RowGatherer
 from applier.apply.output.unit_files import Written, write_unit
 from applier.apply.search.unit_search import LeavesUnit, RefusedChange, Taken, UnitSearch
@@ -39,6 +39,7 @@ from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplaySto
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema, without_rows
 from applier.snapshot.writer import TableTarget
+from keysearch.keybytes import KeyBytes
 
 _ROWS = 4
 """Numbers that come before those of diffs in `UnitApplier._counts`."""
@@ -70,6 +71,8 @@ class UnitApplier(ABC, Generic[Taken]):
         self._arrivals: Arrivals | None = None
         self._conflicts: list[pa.Table] = []
         self._stored: StoredRows | None = None  # where the base's rows are, if changes may be written beside them
+        if spec.merges and isinstance(spec.origin, FromBase):
+            self._stored = StoredRows(spec.origin, spec.definition, *spec.bounds)
         self._merged: MergedChanges | None = None
         self._seconds = 0.0
         self._zero_dates = self._next_number = 0
@@ -158,7 +161,25 @@ class UnitApplier(ABC, Generic[Taken]):
             return
         search = self.open()
         with self._timed():
+            if self._stored is not None and self._reads_by_key:
+                self._add_base(self._stored.with_keys(self._keys_of(changes)))
             self._after_batch(changes, search, search.apply(changes, self._memory.layouts))
+
+    @property
+    def _reads_by_key(self) -> bool:
+        """Whether rows of the base are read when a change may be about them, and not all at first."""
+        return False
+
+    def _keys_of(self, changes: Taken) -> tuple[np.ndarray | KeyBytes, ...]:
+        """The keys that a batch's changes may be about, as files are sorted by them."""
+        raise NotImplementedError
+
+    def _add_base(self, rows: pa.Table) -> None:
+        """Have more rows of the base, about whose keys there was no change."""
+        if rows.num_rows:
+            first = self._memory.base.num_rows
+            self._memory.base = pa.concat_tables([self._memory.base, rows])
+            self.open().add(rows, first)
 
     def _after_batch(self, changes: Taken, search: UnitSearch[Taken],
                      refused: RefusedChange | LeavesUnit | None) -> None:
@@ -241,9 +262,8 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def _rows_before(self) -> pa.Table:
         if self._passed is None:
-            if self.spec.merges and isinstance(self.spec.origin, FromBase):
-                rows, self._stored = read_stored(self.spec.origin, self.spec)
-                return rows
+            if self._stored is not None:
+                return without_rows(table_schema(self.spec.definition)) if self._reads_by_key else self._stored.all()
             self._pass_rows_on()
             return rows_before(self.spec, self.sources)
         return self._passed
@@ -349,15 +369,21 @@ class UnitApplier(ABC, Generic[Taken]):
         """Write the rows that are left, or, beside those that are there already, what was changed of them."""
         key, stored, search = self.spec.key, self._stored, self._search
         if stored is None or search is None or key is None or self._numbers_rows:
+            if stored is not None and self._reads_by_key:
+                self._add_base(stored.all())
             return write_unit(place, self.spec.number, self.spec.definition, self.rows())
+        changes = search.index.inserted + 2 * search.index.updated + search.index.deleted
+        if self._reads_by_key and not is_small(self.spec.base_files, changes):
+            self._add_base(stored.all())
         self._was_changed = True
         gatherer, pointers = self._memory.gatherer(search.index), search.pointers()
         base = gatherer.base_rows(pointers)
         base[base >= self._memory.base.num_rows] = -1  # values that foreign keys gave
         stays = np.zeros(self._memory.base.num_rows, np.bool_)
         stays[base[base >= 0]] = True
-        unit, added = ChangedUnit(self.spec, key, self._memory.base, stored, stays), pointers[base < 0]
-        if unit.is_small(len(added)):
+        added = pointers[base < 0]
+        if is_small(self.spec.base_files, len(added) + int((~stays).sum())):
+            unit = ChangedUnit(self.spec, key, self._memory.base, stored, stays)
             self._merged, zero_dates = unit.write(self._gathered(gatherer, added))
             written = Written(None, (), zero_dates)
         else:

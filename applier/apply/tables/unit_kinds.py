@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Generic
 
+import numpy as np
 import pyarrow as pa
 
 from applier.apply.index.unit_index import Conflict
@@ -20,6 +21,7 @@ from applier.apply.tables.logged_table import TableReading
 from applier.apply.tables.unit import UnitApplier
 from applier.apply.tasks import UnitResult
 from applier.columns.extra_columns import ExtraColumns
+from keysearch.keybytes import KeyBytes
 
 if TYPE_CHECKING:
     from applier.apply.foreign_keys.parent_events import ParentEvents
@@ -48,6 +50,13 @@ class KeyedUnit(UnitApplier[KeyedChanges[ImageKeys]], Generic[ImageKeys]):
         self._watched: WatchedRows = WatchedRows(self._events)
         self._memory.add_derived(self._events.given)
         return self._key_search(self._watched)
+
+    @property
+    def _reads_by_key(self) -> bool:
+        return self._stored is not None and self._events is None
+
+    def _keys_of(self, changes: KeyedChanges[ImageKeys]) -> tuple[np.ndarray | KeyBytes, ...]:
+        return changes.keys.before, changes.keys.after
 
     def finish(self) -> UnitResult:
         if self._events is not None:  # foreign keys change the rows that are left
