@@ -1,6 +1,6 @@
 """The rows that are left, decoded into Arrow batches in key order, and their files."""
 
 __all__ = [
-    "altered_rows", "base_rows", "ignored_rows_kernel", "image_decoder", "image_reader", "row_steps", "rows",
-    "rows_kernel", "unit_files",
+    "altered_rows", "base_rows", "ignored_rows_kernel", "image_decoder", "image_reader", "merged_unit",
+    "row_steps", "rows", "rows_kernel", "unit_files",
 ]
