@@ -178,7 +178,7 @@ class TableWriter:
     def _is_short(self, rows: pa.Table) -> bool:
         """Whether rows are too few for a file of their own. A full file that is written again, with values a little
         longer, would leave one of its last few rows behind itself."""
-        return bool(rows.nbytes < min(ROW_GROUP_BYTES, self._place.file_bytes) // 4)
+        return bool(rows.nbytes < self._group_bytes // 4)
 
     def _keys_of_ends(self, rows: pa.Table) -> tuple[Any, Any]:
         if self._key_kind is None:
