@@ -37,7 +37,7 @@ CHANGES = "changes"
 """The folder of row files and positions in that of a table's files, in a lake that merges on read."""
 ROW_GROUP_BYTES = 64 << 20
 """Of Arrow data; no more than a file's bytes, so that small files are as small as was asked for."""
-MERGED_GROUP_BYTES = 2 << 20
+MERGED_GROUP_BYTES = 1 << 20
 """The same where files are merged when they are read: a round reads each row group that has a row which it changes."""
 _GROUP_POSITIONS = 1 << 16
 POSITIONS = pa.schema([pa.field("file", pa.string(), nullable=False), pa.field("position", pa.int64(), nullable=False)])
