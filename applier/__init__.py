@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from applier.api.diffing import Diff, diff
     from applier.api.doctoring import doctor
     from applier.api.dumping import export, import_dump
+    from applier.api.following import Batch, follow
     from applier.api.histories import History, history
     from applier.api.lakes import expire, fsck, versions
     from applier.api.logs import explain, locate
@@ -75,6 +76,7 @@ _HOMES = {
     "applier.api.diffing": ("Diff", "diff"),
     "applier.api.doctoring": ("doctor",),
     "applier.api.dumping": ("export", "import_dump"),
+    "applier.api.following": ("Batch", "follow"),
     "applier.api.histories": ("History", "history"),
     "applier.api.lakes": ("expire", "fsck", "versions"),
     "applier.api.logs": ("explain", "locate"),
@@ -112,14 +114,14 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "AnotherRun", "ApplierError", "ArchiveError", "Archived", "BinlogPosition", "Changes", "Check",
+    "AnotherRun", "ApplierError", "ArchiveError", "Archived", "Batch", "BinlogPosition", "Changes", "Check",
     "CheckedLake", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable",
     "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "Keys", "LakeVersion", "MissingFile", "Proof",
     "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten",
     "RewrittenFile", "Round", "SchemaError", "Server", "ServerAnswerError", "ServerComparison", "ServerDiffers",
     "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary", "TableAsOf", "TableDiff", "UndoRefused",
-    "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes",
-    "diff", "doctor", "expire", "explain", "export", "fsck", "history", "import_dump", "locate", "publish",
+    "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "diff",
+    "doctor", "expire", "explain", "export", "follow", "fsck", "history", "import_dump", "locate", "publish",
     "published", "query", "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
 ]
 
