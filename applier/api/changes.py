@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from applier.api.arguments import Key, KeyNames, PathLike, Paths, Place, Time, Watcher, keys_of_rows, watcher
 from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
-from applier.api.streams import Batches, Stream
+from applier.api.streams import Stream
 from applier.binlog.events.gtid import GtidSet
 from applier.io.keys import Keys
 from applier.options import ChangesOptions
 from applier.options.verbs import CHANGES
 from applier.schema.table_filter import TableFilter, one_table
 from applier.snapshot.manifest import BinlogPosition
+
+if TYPE_CHECKING:
+    from applier.jobs.changes.job import ChangeFeed
 
 
 class Changes(Stream):
@@ -25,13 +28,13 @@ class Changes(Stream):
     for complete changes, and who stops early has read no more.
     """
 
-    def __init__(self, feed: Batches, position: BinlogPosition) -> None:
+    def __init__(self, feed: ChangeFeed) -> None:
         super().__init__(feed)
-        self._position = position
+        self._position = feed.position
 
     @property
     def position(self) -> BinlogPosition:
-        """Where the part of the log ends that was read, known before it is: `after` of a later call goes on there."""
+        """Where the part of the log ends that is read: `after` of a later call goes on there."""
         return self._position
 
 
@@ -92,4 +95,4 @@ def changes(
     name = one_table(table)
     log = ChangeLog(options_of(ChangesOptions, CHANGES, locals()), watcher(progress), filter=TableFilter((name,)))
     feed = log.feed(name, None if columns is None else tuple(columns), keys_of_rows(key))
-    return Changes(feed.with_statements() if statements else feed, log.ends_at)
+    return Changes(feed.with_statements() if statements else feed)

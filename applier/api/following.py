@@ -65,7 +65,7 @@ class Batch(Mapping[str, Changes]):
         if name not in self._batch.tables:
             raise KeyError(table)
         feed = self._batch.log.feed(name)
-        return Changes(feed.with_statements() if self._statements else feed, self.position)
+        return Changes(feed.with_statements() if self._statements else feed)
 
     def __iter__(self) -> Iterator[str]:
         return (".".join(name) for name in self._batch.tables)

@@ -53,7 +53,7 @@ class _Counted:
         self.rows = 0
         self._format, self._of_keys = options.format, feed.notes[len(log.notes):]
         self._spreadsheet_safe = options.spreadsheet_safe
-        known = table, self.feed.columns, self.feed.key
+        known = table, self.feed.columns, self.feed.key, self.feed.order
         self._lines = JsonLines(*known) if options.format == "json" else DebeziumLines(
             *known, log.flavour, f"applier {__version__}", self.feed.uris)
 

@@ -25,6 +25,7 @@ from applier.io.resolver import read_text
 from applier.jobs.changes.base_from_log import base_from_log
 from applier.jobs.changes.checkpoint import checkpoint, up_to
 from applier.jobs.changes.columns import feed_columns
+from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.first_images import first_images
 from applier.jobs.changes.groups import FileGroups, WantedGroups
@@ -60,13 +61,16 @@ WHOLE = 1 << 62
 
 @dataclass(frozen=True)
 class ChangeFeed:
-    """The changes of a table; `notes` are lines for people."""
+    """The changes of a table; `notes` are lines for people, `order` is that of the log's commits, `position`
+    where the log ends."""
 
     notes: tuple[str, ...]
     _stored: StoredAs
     _log: FeedLog
     _source: SingleImages | WholeRows
     _statements: RowStatements
+    order: CommitOrder
+    position: BinlogPosition
     _has_statements: bool = False
 
     @property
@@ -100,9 +104,9 @@ class ChangeFeed:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
         outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
         batches = self._stored.part(self._source).batches()
-        if not self._has_statements:
-            return batches
-        return (more for batch in batches for more in self._statements.added(batch, self.schema))
+        if self._has_statements:
+            batches = (more for batch in batches for more in self._statements.added(batch, self.schema))
+        return self.order.batches(batches)
 
     def with_statements(self) -> ChangeFeed:
         """The same changes, with a last column `_statement`: what the log has behind each, null where it has nothing.
@@ -309,7 +313,7 @@ class ChangeLog:
 
     def _feed(self, table: TableName, log: FeedLog, source: SingleImages | WholeRows) -> ChangeFeed:
         return ChangeFeed(self.notes_on(table, log), self.stored_as(table, log, log.schema), log, source,
-                          self.row_statements)
+                          self.row_statements, CommitOrder.of(self._span), self.ends_at)
 
     def notes_on(self, table: TableName, log: FeedLog) -> tuple[str, ...]:
         """The log's notes, and what keys do not choose of a table."""
