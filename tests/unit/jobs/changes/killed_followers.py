@@ -2,8 +2,8 @@
 state, while the archive grows in steps that end anywhere and files are purged: each change is in what was written once,
 in the order of commits.
 
-As `python -m tests.unit.jobs.changes.killed_followers COUNT`: at so many random calls, on logs of MySQL and MariaDB with
-XA transactions, DDL and rotations. Prints how often.
+As `python -m tests.unit.jobs.changes.killed_followers COUNT`: at so many random calls, on logs of MySQL and MariaDB
+with XA transactions, DDL and rotations. Prints how often.
 """
 
 import contextlib

@@ -215,7 +215,8 @@ def test_a_server_is_copied_and_followed(tmp_path, monkeypatch):
         (tmp_path / "source" / file.name).write_bytes(file.read_bytes())
     with BinlogServer(tmp_path / "source") as server:
         found = []
-        for batch in applier.follow(tmp_path / "copy", "mf.t", source=server.url, state=tmp_path / "state", every=0.05, ending=ending):
+        for batch in applier.follow(tmp_path / "copy", "mf.t", source=server.url, state=tmp_path / "state", every=0.05,
+                                    ending=ending):
             found += identities(batch["mf.t"])
             batch.acknowledge()
             if len(found) == len(wanted):
@@ -247,7 +248,8 @@ def test_on_the_command_line(tmp_path, capfdbinary):
 
 
 @pytest.mark.parametrize(("options", "error"), [
-    ({"every": 0.0}, "not a valid interval"), ({"source": "mysql://u@h:1", "binlogs": ["a", "b"]}, "into one directory"),
+    ({"every": 0.0}, "not a valid interval"),
+    ({"source": "mysql://u@h:1", "binlogs": ["a", "b"]}, "into one directory"),
     ({"defaults_file": "x"}, "defaults_file is of a server"), ({"state": "s3://b/state"}, "a file of this machine")])
 def test_what_cannot_be_followed(tmp_path, options, error):
     with pytest.raises(applier.UsageError, match=error):
@@ -255,7 +257,8 @@ def test_what_cannot_be_followed(tmp_path, options, error):
 
 
 @pytest.mark.parametrize(("options", "error"), [
-    (["--state", "x"], "--state is for --follow"), (["--follow", "--complete"], "--complete changes cannot be followed"),
+    (["--state", "x"], "--state is for --follow"),
+    (["--follow", "--complete"], "--complete changes cannot be followed"),
     (["--follow", "--stop-position", "b.000001:4"], "no place to stop"),
     (["--follow", "--start-position", "b.000001:4"], "give --after"),
     (["--follow", "--format", "csv"], "batches cannot be one csv file"),
