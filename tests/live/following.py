@@ -1,10 +1,10 @@
 """A follower of a running server that is killed at random times: `python -m tests.live.following URL [KILLS]`.
 
 The server is written to by several sessions: transactions, XA transactions that stay prepared for a while, ADD and
-DROP COLUMN, TRUNCATE, new binlogs. `applier changes --follow --source` copies its log and writes batches; it is killed and
-started again, and files that it no longer needs are removed. What it wrote is then applied line by line, in the order of
-the batches: each row has to be as its change says, and in the end the rows have to be the server's. So each change came
-once, and in the order of commits.
+DROP COLUMN, TRUNCATE, new binlogs. `applier changes --follow --source` copies its log and writes batches; it is killed
+and started again, and files that it no longer needs are removed. What it wrote is then applied line by line, in the
+order of the batches: each row has to be as its change says, and in the end the rows have to be the server's. So each
+change came once, and in the order of commits.
 
 A run makes and drops a database of its own.
 """
