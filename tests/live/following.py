@@ -120,13 +120,13 @@ class Follower:
                          ",".join(f"{DATABASE}.{table}" for table in TABLES), "--output", f"{folder}/sink"]
 
     def run(self, seconds: float) -> None:
-        """A run that is killed after a while."""
-        with subprocess.Popen(self._command, stdout=subprocess.DEVNULL) as run:
-            try:
-                code = run.wait(seconds)
-                raise AssertionError(f"the follower ended with exit code {code}")
-            except subprocess.TimeoutExpired:
-                os.kill(run.pid, signal.SIGKILL)
+        """A run that is killed a while after it wrote its first batch."""
+        with subprocess.Popen(self._command, stdout=subprocess.PIPE) as run:
+            assert run.stdout is not None
+            if not run.stdout.readline():
+                raise AssertionError(f"the follower ended with exit code {run.wait()}")
+            time.sleep(seconds)
+            os.kill(run.pid, signal.SIGKILL)
 
     def finish(self) -> None:
         """A run to the end of the log."""
@@ -192,7 +192,7 @@ def main(url: str, kills: int) -> None:
         purged, began = 0, time.monotonic()
         try:
             for _ in range(kills):
-                follower.run(2.0 + chance.random() * 4)
+                follower.run(chance.random() ** 2)
                 purged += follower.purge()
         finally:
             stopped.set()
