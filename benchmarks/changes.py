@@ -56,9 +56,9 @@ def _following(files: tuple[str, ...]) -> Table:
     """What following costs, beside python-mysql-replication, whose rows are Python's."""
     table = Table(
         "Following changes",
-        "applier.follow of one table, full images, from an empty state, acknowledging each batch: million images a second "
-        "of one core's CPU time, as Arrow and as Python's dicts; and python-mysql-replication over a server's packets, "
-        "which makes dicts.",
+        "applier.follow of one table, full images, from an empty state, acknowledging each batch: million images a "
+        "second of one core's CPU time, as Arrow and as Python's dicts; and python-mysql-replication over a server's "
+        "packets, which makes dicts.",
         ["reader", "M images a CPU second", "÷ python-mysql-replication"],
     )
     try:
