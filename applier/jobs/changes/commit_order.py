@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.jobs.changes.log import commits_of
-from applier.plan.log import LogSpan
+from applier.plan.span import LogSpan
 
 
 @dataclass(frozen=True)

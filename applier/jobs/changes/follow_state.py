@@ -48,8 +48,8 @@ class FollowState:
     def __init__(self, path: str | None) -> None:
         if path is not None and is_uri(path):
             raise UsageError("the state must be a file of this machine", file=path)
-        self.acknowledged, self.offered, self.log = 0, list[tuple[str, int]](), None
-        self.log: Snapshot | None
+        self.acknowledged, self.offered = 0, list[tuple[str, int]]()
+        self.log: Snapshot | None = None
         self._path, self._lock, self._log_json = path, -1, b"null"
 
     def __enter__(self) -> FollowState:
