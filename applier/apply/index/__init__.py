@@ -3,5 +3,5 @@
 __all__ = [
     "awaited_values", "byte_keys_kernel", "column_pointers", "diff_kernel", "diff_nodes", "image_witness", "key_index",
     "multiset", "pointer_kernel", "row_parts", "row_store", "status", "store_kernel", "store_layout", "store_slots",
-    "unit_index", "watched_kernel", "watched_rows",
+    "unit_index", "watched_kernel",
 ]
