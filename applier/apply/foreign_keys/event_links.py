@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.foreign_keys import watched_kernel as k
 from applier.apply.foreign_keys.parent_changes import ParentChanges, changed
 from applier.apply.foreign_keys.parent_events_kernel import ENTRY, FREE, KNOWN, find_values, index_values
-from applier.apply.index import watched_kernel as k
 from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.spec import ParentLink
 from applier.schema.definition import table_schema

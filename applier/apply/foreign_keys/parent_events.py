@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.foreign_keys import watched_kernel as k
 from applier.apply.foreign_keys.event_links import EventLink
 from applier.apply.foreign_keys.parent_changes import FILE_SHIFT, ParentChanges
 from applier.apply.foreign_keys.parent_events_kernel import count_passed
+from applier.apply.foreign_keys.watched_index_kernel import apply_watched_bytes, apply_watched_ints
 from applier.apply.index import pointer_kernel
-from applier.apply.index import watched_kernel as k
 from applier.apply.index.row_parts import EncodedRowPart
 from applier.apply.search.change_keys import times_of
 from applier.apply.search.key_search import KeySearch
@@ -148,6 +150,8 @@ def _turns(parts: list[ParentChanges]) -> list[np.ndarray]:
 class WatchedSearch(KeySearch):
     """The access method by one key where some rows are watched: they wait for `events`, which are those of the table,
     in a task that may have several of its units."""
+
+    kernels = MappingProxyType({"int": apply_watched_ints, "bytes": apply_watched_bytes})
 
     def __init__(self, spec: UnitSpec, rows: KeyRange, events: ParentEvents):
         super().__init__(spec, rows)

@@ -24,6 +24,7 @@ from applier.binlog.rows.changes import Changes, ImageLayouts
 from applier.columns.table_key import Encoded
 from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
+from keysearch.numba_private import Kernel
 
 FIRST_KEYS = 1 << 8
 
@@ -81,8 +82,9 @@ def entries_for(keys: int) -> int:
 class IntIndex(KeyIndex[np.ndarray]):
     """An index of int64 keys from `low` to before `high` (None: no bound)."""
 
-    def __init__(self, columns: int, low: int | None = None, high: int | None = None, *, idempotent: bool = False):
-        super().__init__(columns, int_keys_kernel.INDEX, apply_ints, idempotent=idempotent)
+    def __init__(self, columns: int, low: int | None = None, high: int | None = None, *, idempotent: bool = False,
+                 kernel: Kernel = apply_ints):
+        super().__init__(columns, int_keys_kernel.INDEX, kernel, idempotent=idempotent)
         limits = np.iinfo(np.int64)
         self._describe(low=limits.min if low is None else low, last=limits.max if high is None else high - 1)
         self._new_table(2 * FIRST_KEYS)
@@ -132,8 +134,8 @@ class ByteIndex(KeyIndex[KeyBytes]):
     """An index of keys as byte strings from `low` to before `high` (None: no bound)."""
 
     def __init__(self, columns: int, low: bytes | None = None, high: bytes | None = None, *,
-                 idempotent: bool = False):
-        super().__init__(columns, byte_keys_kernel.INDEX, apply_bytes, idempotent=idempotent)
+                 idempotent: bool = False, kernel: Kernel = apply_bytes):
+        super().__init__(columns, byte_keys_kernel.INDEX, kernel, idempotent=idempotent)
         self._low, self._high = low, high
         self._bounds = {name: np.frombuffer(bound, np.uint8)
                         for name, bound in (("low", low), ("high", high)) if bound}

@@ -139,8 +139,8 @@ class UnitIndex(ABC, Generic[Batch]):
         return steps
 
     def watch(self, address: int) -> None:
-        """Have foreign keys change rows of the next batch: the address of what they know (watched_kernel.WATCH), or 0.
-        """
+        """Have foreign keys change rows of the next batch: the address of foreign_keys.watched_kernel.WATCH, 0 if no
+        row is watched."""
         self._set(watch=address)
 
     def give_back(self, pointers: np.ndarray) -> None:

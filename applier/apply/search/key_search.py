@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from applier.apply.index.key_index import ByteIndex, IntIndex, KeyIndex
+from applier.apply.index.key_index_kernel import apply_bytes, apply_ints
 from applier.apply.index.pointer_kernel import ROW_GONE
 from applier.apply.index.unit_index import Conflict
 from applier.apply.search.keyed_changes import KeyedChanges
@@ -17,6 +18,7 @@ from applier.apply.search.unit_search import IndexSearch
 from applier.apply.spec import KeyRange, UnitSpec
 from applier.binlog.rows.changes import UPDATE, ImageLayouts
 from applier.columns.generated_columns import computed_of_images
+from keysearch.numba_private import Kernel
 
 _INDEXES: dict[str, Callable[..., KeyIndex[Any]]] = {"int": IntIndex, "bytes": ByteIndex}
 """By the form of the key."""
@@ -27,10 +29,13 @@ class KeySearch(IndexSearch[KeyedChanges[Any]]):
 
     index: KeyIndex[Any]
 
+    kernels: Mapping[str, Kernel] = {"int": apply_ints, "bytes": apply_bytes}
+    """By the form of the key: what applies changes."""
+
     def __init__(self, spec: UnitSpec, rows: KeyRange):
-        self._key, self._table = rows.key, spec.definition.full_name
-        self.index = _INDEXES[rows.key.form](len(spec.definition.columns), rows.low, rows.high,
-                                             idempotent=spec.idempotent)
+        self._key, self._table, form = rows.key, spec.definition.full_name, rows.key.form
+        self.index = _INDEXES[form](len(spec.definition.columns), rows.low, rows.high, idempotent=spec.idempotent,
+                                    kernel=self.kernels[form])
         self.index.column_pointers.made_of = computed_of_images(spec.definition)
         self._matched_but_suppressed = 0
 
