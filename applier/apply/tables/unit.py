@@ -7,7 +7,7 @@ where the row is not there. Which transaction that is, the driver looks up by th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import Any, Protocol, cast
@@ -21,11 +21,10 @@ from applier.apply.output.rows import CHUNK_ROWS
 from applier.apply.search.access_methods import unit_search
 from applier.apply.search.store_search import StoreSearch
 from applier.apply.search.unit_search import TakenBatch, UnitSearch
-from applier.apply.spec import Altered, Exchanged, ExchangeGroup, FromBase, UnitSpec, in_order_of_rows
+from applier.apply.spec import ExchangeGroup, UnitSpec
 from applier.apply.tables.logged_table import TableReading
-from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.traced_rows import TracedRows
-from applier.apply.tables.unit_memory import UnitMemory
+from applier.apply.tables.unit_link import UnitLink
 from applier.apply.tables.unit_witness import UnitWitness
 from applier.apply.tasks import PlanAgain, Refused
 from applier.apply.witnessed import OFF, Witnessed, together
@@ -33,9 +32,8 @@ from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, Changes
 from applier.binlog.rows.layout import ColumnPlan
 from applier.binlog.rows.partial_updates import PartialUpdates
-from applier.columns.alter.scan_order import Arrivals
 from applier.columns.extra_columns import ExtraColumns
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema, without_rows
 
@@ -57,12 +55,11 @@ class RowEvents(Protocol):
         """Return the access method of a unit whose rows events change."""
 
 
-class UnitApplier:
+class UnitApplier(UnitLink):
     """Applies changes to a unit. Calls come in commit order: `bind_table_map`, `take` any number of times, and then
     `unit_outcome.finish`. While no change has come it has no `search` and no rows in memory, and passes those that are
     there on.
 
-    `sources` are the units that `spec.sources` names, whose rows come to this one: all their changes come before.
     `events`: what foreign keys do to its rows by value; they look at each batch before it is taken.
 
     JSON diffs are applied last, so that a diff that does not fit is found only then (`failed_diff`), and it may come
@@ -70,45 +67,21 @@ class UnitApplier:
     """
 
     def __init__(self, spec: UnitSpec, sources: Sequence[UnitApplier] = (), events: RowEvents | None = None):
-        self.spec, self.sources, self._events = spec, tuple(sources), events
-        self.search: UnitSearch[Any] | None = None
-        self.stop: Refused | PlanAgain | None = None
+        super().__init__(spec, sources)
+        self._events = events
         self.failed_diff: ApplierError | None = None
         self.conflicts: list[pa.Table] = []
         self.seconds = 0.0
-        self.zero_dates = self.next_number = self.by_foreign_keys = 0
+        self.zero_dates = 0
         self.has_testified = False
-        self._files: list[MappedFile] = []
         self._is_traced = self._keeps_rows = False
         self._left: np.ndarray | None = None  # pointers, where rows are kept
         self._kept: pa.Table | None = None
-        self._passed: pa.Table | None = None  # the rows before the first change, where they were asked for
-        self._has_rows = False  # those of the versions before, none of which was stopped, are here or were passed on
-        self._was_changed: bool | None = None  # once the rows were given away
-        self._arrivals: Arrivals | None = None
         self._partial_updates: PartialUpdates | None = None
-
-    @cached_property
-    def _memory(self) -> UnitMemory:
-        return UnitMemory(self.spec.definition, self._files)
 
     @cached_property
     def _witness(self) -> UnitWitness | None:
         return UnitWitness(self.spec.definition, self._files) if self.spec.witness != OFF else None
-
-    def links(self, ends: Callable[[UnitApplier], bool] = lambda _: False) -> list[UnitApplier]:
-        """Return the units of the versions whose rows come down to this one, which is the last, each after those before
-        it. Where one `ends` it, it is there, and those before it are not."""
-        return in_order_of_rows(self, lambda link: link.sources, ends)
-
-    # ---- what stops it
-
-    @property
-    def is_stopped(self) -> bool:
-        """True if a change of this or an earlier version was refused; no later one is applied."""
-        if self.stop is None and not self._has_rows:
-            return any(link.stop is not None for link in self.links(lambda link: link._has_rows))
-        return self.stop is not None
 
     def _stopped_by(self, batch: Changes, conflict: Conflict) -> Refused | PlanAgain:
         table = self.spec.definition.full_name
@@ -119,16 +92,6 @@ class UnitApplier:
         place, row = int(batch.places[conflict.change]), int(batch.rows[conflict.change])
         return Refused(errors=(ReplayStopped(what, file=batch.file.uri, position=place, row=row, errno=errno,
                                              table=table, key=conflict.key),))
-
-    @contextmanager
-    def refusing(self) -> Iterator[None]:
-        """Stop at a statement, within it, as at a change that cannot be applied: others may have to stop before."""
-        try:
-            yield
-        except (SchemaError, ReplayStopped) as error:
-            if error.file is None or error.position is None:  # not something of the log
-                raise
-            self.stop = Refused(errors=(error,))
 
     @contextmanager
     def timed(self) -> Iterator[None]:
@@ -274,53 +237,9 @@ class UnitApplier:
             self._left = np.arange(self.rows_at_first.num_rows) if self.search is None else self.search.pointers()
         return self._left
 
-    @property
-    def rows_at_first(self) -> pa.Table:
-        """The rows that were there before the first change."""
-        if self.search is not None:
-            return self._memory.base
-        with self.refusing():
-            self._passed = self._rows_before()
-            return self._passed
-        return self._memory.base  # a statement was refused: there are stops
-
-    def _rows_before(self) -> pa.Table:
-        if self._passed is None:
-            self._pass_rows_on()
-            return rows_before(self.spec, self.sources)
-        return self._passed
-
-    def _pass_rows_on(self) -> None:
-        """Have versions without changes take the rows of those before them, from the first one on: each asks only the
-        one before it, however many there are."""
-        for link in self.links(lambda link: link.search is not None or link._passed is not None):
-            if link is not self and link.search is None and link._passed is None and link._was_changed is None:
-                link._passed = rows_before(link.spec, link.sources)
-
     # ---- the rows that are left
 
-    @property
-    def arrivals(self) -> Arrivals:
-        """What is known of how the rows came; to be asked before they are taken."""
-        for link in self.links(lambda link: link._arrivals is not None):
-            if link._arrivals is None:
-                link._arrivals = link._own_arrivals()
-        assert self._arrivals is not None, "it is the last of its links"
-        return self._arrivals
-
-    def _own_arrivals(self) -> Arrivals:
-        """What is known of how the rows came, where that is known of the versions before."""
-        before = [source._arrivals for source in self.sources if source._arrivals is not None]
-        index = None if self.search is None else self.search.index
-        touched = isinstance(self.spec.origin, FromBase | Exchanged) or self.by_foreign_keys or (
-            index is not None and (index.updated or index.deleted))
-        divided = self.spec.sources and self.spec.sources[0].conversion.old.partitioning is not None
-        return Arrivals(in_order=not divided and all(rows.in_order for rows in before),
-                        only_inserted=not touched and all(rows.only_inserted for rows in before))
-
     def rows(self) -> Iterator[pa.Table]:
-        """The rows that are left, in the order in which they are written, some thousand at a time; they are lost but
-        for a group, in which several units take them."""
         if not isinstance(self.spec.needs, ExchangeGroup):
             yield from self._rows_once()
             return
@@ -371,32 +290,6 @@ class UnitApplier:
         self.compare_images()
         if self.search is not None and self.search.index.diffs.n:
             self.failed_diff = self._memory.gatherer(self.search.index).failed_diff()
-
-    @property
-    def is_changed(self) -> bool:
-        """True if the rows are not those of the base. A row that moves in from another unit is counted there."""
-        link: UnitApplier = self
-        while (known := link._changed_here) is None:
-            link = link.sources[0]
-        return known
-
-    @property
-    def _changed_here(self) -> bool | None:
-        """The same; None if it depends on the version before."""
-        if self._was_changed is not None:
-            return self._was_changed
-        if self.search is not None:
-            index = self.search.index
-            changes = self.by_foreign_keys or index.inserted or index.updated or index.deleted
-            if changes or index.live != self._memory.base.num_rows:
-                return True
-        match self.spec.origin:
-            case Exchanged():
-                return True
-            case Altered() as altered:
-                return None if altered.keeps_rows else True
-            case _:
-                return bool(self.spec.shared_files)  # which other units may change
 
 
 def _chunks(rows: pa.Table) -> Iterator[pa.Table]:
