@@ -42,6 +42,7 @@ class StoredRows:
         self._edges = [low, *(file.min_key for file in origin.files[1:]), high]
         self._readers: dict[int, RangeReader] = {}
         self._read: dict[int, set[int]] = {}
+        self._is_complete = False
         self._files, self._positions = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
 
     @property
@@ -59,8 +60,14 @@ class StoredRows:
         """Where in its file each row is that was read."""
         return np.concatenate(self._positions)
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows were read."""
+        return self._is_complete
+
     def all(self) -> pa.Table:
         """The rows that were not read yet."""
+        self._is_complete = True
         return self._rows(part for number in range(self.n_own) for part in self._missing(number, None))
 
     def with_keys(self, keys: Sequence[np.ndarray | KeyBytes]) -> pa.Table:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from applier.apply.merged_changes import RangeChange
 from applier.apply.output.unit_files import table_writer
-from applier.apply.spec import BytesRange, IntRange, UnitSpec
+from applier.apply.spec import UnitSpec
 from applier.apply.tasks import UnitResult
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location
@@ -147,8 +147,7 @@ class MergedTable:
         layer: Layer | None = None if self._before is None else self._before.layer
         if layer is None or not layer.row_files or self._base is None:
             return POSITIONS.empty_table()
-        low, high = (unit.search.low, unit.search.high) if isinstance(unit.search, IntRange | BytesRange) else \
-            (None, None)
+        low, high = unit.bounds
         row_files = RowFiles(self._base.root, layer, table_schema(self._table))
         found = row_files.within([(low, high)], layer.key)
         bounds = [bound for bound in (low, high) if bound is not None]

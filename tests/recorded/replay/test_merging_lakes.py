@@ -1,5 +1,4 @@
-"""Recorded logs replayed in rounds into a lake that merges on read: each version is what a lake of whole files has there,
-and in the end what the server had."""
+"""Recorded logs replayed in rounds into a lake that merges on read: each version is what a lake of whole files has."""
 
 import pytest
 
@@ -10,7 +9,8 @@ from tests.support.real_server import Case
 
 CASES = ["ddl-mysql", "ddl-mariadb", "ddl-mysql-partitions", "fk-cascade-mysql", "fk-cascade-mariadb-minimal",
          "json-partial-minimal", "json-partial-noblob", "key-moves-minimal", "mariadb-system-versioned",
-         "mariadb-generated-updates", "transactions-mariadb", "transactions-mysql", "zero-dates-mysql", "base-dump-mysql"]
+         "mariadb-generated-updates", "transactions-mariadb", "transactions-mysql", "zero-dates-mysql",
+         "base-dump-mysql"]
 ROUNDS = 5
 
 

@@ -157,6 +157,21 @@ def test_a_range_written_anew_has_no_old_rows(log, tmp_path):
     assert rows_of(version).equals(rows_of(applier.replay(log[0], tmp_path / "plain").snapshot))
 
 
+@pytest.mark.parametrize("share", [0.2, 0.0001])
+def test_a_row_that_moves_into_a_unit(share, tmp_path):
+    """AP-SNAP: the only change of a unit is a row that an update moves there from another one: all its rows stay."""
+    log = new_log(tmp_path)
+    ends = [commit(log, insert([row for row in ROWS if row[0] % 2]))[1],
+            commit(log, update([(501, 501, TEXT)], [(18_000, 1, "moved")]))[1]]
+    log.close()
+    with merging(share=share):
+        for end in ends:
+            version = applier.replay(tmp_path / "binlog.000001", lake=tmp_path / "lake", merge_on_read=True,
+                                     stop=("binlog.000001", end), target_file_size=SMALL).snapshot
+    assert len(entry_of(version).files) > 2 and not version.verify().damaged
+    assert rows_of(version).equals(rows_of(applier.replay(tmp_path / "binlog.000001", tmp_path / "plain").snapshot))
+
+
 @pytest.mark.parametrize("ddl", ["RENAME TABLE item TO kept", "ALTER TABLE item ADD COLUMN more INT DEFAULT 7",
                                  "ALTER TABLE item ADD INDEX (n)", "ALTER TABLE item DROP PRIMARY KEY",
                                  "ALTER TABLE item MODIFY id BIGINT NOT NULL", "TRUNCATE TABLE item",
