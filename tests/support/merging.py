@@ -19,7 +19,7 @@ def merging(share=100.0, inline_bytes=1 << 15, group_bytes=300):
         yield
 
 
-mergings = st.builds(merging, st.sampled_from([0.2, 1.0, 100.0, 100.0]), st.sampled_from([1, 1 << 15]),
+mergings = st.builds(merging, st.sampled_from([0.01, 0.2, 1.0, 100.0, 100.0]), st.sampled_from([1, 1 << 15]),
                      st.sampled_from([1, 300, 2 << 20]))
 
 
