@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from decimal import Decimal
 from functools import reduce
 
 import pyarrow as pa
@@ -165,7 +164,7 @@ def _common_type(arguments: Arguments, session: Session) -> ColumnType:
         raise NotComputable("a value of one type or another")
     if kinds & BINARY:
         return BYTES
-    if any(value.is_text for value in typed):
+    if any(value.is_text or value.type.base in MEMBERS for value in typed):
         return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     arrays = [as_number(value, session) for value in typed]
     if any(pa.types.is_floating(array.type) for array in arrays):
@@ -269,28 +268,29 @@ def _days_of_texts(arguments: Arguments, session: Session) -> Arguments:
 
 
 def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is."""
+    """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is. Among strings, a
+    number is a string in MySQL and makes all of them numbers in MariaDB. Of equal texts MySQL's GREATEST takes the last
+    one."""
     if any(value.is_null for value in arguments):
         return Value(pa.nulls(1), NULL, constant=True)
     arguments = _days_of_texts(arguments, session)
     kinds = {value.type.base for value in arguments}
-    if kinds <= {*BINARY} and all(value.digits is False for value in arguments):
-        chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
-        return Value(chosen(*together(list(arguments), n), skip_nulls=False), BYTES,
-                     all(value.constant for value in arguments))
-    if not all(value.is_text for value in arguments) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
+    are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
+    if any(are_strings) and not all(are_strings) and session.flavour == "mariadb" and not kinds & {*TEMPORAL}:
+        arguments = [Value(as_double(as_number(value, session)), DOUBLE, value.constant) for value in arguments]
+        are_strings = [False]
+    if not any(are_strings) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
         return EXTREMES[call.name](arguments, call, session, n)
-    (made, *others), _ = _one_of(arguments, session)
+    (made, *others), type_ = _one_of(arguments, session)
+    if type_ is BYTES:
+        chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
+        return Value(chosen(*together([made, *others], n), skip_nulls=False), BYTES,
+                     all(value.constant for value in arguments))
+    sign = "<" if call.name == "LEAST" else ">=" if session.flavour == "mysql" else ">"
     for other in others:
-        sign = ">" if call.name == "GREATEST" else "<"
-        is_first = FUNCTIONS[sign]([other, made], Call(sign), session, n)
-        is_first = replace(is_first, values=as_truth(is_first, session))
-        same = FUNCTIONS["="]([other, made], Call("="), session, n)
-        first, second, chosen, equal = together([other, made, is_first, same], n)
-        if pc.any(pc.and_(pc.equal(equal, Decimal(1)), pc.not_equal(first, second))).as_py():
-            raise NotComputable(f"{call.name} of equal texts")
-        made = replace(made, values=pc.if_else(chosen, first, second),
-                       constant=made.constant and other.constant)
+        is_next = FUNCTIONS[sign]([other, made], Call(sign), session, n)
+        first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
+        made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
     return made
 
 

@@ -60,6 +60,8 @@ _WORDS = re.compile(r"[ -~]*")
 _OF_TWO_CASES = "[\\x{17f}\\x{212a}]"
 """Letters beyond ASCII that are one of ASCII in another case."""
 _ENDS_OF_LINES = "[\\x0a-\\x0d\\x{85}\\x{2028}\\x{2029}]"
+_NUMBERS = re.compile("[0-9.-]*")
+"""What all collations order as bytes are."""
 _BELOW_SPACE = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
 """Characters that may come before a space, which text is compared as if it had at its end."""
 
@@ -89,7 +91,12 @@ def _texts(arguments: Arguments, session: Session) -> Arguments:
 def in_order(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
     """Two texts in a form whose bytes compare as they do."""
     arrays = together(_texts(arguments, session), n)
-    collation = collation_between(arguments, session)
+    try:
+        collation = collation_between(arguments, session)
+    except NotComputable:
+        if not all(_are(array, _NUMBERS) for array in arrays):
+            raise
+        return arrays
     charset, _, kind = collation.partition("_")
     if not is_exact(collation) or not is_ordered(collation) or (charset not in (*UTF8, *WIDE, "latin1", "ascii")) or (
             kind.endswith("bin") and charset not in UTF8 and not all(map(is_ascii, arrays))):
