@@ -41,8 +41,7 @@ def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: boo
     """An expression's tokens, each literal in the character set of the session: if one of them is not ASCII, with an
     introducer where that is not a form of UTF-8, or where `names_utf8` and the literal is not ASCII."""
     made: list[Token] = []
-    names = charsets.connection not in UTF8 and any(token.kind == "bytes" or (
-        token.kind == "string" and not token.text.isascii()) for token in tokens)
+    names = charsets.connection not in UTF8
     for token in _literals(tokens):
         if token.kind != "string" or _introduced_by(made[-1] if made else None):
             made.append(token)
@@ -51,7 +50,7 @@ def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: boo
         data = text.data if isinstance(text, CodedText) else text.encode("utf-8", "surrogateescape")
         charset = "utf8mb4" if charsets.connection in UTF8 else charsets.connection
         if (data.isascii() and charset not in NOT_ASCII) or (charset == "utf8mb4" and not names_utf8):
-            if names and charset != "binary" and not (made and made[-1].keyword in _BEFORE_OTHERS):
+            if names and not (made and made[-1].keyword in _BEFORE_OTHERS):
                 made.append(Token("word", f"_{charset}", token.start, token.start))
             made.append(token._replace(text=str(text)))
         else:

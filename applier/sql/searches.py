@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.charsets import to_utf8
 from applier.mysql.client_charsets import UTF8
+from applier.mysql.collations import DEFAULT_COLLATIONS, default_collation
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, in_charset
@@ -73,6 +74,8 @@ def collation_between(arguments: Arguments, session: Session) -> str:
     charsets = {value.type.charset for value in arguments if value.is_text}
     if not own and not unknown and session.collation is not None and charsets <= {session.literals}:
         return collation_of_key(session.collation, session.flavour)
+    if not own and not unknown and session.flavour == "mysql" and len(charsets) == 1:
+        return collation_of_key(default_collation(charsets.pop() or "utf8mb4", DEFAULT_COLLATIONS["mysql"]), "mysql")
     if len(own) != 1 or SEVERAL in own or (unknown and session.flavour == "mariadb"):
         raise NotComputable("text in more than one collation, or in that of the connection")
     [collation] = own
