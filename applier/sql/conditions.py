@@ -83,6 +83,9 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
     if any(days):
         if not all(days):
             instant = arguments[days.index(True)]
+            if instant.type.base == "time" and not instant.is_column and session.flavour == "mysql" and any(texts):
+                return _comparable_texts([Value(as_text(value, session), TEXT, value.constant) for value in arguments],
+                                         name, session, n)
             if not arguments[days.index(False)].is_text or not arguments[days.index(False)].constant:
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)

@@ -149,7 +149,11 @@ class ColumnChanges:
                 and versioning.hides(column.name)}
 
     def _is_generated_key(self, column: Column, source: int | None) -> bool:
-        """Whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary Keys")."""
+        """Whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary Keys"), which
+        only InnoDB knows."""
+        engines = [self.definition.engine, *(options.engine for options in of_kind(self.actions, SetOptions))]
+        if any((engine or "InnoDB").lower() != "innodb" for engine in engines):
+            return False
         return source == 0 and column.name == "my_row_id" and column.invisible and column.auto_increment
 
     def _kept(self, column: Column, new_name: str | None) -> Column:
