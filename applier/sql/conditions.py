@@ -83,7 +83,10 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
     if any(days):
         if not all(days):
             instant = arguments[days.index(True)]
-            if instant.type.base == "time" and not instant.is_column and session.flavour == "mysql" and any(texts):
+            if instant.type.base == "time" and not instant.is_column and session.flavour == "mysql" and any(
+                    value.is_text and value.constant for value in arguments):
+                if not _WHOLE_OR_NO_TIME.fullmatch(str(arguments[days.index(False)].values[0].as_py())):
+                    raise NotComputable("a time compared with a part of one, which CASE and = read in other ways")
                 return _comparable_texts([Value(as_text(value, session), TEXT, value.constant) for value in arguments],
                                          name, session, n)
             if not arguments[days.index(False)].is_text or not arguments[days.index(False)].constant:
@@ -112,6 +115,9 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         raise NotComputable("large numbers compared with doubles")
     scale = max(array.type.scale if pa.types.is_decimal(array.type) else 0 for array in arrays)
     return [array.cast(pa.decimal128(38, scale)) if pa.types.is_decimal(array.type) else array for array in arrays]
+
+
+_WHOLE_OR_NO_TIME = re.compile(r"-?\d{2,3}:\d\d:\d\d|[^\d.:-]*")
 
 
 def _is_large(exact: pa.Array) -> bool:
