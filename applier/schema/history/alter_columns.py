@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from applier.errors import SchemaError
 from applier.mysql.client_charsets import encoded
-from applier.mysql.collations import Charset, named_default
+from applier.mysql.collations import Charset
 from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import (
     AddColumn,
@@ -59,11 +59,10 @@ class ColumnChanges:
             words.charset, words.collation = options.charset or words.charset, options.collation or words.collation
         database = self.context.database_charset(definition.database)
         if words.charset or words.collation:
-            self.charset = charset_of_words(words, self.charset, database, self.context.default_collations)
+            self.charset = charset_of_words(words, self.charset, database, self.context)
         self.converts = next(of_kind(self.actions, ConvertCharset), None)
         if self.converts is not None:
-            self.charset = self.converts.charset or (
-                named_default(database) if definition.flavour == "mariadb" else database)
+            self.charset = self.converts.charset or self.context.named_default(database)
         self.actions = [action for action in self.actions if not self._is_void(action)]
         if self.context.flavour == "mariadb":
             self.actions = self._modified_where_added()
@@ -149,8 +148,8 @@ class ColumnChanges:
                 and versioning.hides(column.name)}
 
     def _is_generated_key(self, column: Column, source: int | None) -> bool:
-        """Whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary Keys"), which
-        only InnoDB knows."""
+        """Whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary Keys"),
+        which only InnoDB knows."""
         engines = [self.definition.engine, *(options.engine for options in of_kind(self.actions, SetOptions))]
         if any((engine or "InnoDB").lower() != "innodb" for engine in engines):
             return False
