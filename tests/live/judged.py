@@ -69,7 +69,7 @@ class Judge:
     def alone(self, one: Recorded, **options: object) -> Verdict:
         """A history that has a log of its own."""
         found, refused = self._judged({0: one}, one.log, options)
-        return refused[0][1] if found is None else found[0]
+        return refused[1] if found is None else found[0]
 
     def together(self, some: list[Recorded], log: Path, again: Callable[[Recorded], Recorded]) -> list[Verdict]:
         """Histories of one log; `again` records one that needs a log of its own."""
@@ -87,7 +87,7 @@ class Judge:
                 known |= {number: self.alone(again(one)) for number, one in rest.items()}
         return [known[number] for number in range(len(some))]
 
-    def _judged(self, some: dict[int, Recorded], log: Path, options: dict, ignored: Sequence[str] = (),
+    def _judged(self, some: dict[int, Recorded], log: Path, options: dict[str, object], ignored: Sequence[str] = (),
                 ) -> tuple[dict[int, Verdict] | None, tuple[int, Verdict]]:
         """The verdicts, or None and the history for which the log is refused: -1 if that is not known. A table that is
         refused is left out, and the others are compared."""
@@ -112,7 +112,7 @@ class Judge:
                 return {number: verdict if verdict else refused.get(number, verdict)
                         for number, verdict in found.items()}, (-1, Verdict(EQUAL))
 
-    def _replay(self, log: Path, snapshot: str, ignored: Sequence[str], options: dict) -> None:
+    def _replay(self, log: Path, snapshot: str, ignored: Sequence[str], options: dict[str, object]) -> None:
         names = [name for one in ignored for name in ([one] if one.startswith("`") else [one, f"{one}_b"])]
         replay_with(ThisProcess(1), ReplayOptions((str(log),), snapshot, filter=TableFilter(
             ignored=parse_table_list(names)), **(self._options | options)))
