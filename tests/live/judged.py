@@ -91,23 +91,22 @@ class Judge:
                 ) -> tuple[dict[int, Verdict] | None, tuple[int, Verdict]]:
         """The verdicts, or None and the history for which the log is refused: -1 if that is not known. A table that is
         refused is left out, and the others are compared."""
-        left_out: list[str] = []
+        left_out: dict[str, str] = {}
         refused: dict[int, Verdict] = {}
         while True:
             with tempfile.TemporaryDirectory() as folder:
                 try:
-                    self._replay(log, f"{folder}/snapshot", [*ignored, *left_out], options)
+                    self._replay(log, f"{folder}/snapshot", [*ignored, *left_out.values()], options)
                 except Exception as error:
                     verdict, number = _refused(error), _whose(error, some)
                     table = getattr(error, "table", None) or ""
                     name = ".".join(f"`{part.replace('`', '``')}`" for part in table.split(".", 1))
-                    if verdict.kind == REFUSED and number >= 0 and "." in table and name not in left_out:
-                        left_out.append(name)
+                    if verdict.kind == REFUSED and number >= 0 and "." in table and table not in left_out:
+                        left_out[table] = name
                         refused.setdefault(number, verdict)
                         continue
                     return None, (number, refused.get(number, verdict) if verdict.kind == REFUSED else verdict)
-                tables = {name.replace("`", "") for name in left_out}
-                found = {number: _compared(Path(folder, "snapshot"), one.held, [*some.values()], tables)
+                found = {number: _compared(Path(folder, "snapshot"), one.held, [*some.values()], left_out)
                          for number, one in some.items()}
                 return {number: verdict if verdict else refused.get(number, verdict)
                         for number, verdict in found.items()}, (-1, Verdict(EQUAL))

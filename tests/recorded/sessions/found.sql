@@ -250,3 +250,21 @@ INSERT INTO t (id, ts) VALUES (4, '2024-01-01 10:00:00')
 SET binlog_row_image=NOBLOB
 INSERT INTO t (id, ts) VALUES (5, '2024-01-01 10:00:00')
 DELETE FROM t WHERE id = 3
+
+-- escapes-in-generated-columns
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(30), b BLOB AS (CONCAT('\\', s)) STORED, c VARCHAR(40) AS (REPLACE(s, '\n', 'x')) STORED)
+INSERT INTO t (id, s) VALUES (1, 'a'), (2, 'b\n')
+UPDATE t SET s = 'é' WHERE id = 1
+UPDATE t SET id = 3 WHERE id = 2
+SET sql_mode='NO_BACKSLASH_ESCAPES'
+INSERT INTO t (id, s) VALUES (5, 'z')
+UPDATE t SET s = 'w' WHERE id = 5
+CREATE TABLE k (id INT, s VARCHAR(30), b VARCHAR(60) AS (CONCAT('\', s)) STORED)
+INSERT INTO k (id, s) VALUES (1, 'a'), (2, 'b')
+UPDATE k SET s = 'y' WHERE id = 1
+SET sql_mode='', binlog_row_image=MINIMAL
+UPDATE t SET s = 'q' WHERE id = 1
+UPDATE k SET s = 'q' WHERE id = 1
+REPLACE INTO t (id, s) VALUES (1, 'r')
+DELETE FROM k WHERE id = 2
