@@ -296,3 +296,9 @@ UPDATE t2 SET id = id + 1
 UPDATE t3 SET id = id + 1
 UPDATE t5 SET id = id + 1
 ALTER TABLE t1 DROP COLUMN c4
+
+-- arguments-of-text
+SET sql_mode=''
+CREATE TABLE t (id INT PRIMARY KEY, t VARCHAR(20), s VARCHAR(30), u VARCHAR(20) CHARACTER SET latin1)
+INSERT INTO t VALUES (1, '2x', 'abcdef', '2x'), (2, '2.7', 'abcdef', '2.7'), (3, '1e2', 'abcdef', '1e2'), (4, ' 3 ', 'abcdef', ' 3 '), (5, '', 'abcdef', ''), (6, 'x', 'abcdef', 'x'), (7, '-1', 'abcdef', '-1'), (8, NULL, 'abcdef', NULL), (9, '2001-02-03', 'abcdef', '0002'), (10, '.9', 'abcdef', '.9'), (11, '7', 'abcdef', '2 5')
+ALTER TABLE t ADD a VARCHAR(30) AS (LEFT(s, t)) STORED, ADD b VARCHAR(30) AS (MAKE_SET(t, 'a', 'b', 'c')) STORED, ADD c VARCHAR(30) AS (SUBSTRING(s, t)) STORED, ADD d VARCHAR(30) AS (ELT(t, 'x', 'y', 'z')) STORED, ADD e VARCHAR(30) AS (RIGHT(s, u)) STORED, ADD g VARCHAR(90) AS (REPEAT('k', t)) STORED, ADD h VARCHAR(30) AS (SUBSTRING_INDEX('a,b,c', ',', t)) STORED, ADD i VARCHAR(90) AS (LPAD('k', t, 'z')) STORED
