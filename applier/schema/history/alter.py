@@ -65,8 +65,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     made = tuple(_not_null(column) if column.name in primary else column for column, _ in columns)
     renamed = next(of_kind(actions, RenameTo), None)
     altered = replace(
-        definition, columns=made, keys=in_server_order(keys, made), charset=changes.charset.charset,
-        collation=changes.charset.collation, engine=engine,
+        definition, columns=made, keys=in_server_order(keys, made), charset=changes.table_charset.charset,
+        collation=changes.table_charset.collation, engine=engine,
         foreign_keys=altered_foreign_keys(definition, changes.actions, changes.renames, foreign),
         options=with_options(definition.options, (pair for options in of_kind(actions, SetOptions)
                                                   for pair in options.others)))

@@ -48,6 +48,7 @@ class ColumnChanges:
     actions: Sequence[AlterAction]
     context: StatementContext
     charset: Charset = field(init=False)
+    table_charset: Charset = field(init=False)
     _silent: set[str] = field(default_factory=set, init=False)
     renames: dict[str, str] = field(default_factory=dict)  # the columns that stay: new names by old ones in lower case
 
@@ -61,8 +62,11 @@ class ColumnChanges:
         if words.charset or words.collation:
             self.charset = charset_of_words(words, self.charset, database, self.context)
         self.converts = next(of_kind(self.actions, ConvertCharset), None)
+        self.table_charset = self.charset
         if self.converts is not None:
             self.charset = self.converts.charset or self.context.named_default(database)
+            if not self._names_charset_last(self.converts):
+                self.table_charset = self.charset
         self.actions = [action for action in self.actions if not self._is_void(action)]
         if self.context.flavour == "mariadb":
             self.actions = self._modified_where_added()
@@ -200,6 +204,14 @@ class ColumnChanges:
         return len(added) < len(self.actions) or any(
             words.generated == "stored" or (words.default is not None and words.default.kind == "expression"
                                             and has_columns(words.default.text)) for words in added)
+
+    def _names_charset_last(self, converts: ConvertCharset) -> bool:
+        """True if the table gets another default than the character set that its columns are converted to: from MariaDB
+        10.9 on wherever CHARACTER SET or COLLATE stands in the statement, else behind CONVERT."""
+        named = [place for place, action in enumerate(self.actions)
+                 if isinstance(action, SetOptions) and (action.charset or action.collation)]
+        anywhere = self.context.flavour == "mariadb" and self.context.compiled_defaults
+        return bool(named) and (anywhere or self.actions.index(converts) < named[-1])
 
     def _converted(self, column: Column) -> Column:
         if self.converts is None:
