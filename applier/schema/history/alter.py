@@ -73,6 +73,8 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     altered = replace(altered, checks=altered_checks(definition, changes.actions, changes.renames, context))
     if renamed is not None:
         altered = moved(altered, renamed.database, renamed.table)
+    if altered.stored_columns and not definition.stored_columns:
+        raise SchemaError("the table had no stored columns, so it is not known how many rows it has")
     partitioning, removed = altered_partitions(definition.partitioning, actions)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))
