@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.binlog.locating.group_choice import notes_on_threads
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.binlog.outline.outline_pass import outline_file
 from applier.errors import SchemaError, UsageError
@@ -61,7 +62,11 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     """Find the transactions. Raises UsageError where the log has none of them, SchemaError where one of them is a
     statement that made one of the tables another one."""
     wanted = _wanted(log, options)
-    found = {number: groups for number, groups in log.groups(wanted) if groups.has_wanted}
+    of_files = dict(log.groups(wanted))
+    notes = [] if not wanted.threads else notes_on_threads(
+        wanted.threads, sum(groups.n_of_threads for groups in of_files.values()),
+        sum(groups.n_without_thread for groups in of_files.values()))
+    found = {number: groups for number, groups in of_files.items() if groups.has_wanted}
     if not found:
         raise UsageError("the log contains none of the transactions to undo",
                          hint="`applier show` and `applier summary` list its transactions; without --base the whole "
@@ -77,12 +82,13 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
                   pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, lost), lost,
                   frozenset(divided_anew(history)), tuple(version.definition for version in history.live()),
                   history.last_databases,
-                  _notes(wanted, sum(groups.n_chosen for groups in found.values())))
+                  (*notes, *_notes(wanted, sum(groups.n_chosen for groups in found.values()))))
 
 
 def _notes(wanted: WantedGroups, count: int) -> tuple[str, ...]:
     """What people have to know of the choice."""
-    missing = 0 if wanted.gtids is None or wanted.within != ALL_COMMITS else wanted.gtids.count - count
+    is_part = wanted.threads or wanted.within != ALL_COMMITS
+    missing = 0 if wanted.gtids is None or is_part else wanted.gtids.count - count
     return (f"{missing:,} of the GTIDs to undo are not in this part of the log",) if missing > 0 else ()
 
 
@@ -98,7 +104,7 @@ def _wanted(log: ChangeLog, options: UndoOptions) -> WantedGroups:
     if options.stop_datetime is not None:
         times[1] = round(options.stop_datetime * 1_000_000) - 1
     return WantedGroups(None if options.gtids is None else GtidChoice(options.gtids),
-                        within=CommitRange(first, last, *times))
+                        within=CommitRange(first, last, *times), threads=options.thread_ids)
 
 
 def _version(log: ChangeLog, position: tuple[str, int]) -> int:
