@@ -67,6 +67,11 @@ def _print(found: "Undone", on_conflict: str) -> None:
     grid.print(console)
     for statement in (one for table in found.tables for one in table.partitions):
         console.print(words(f"made again first: {statement}"), soft_wrap=True)
+    for one in found.lost_objects:
+        where = f"{found.output} has its statements, as comments" if found.format == "sql" else "its statements:"
+        console.print(words(f"not restored: {one}; {where}"), soft_wrap=True)
+        for statement in one.statements if found.format != "sql" else ():
+            console.print(words(f"{statement};", keep="\n"), soft_wrap=True)
     lines = _listed(found.conflicts, sum(table.in_conflict for table in found.tables))
     lines += _listed(found.undone_anyway, sum(table.partly for table in found.tables))
     lines += [_COMPUTED] * (on_conflict == OF_COLUMNS and bool(found.undone_anyway))

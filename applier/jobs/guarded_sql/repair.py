@@ -15,7 +15,7 @@ from functools import cached_property
 from applier.columns.definition_differences import same_columns
 from applier.jobs.diff.columns import AFTER, BEFORE
 from applier.jobs.diff.result import Compared, TableDiff
-from applier.jobs.guarded_sql.script import Guard, Script, any_of
+from applier.jobs.guarded_sql.script import EVENTS, Guard, Script, any_of, events_of
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.guarded_sql.table_statements import TableStatements, columns_of_unique_keys, is_rounded
 from applier.mysql.types import quote_name
@@ -48,6 +48,13 @@ class _Change:
     @property
     def name(self) -> tuple[str, str]:
         return self.definition.database, self.definition.name
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Those of which the table must have no triggers."""
+        if self.recreated:
+            return EVENTS
+        return events_of(self.table.added + self.anew, self.updated, self.deleted + self.anew)
 
     def statements(self) -> TableStatements:
         if self.recreated:
@@ -106,7 +113,8 @@ class Repair:
         kept, made = ([change for change in changes if change.recreated == wanted] for wanted in (False, True))
         databases = {create_database(change.definition.database): None for change in made}
         return Script(self._what, "it was before",
-                      [change.name for change in changes] + dropped, [change.statements() for change in kept],
+                      {change.name: change.events for change in changes} | dict.fromkeys(dropped, EVENTS),
+                      [change.statements() for change in kept],
                       checks_off=checks_off, instead=": drop them first, and create them again afterwards",
                       guards=[*self._no_other_children(there, checks_off=checks_off), *self._same_rows()],
                       notes=notes, drops=[f"DROP TABLE {_name(table)}" for table in self._dropped],

@@ -10,7 +10,7 @@ statements that did; NULL says that a guard has failed, also for a client that g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from applier import __version__
@@ -23,6 +23,8 @@ from applier.schema.engines import is_transactional
 
 Name = tuple[str, str]
 """Of a table: database and name."""
+EVENTS = "INSERT", "UPDATE", "DELETE"
+"""Of triggers."""
 _TITLE = HEAD + """\
 -- applier {version}: {what}
 -- Run it as  mysql < FILE  , which stops at the first error, and then nothing has happened. ERROR 1690 in a line says
@@ -37,7 +39,7 @@ SET unique_checks = 1;
 SET @rows = NULL;
 """
 _NO_TRIGGERS = """\
--- Triggers of these tables would change more: then this is an error{instead}.
+-- Triggers that these statements fire would change more: then this is an error{instead}.
 SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0{others};
 """
 _GUARD = """\
@@ -71,13 +73,14 @@ class Guard:
 @dataclass(frozen=True)
 class Script:
     """What a file does. `what`, `expected` and `notes` are for people: its title, how a row is expected, and comments
-    for its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or drops.
+    for its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or drops, with
+    the events of which they must have no triggers.
     `first`: comments and statements before the changes; `tables`: those whose rows it changes, parents before children.
-    After their COMMIT it runs `drops` and `creates`, and fills the tables `made`."""
+    After their COMMIT it runs `drops` and `creates`, and fills the tables `made`. `comments` are lines at its end."""
 
     what: str
     expected: str
-    named: Sequence[Name]
+    named: Mapping[Name, tuple[str, ...]]
     tables: Sequence[TableStatements]
     first: Sequence[str] = ()
     checks_off: bool = False
@@ -87,6 +90,7 @@ class Script:
     drops: Sequence[str] = ()
     creates: Sequence[str] = ()
     made: Sequence[TableStatements] = ()
+    comments: Sequence[str] = ()
 
     def text(self) -> Iterator[bytes]:
         """The file, many statements at a time. Raises SchemaError for a name or a text that a client could misread."""
@@ -95,8 +99,7 @@ class Script:
         yield _SESSION.format(mode=STRICT, checked=int(not self.checks_off)).encode()
         for number, guard in enumerate(self.guards):
             yield for_clients(_GUARD.format(why=guard.why, number=number, wrong=guard.wrong)).encode()
-        yield for_clients(_NO_TRIGGERS.format(tables=any_of(self.named, "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
-                                              instead=self.instead, others="".join(
+        yield for_clients(_NO_TRIGGERS.format(tables=self._triggers(), instead=self.instead, others="".join(
                                                   f" + @guard{number}" for number in range(len(self.guards))))).encode()
         yield for_clients("".join(self.first)).encode()
         yield from self._rows(self.tables, 0)
@@ -106,6 +109,18 @@ class Script:
                 yield for_clients(_IF.format(rows=before, statement=quote_text(statement))).encode()
             yield for_clients("".join(f"{statement};\n" for statement in self.creates)).encode()
             yield from self._rows(self.made, before)
+        yield from (f"-- {printable(line)}\n".encode() for line in self.comments)
+
+    def _triggers(self) -> str:
+        """A condition: a trigger would act."""
+        by_events = dict[tuple[str, ...], list[Name]]()
+        for name, events in self.named.items():
+            by_events.setdefault(events, []).append(name)
+        return " OR ".join(
+            tables if events == EVENTS else
+            f"(({tables}) AND EVENT_MANIPULATION IN ({', '.join(map(quote_text, events))}))"
+            for events, names in by_events.items() if events
+            for tables in [any_of(names, "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE")]) or "FALSE"
 
     @staticmethod
     def _rows(tables: Sequence[TableStatements], before: int) -> Iterator[bytes]:
@@ -126,6 +141,11 @@ def _changes(tables: Sequence[TableStatements]) -> Iterator[bytes]:
     for one in tables:  # no update changes a unique key
         yield from one.inserts()
         yield from one.updates()
+
+
+def events_of(inserted: int, updated: int, deleted: int) -> tuple[str, ...]:
+    """Return the events of statements that insert, update and delete so many rows."""
+    return tuple(event for event, count in zip(EVENTS, (inserted, updated, deleted), strict=True) if count)
 
 
 def any_of(names: Iterable[Name], database: str, table: str) -> str:

@@ -18,6 +18,7 @@ from applier.jobs.changes.groups import FileGroups, WantedGroups, version_at
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.changes.log import LogFile
 from applier.jobs.undo.losses import Losses, divided_anew, losses
+from applier.jobs.undo.objects import lost_objects
 from applier.jobs.undo.result import time_of
 from applier.mysql.collations import Charset
 from applier.options import ALL_COMMITS, CommitRange, UndoOptions
@@ -25,6 +26,7 @@ from applier.plan.used_tables import table_map_of
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
+from applier.schema.history.stored_objects import StoredObject, StoredObjects
 from applier.schema.table_filter import TableFilter
 
 _SPLIT_BYTES = 64 << 10
@@ -36,7 +38,8 @@ class Chosen:
     """How many transactions are chosen, the GTIDs ("" for one without) and times of the first and the last one; the
     lowest commit version; which groups these are; the tables that may be changed by them; where statements took rows
     away, of these or others; the tables that the log divides in another way; all definitions that there are where the
-    log ends; the default character sets of databases, of dropped ones as they were; and lines for people."""
+    log ends; the default character sets of databases, of dropped ones as they were; what is no table, of all the log
+    and what they dropped; and lines for people."""
 
     count: int
     gtids: tuple[str, str]
@@ -48,6 +51,8 @@ class Chosen:
     divided_anew: frozenset[TableName]
     definitions: tuple[TableDefinition, ...]
     databases: Mapping[str, Charset]
+    objects: StoredObjects
+    lost_objects: tuple[StoredObject, ...]
     notes: tuple[str, ...]
 
     def connected(self, table: TableName) -> set[TableName]:
@@ -81,7 +86,7 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
                   pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, lost), lost,
                   frozenset(divided_anew(history)), tuple(version.definition for version in history.live()),
-                  history.last_databases,
+                  history.last_databases, history.objects, lost_objects(history.objects, found, options.filter),
                   (*notes, *_notes(wanted, sum(groups.n_chosen for groups in found.values()))))
 
 

@@ -27,6 +27,7 @@ from applier.jobs.undo.chosen import Chosen, chosen
 from applier.jobs.undo.conflicts import refusal
 from applier.jobs.undo.log_file import write_log
 from applier.jobs.undo.no_partition import leave_rows_of_no_partition
+from applier.jobs.undo.objects import comments, notes_on_guards, notes_on_triggers
 from applier.jobs.undo.proof import proof
 from applier.jobs.undo.references import References
 from applier.jobs.undo.result import Undone, UndoneTable, transactions_text
@@ -60,7 +61,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
             if options.format == "sql":
                 what = transactions_text(found.count, found.gtids, found.times)
                 with open(partial, "xb") as file:
-                    file.writelines(sql.statements(changed, what, checks_off=checks_off))
+                    file.writelines(sql.statements(changed, what, comments(found.lost_objects), checks_off=checks_off))
                 events = f"{folder}/undo.000001"
             try:
                 write_log(changed, log.flavour, events, checks_off=checks_off)
@@ -75,7 +76,9 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
                       tuple(conflict for one in tables for conflict in one.undone_anyway),
                       not checks_off,
                       tuple(sql.checks(changed, found.definitions if checks_off else (), log.known_by_changes)), shown,
-                      log.notes + found.notes)
+                      (*log.notes, *found.notes, *notes_on_triggers(tables, found.objects),
+                       *(notes_on_guards(changed, found.objects) if options.format == "sql" else ())),
+                      found.lost_objects)
 
 
 def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, progress: Progress) -> list[TableUndo]:
@@ -108,7 +111,8 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
               if len(one.chains) or one.table.is_dropped_by_chosen or one.partitions]
     if options.on_conflict == REFUSE and (counts := {one.definition.full_name: one.in_conflict for one in tables
                                                      if one.in_conflict}):
-        raise refusal(tuple(conflict for one in tables for conflict in one.conflicts), counts)
+        raise refusal(tuple(conflict for one in tables for conflict in one.conflicts), counts,
+                      notes_on_triggers(tables, found.objects))
     return tables
 
 

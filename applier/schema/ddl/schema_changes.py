@@ -90,12 +90,36 @@ class TruncateTable:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedObject:
+    """A view, trigger, routine, package or event, by its kind and name; of a trigger that is made, its table, and when
+    it acts, as BEFORE UPDATE."""
+
+    kind: str
+    database: str
+    name: str
+    table: TableName | None = None
+    event: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What no other object has."""
+        return self.kind, self.database, self.name
+
+    def __str__(self) -> str:
+        text = f"{self.kind} {self.database}.{self.name}"
+        return text if self.table is None else f"{text} ({self.event} ON {'.'.join(self.table)})"
+
+
+@dataclass(frozen=True, slots=True)
 class Ignored:
     """A statement that changes no table's rows or definition; `what` names it. `names` are the tables, views and
-    sequences that it is about; of routines, events and whole databases the database (None as the name)."""
+    sequences that it is about; of routines, events and whole databases the database (None as the name). `objects` are
+    what CREATE, ALTER or DROP is about, if that is no table; `if_not_exists` is of CREATE."""
 
     what: str
     names: tuple[tuple[str, str | None], ...] = field(default=(), compare=False)
+    objects: tuple[NamedObject, ...] = field(default=(), compare=False)
+    if_not_exists: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
