@@ -17,8 +17,8 @@ _NOT_BACK = "Not taken back: AUTO_INCREMENT's next number, and whatever is not i
 _COMPUTED = ("Look at these rows: a value that was changed since may have been computed from one that is taken back. "
              "`applier history --key` shows the statements.")
 _HOW_TO_RUN = {
-    "sql": ["Read it, then run it: mysql < FILE. Nothing happens if a row is not as the log left it, or if a table has "
-            "triggers.", _NOT_BACK],
+    "sql": ["Read it, then run it: mysql < FILE. Nothing happens if a row is not as the log left it, or if triggers "
+            "would act.", _NOT_BACK],
     "binlog": ["Run it: mysqlbinlog --skip-gtids FILE | mysql, or mariadb-binlog FILE | mariadb. Triggers do not act. "
                "Rows are found by their key: what others wrote after the archive ends is not noticed.", _NOT_BACK]}
 

@@ -22,14 +22,18 @@ from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
+from applier.schema.checks import Check
 from applier.schema.definition import Column, Default, Key, TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import is_hashed
 from applier.schema.partitions import DEFAULT, MAXVALUE, PLACES, Partition, Partitioning
+from applier.schema.table_options import TABLE_OPTIONS, TEXT
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.same_expressions import literal_of, normal_form, same_expressions
 
 _ZEROFILL_WIDTHS = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
+_SHOWN_AS_ZERO = frozenset({"PACK_KEYS", "STATS_PERSISTENT", "STATS_AUTO_RECALC", "TRANSACTIONAL", "PAGE_COMPRESSED"})
+"""Options for which 0 is not what is so without them."""
 _MOST_ZONE_SECONDS, _ZONE_STEP = 14 * 3600, 900
 """Time zones are so far from UTC at the most, in steps of a quarter of an hour."""
 
@@ -37,7 +41,7 @@ _MOST_ZONE_SECONDS, _ZONE_STEP = 14 * 3600, 900
 def differences(before: TableDefinition, after: TableDefinition) -> tuple[str, ...]:
     """What differs, for people, a text for each column, key and option; none if both mean the same."""
     return (*_of_columns(before, after), *_of_keys(before, after), *_of_foreign_keys(before, after),
-            *_of_options(before, after))
+            *_of_checks(before, after), *_of_options(before, after))
 
 
 def same_columns(before: TableDefinition, after: TableDefinition) -> bool:
@@ -69,7 +73,8 @@ def _of_column(old: Column, new: Column, before: TableDefinition, after: TableDe
         "expression": same_expressions(_shown(old.expression or ""), _shown(new.expression or "")),
         "default": _same_default(old, new, before, after), "ON UPDATE": old.on_update == new.on_update,
         "AUTO_INCREMENT": old.auto_increment == new.auto_increment, "INVISIBLE": old.invisible == new.invisible,
-        "comment": _shown(old.comment) == _shown(new.comment)}
+        "comment": _shown(old.comment) == _shown(new.comment),
+        "CHECK": same_expressions(_shown(old.check or ""), _shown(new.check or ""))}
     return f"{new.name} was altered ({', '.join(altered)})" \
         if (altered := [what for what, is_same in same.items() if not is_same]) else ""
 
@@ -219,7 +224,21 @@ def _given_name(key: ForeignKey, definition: TableDefinition) -> str:
     return "" if made else folded(key.name)
 
 
-# ---- options and partitions
+# ---- constraints, options and partitions
+
+
+def _of_checks(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
+    """By what they say: their names count where people gave them."""
+    old, new = ({(_given_check_name(check, side), normal_form(_shown(check.expression)), check.enforced): check.name
+                 for check in side.checks} for side in (before, after))
+    yield from (f"CHECK {name} was added" for check, name in new.items() if check not in old)
+    yield from (f"CHECK {name} was dropped" for check, name in old.items() if check not in new)
+
+
+def _given_check_name(check: Check, definition: TableDefinition) -> str:
+    """The name of a constraint; "" for one that the server made."""
+    made = re.fullmatch(rf"({re.escape(definition.name)}_chk_|CONSTRAINT_)\d+", check.name, re.IGNORECASE)
+    return "" if made else folded(check.name)
 
 
 def _of_options(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
@@ -229,6 +248,9 @@ def _of_options(before: TableDefinition, after: TableDefinition) -> Iterator[str
     charsets = [_collation(side) for side in (before, after)]
     if charsets[0] != charsets[1]:
         yield f"the default collation is {charsets[1]}, and was {charsets[0]}"
+    old, new = map(_shown_options, (before, after))
+    yield from (f"{name} is {new.get(name, 'not set')}, and was {old.get(name, 'not set')}"
+                for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name))
     if before.versioning != after.versioning:
         yield "its system versioning was altered"
     sides = before.partitioning, after.partitioning
@@ -236,6 +258,14 @@ def _of_options(before: TableDefinition, after: TableDefinition) -> Iterator[str
         yield "its partitions were " + ("added" if sides[0] is None else "dropped")
     elif sides[0] is not None and sides[1] is not None and not _same_partitioning(sides[0], before, sides[1], after):
         yield "its partitions were altered"
+
+
+def _shown_options(definition: TableDefinition) -> dict[str, str]:
+    """The options as SHOW CREATE TABLE has them: without those that say what is so without them, as DYNAMIC rows of
+    InnoDB, which is what innodb_default_row_format says."""
+    return {name: _shown(value) if TABLE_OPTIONS[name] == TEXT else value.upper()
+            for name, value in definition.options
+            if value.upper() not in ("DEFAULT", "DYNAMIC") and (value != "0" or name in _SHOWN_AS_ZERO)}
 
 
 def _collation(definition: TableDefinition) -> str:

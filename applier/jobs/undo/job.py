@@ -27,7 +27,7 @@ from applier.jobs.undo.chosen import Chosen, chosen
 from applier.jobs.undo.conflicts import refusal
 from applier.jobs.undo.log_file import write_log
 from applier.jobs.undo.no_partition import leave_rows_of_no_partition
-from applier.jobs.undo.objects import comments, notes_on_guards, notes_on_triggers
+from applier.jobs.undo.objects import notes_on_guards, notes_on_triggers
 from applier.jobs.undo.proof import proof
 from applier.jobs.undo.references import References
 from applier.jobs.undo.result import Undone, UndoneTable, transactions_text
@@ -38,6 +38,7 @@ from applier.jobs.undo.traced_table import TracedTable
 from applier.options import UndoOptions
 from applier.options.running import REFUSE
 from applier.schema.ddl.schema_changes import TableName
+from applier.schema.stored_object import comments
 
 
 def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
@@ -61,7 +62,8 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
             if options.format == "sql":
                 what = transactions_text(found.count, found.gtids, found.times)
                 with open(partial, "xb") as file:
-                    file.writelines(sql.statements(changed, what, comments(found.lost_objects), checks_off=checks_off))
+                    file.writelines(sql.statements(changed, what, comments(found.lost_objects, "Not restored"),
+                                                   checks_off=checks_off))
                 events = f"{folder}/undo.000001"
             try:
                 write_log(changed, log.flavour, events, checks_off=checks_off)

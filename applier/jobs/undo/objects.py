@@ -9,8 +9,9 @@ import numpy as np
 
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.undo.table_undo import TableUndo
-from applier.schema.history.stored_objects import StoredObject, StoredObjects
-from applier.schema.table_filter import EVERYTHING, TableFilter
+from applier.schema.history.stored_objects import StoredObjects
+from applier.schema.stored_object import StoredObject
+from applier.schema.table_filter import TableFilter
 
 
 def lost_objects(objects: StoredObjects, found: Mapping[int, FileGroups], filter: TableFilter
@@ -18,25 +19,7 @@ def lost_objects(objects: StoredObjects, found: Mapping[int, FileGroups], filter
     """Return what chosen groups dropped and the log did not make again, of the tables and databases of `filter`."""
     return tuple(one for one in objects if one.end is not None and one.end[0] in found
                  and bool(found[one.end[0]].are_wanted(np.array([one.end[1] - 1]))[0])
-                 and not objects.is_there(one.object) and _is_about(one, filter))
-
-
-def _is_about(one: StoredObject, filter: TableFilter) -> bool:
-    if filter == EVERYTHING:
-        return True
-    if one.object.kind == "VIEW" or one.object.table is not None:
-        return filter.wanted(*(one.object.table or (one.object.database, one.object.name)))
-    return filter.keeps(one.object.database, None)
-
-
-def comments(lost: Sequence[StoredObject]) -> Iterator[str]:
-    """Yield lines with the statements that made them, as the log has them."""
-    for one in lost:
-        mode = f" and sql_mode '{one.sql_mode}'" if one.sql_mode else ""
-        yield (f"Not restored: {one.object}. The log has its statements at {one.place} and "
-               f"later, run with the default database {one.database or 'NULL'}{mode}:")
-        for statement in one.statements:
-            yield from (f"  {line}" for line in f"{statement};".splitlines())
+                 and not objects.is_there(one.object) and one.is_about(filter))
 
 
 def notes_on_guards(tables: Sequence[TableUndo], objects: StoredObjects) -> Iterator[str]:

@@ -10,6 +10,7 @@ from applier.mysql.collations import Charset
 from applier.schema.ddl.alter_actions import AlterAction
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.definition import TableDefinition
+from applier.schema.stored_object import NamedObject
 
 TableName = tuple[str, str]  # database, table
 
@@ -87,27 +88,6 @@ class TruncateTable:
     """TRUNCATE TABLE: all rows go."""
 
     table: TableName
-
-
-@dataclass(frozen=True, slots=True)
-class NamedObject:
-    """A view, trigger, routine, package or event, by its kind and name; of a trigger that is made, its table, and when
-    it acts, as BEFORE UPDATE."""
-
-    kind: str
-    database: str
-    name: str
-    table: TableName | None = None
-    event: str = ""
-
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """What no other object has."""
-        return self.kind, self.database, self.name
-
-    def __str__(self) -> str:
-        text = f"{self.kind} {self.database}.{self.name}"
-        return text if self.table is None else f"{text} ({self.event} ON {'.'.join(self.table)})"
 
 
 @dataclass(frozen=True, slots=True)

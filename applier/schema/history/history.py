@@ -251,6 +251,7 @@ class SchemaHistory:
         the zone of TIMESTAMP defaults."""
         changes = self._parse(sql, default_database=database, sql_mode=sql_mode, time_zone=time_zone, charsets=charsets)
         for change in changes:
+            self.objects.apply(change, StatementOrigin(BEFORE_THE_LOG, sql), database or "", sql_mode)
             if not isinstance(change, SessionChange | Dml):
                 self._apply(change, StatementOrigin(BEFORE_THE_LOG, sql))
         return changes

@@ -1,9 +1,9 @@
-"""Triggers, views, routines and events, as the log's statements make and drop them: no replay keeps them."""
+"""What statements do to triggers, views, routines and events."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from applier.io.packing import log_name
 from applier.schema.ddl.alter_actions import RenameTo
@@ -13,43 +13,13 @@ from applier.schema.ddl.schema_changes import (
     DropDatabase,
     DropTable,
     Ignored,
-    NamedObject,
     RenameTables,
     SchemaChange,
     TableName,
 )
 from applier.schema.history.table_versions import Position, StatementOrigin
-from applier.sql.tokens import tokenize
-
-
-@dataclass(frozen=True)
-class StoredObject:
-    """An object from the statement that made it to the end of the one that dropped it (None: it is there). `statements`
-    are that one's text and those of its ALTERs, `origin` where it was made, in a session with this default `database`
-    and `sql_mode`."""
-
-    object: NamedObject
-    statements: tuple[str, ...]
-    origin: StatementOrigin
-    database: str
-    sql_mode: str
-    end: Position | None = None
-
-    @property
-    def place(self) -> str:
-        """Where the log has the statement that made it."""
-        return f"{log_name(self.origin.file or '')}:{self.origin.position}"
-
-    def __str__(self) -> str:
-        return f"{self.object} ({self.place})"
-
-    def sets(self, flavour: str) -> tuple[str, ...]:
-        """Return the columns of the trigger's own row that it sets, as SET NEW.column says."""
-        tokens = tokenize(self.statements[0], sql_mode=self.sql_mode, flavour=flavour)
-        return tuple(dict.fromkeys(
-            tokens[at + 3].text for at in range(len(tokens) - 4)
-            if (tokens[at].keyword == "SET" or tokens[at].text == ",") and tokens[at + 1].keyword == "NEW"
-            and tokens[at + 2].text == "." and tokens[at + 4].text in ("=", ":")))
+from applier.schema.stored_object import NamedObject, StoredObject
+from applier.schema.table_filter import TableFilter
 
 
 class StoredObjects:
@@ -62,10 +32,19 @@ class StoredObjects:
     def __iter__(self) -> Iterator[StoredObject]:
         return iter(self._all)
 
-    def triggers(self, table: TableName, *, since: Position | None = None) -> list[StoredObject]:
-        """Return the triggers that a table has where the log ends, or had at a position or later."""
-        return [one for one in self._all if one.object.table == table
-                and (one.end is None or (since is not None and one.end > since))]
+    def live(self, filter: TableFilter) -> tuple[StoredObject, ...]:
+        """Return those that are there where the log ends, and are about tables of a filter."""
+        return tuple(one for one in self._all if one.end is None and one.is_about(filter))
+
+    def load(self, objects: Iterable[StoredObject]) -> None:
+        """Begin with what a base has."""
+        for one in objects:
+            self._live[one.object.key] = len(self._all)
+            self._all.append(one)
+
+    def triggers(self, table: TableName) -> list[StoredObject]:
+        """Return the triggers that a table has where the log ends."""
+        return [one for one in self._all if one.object.table == table and one.end is None]
 
     def is_there(self, object: NamedObject) -> bool:
         """Return True if there is an object of this kind and name where the log ends."""
@@ -78,11 +57,12 @@ class StoredObjects:
                 if not (change.if_not_exists and first.key in self._live):
                     self._end(first.key, origin.end)
                     self._live[first.key] = len(self._all)
-                    self._all.append(StoredObject(first, (origin.sql,), origin, database, sql_mode))
+                    place = "" if origin.file is None else f"{log_name(origin.file)}:{origin.position}"
+                    self._all.append(StoredObject(first, (_text(origin.sql),), database, sql_mode, place))
             case Ignored(objects=objects) if change.what.startswith("ALTER"):
                 for number in (self._live[one.key] for one in objects if one.key in self._live):
                     self._all[number] = replace(self._all[number],
-                                                statements=(*self._all[number].statements, origin.sql))
+                                                statements=(*self._all[number].statements, _text(origin.sql)))
             case Ignored(objects=objects) if change.what.startswith("DROP"):
                 for one in objects:
                     self._end(one.key, origin.end)
@@ -117,3 +97,8 @@ class StoredObjects:
                 moved = replace(one.object, database=new[0], table=new)
                 self._all[number] = replace(one, object=moved)
                 self._live[moved.key] = self._live.pop(key)
+
+
+def _text(sql: str) -> str:
+    """A statement as text that can be written as UTF-8."""
+    return sql.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
