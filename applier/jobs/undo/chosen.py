@@ -27,6 +27,7 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.stored_objects import StoredObject, StoredObjects
+from applier.schema.history.table_versions import FROM_METADATA
 from applier.schema.table_filter import TableFilter
 
 _SPLIT_BYTES = 64 << 10
@@ -130,7 +131,8 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
     """Raise SchemaError for a statement among the groups that makes or alters a table, but for one that only takes rows
     away."""
     places = [(place, version) for version in history.versions()
-              for place in (version.start, version.end, *(one.position for one in history.redefinitions(version)))
+              for place in (None if version.created_by == FROM_METADATA else version.start, version.end,
+                            *(one.position for one in history.redefinitions(version)))
               if place is not None and place[0] in found and place[1] > 0
               and place not in lost.get((version.definition.database, version.definition.name), ())]
     for (number, end), version in sorted(places, key=lambda place: place[0]):
