@@ -164,7 +164,8 @@ VERIFY = Verb(
     reading.HASH,
     making.SHOWN_ROWS.of(python="how many rows of each table that differs are named; with `against`, if their ranges' "
                                 "rows are there."),
-    running.FOR_REPAIR, reading.REPAIR, making.JSON, *_TABLES, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
+    running.FOR_REPAIR, reading.REPAIR, making.REPAIR_FORMAT, making.JSON, *_TABLES, reading.KEYS_OF_LOGS,
+    running.PROGRESS, positional=2)
 VERIFY_SQL = Verb("verify_sql", USES, "", reading.SNAPSHOT_TO_READ, reading.HASH, *_TABLES)
 EXPORT = Verb(
     "export", USES, "files that a server loads", reading.SNAPSHOT_TO_READ,

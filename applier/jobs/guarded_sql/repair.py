@@ -12,9 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import pyarrow as pa
+
 from applier.columns.definition_differences import same_columns
+from applier.errors import UsageError
 from applier.jobs.diff.columns import AFTER, BEFORE
 from applier.jobs.diff.result import Compared, TableDiff
+from applier.jobs.guarded_sql.log_file import write_log
 from applier.jobs.guarded_sql.script import EVENTS, Guard, Script, any_of, events_of
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.guarded_sql.table_statements import TableStatements, columns_of_unique_keys, is_rounded
@@ -55,6 +59,11 @@ class _Change:
         if self.recreated:
             return EVENTS
         return events_of(self.table.added + self.anew, self.updated, self.deleted + self.anew)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The differences, where rows whose unique keys change are deleted and inserted."""
+        statements = self.statements()
+        return map(statements.without_moves, self.table.differing_rows())
 
     def statements(self) -> TableStatements:
         if self.recreated:
@@ -120,6 +129,18 @@ class Repair:
                       notes=notes, drops=[f"DROP TABLE {_name(table)}" for table in self._dropped],
                       creates=[*databases, *(change.definition.to_sql() for change in made)],
                       made=[change.statements() for change in made]).text()
+
+    def write_events(self, path: str) -> None:
+        """Write the changes of rows as a binlog file, with what must hold before as statements. Definitions stay as
+        they are. Raises UsageError for values that are not written as events, and where definitions are to change."""
+        if self._definitions:
+            raise UsageError("events change no definitions", hint="write SQL, or repair rows alone")
+        changes = parents_first(self._changes)
+        there = [side for table in self._diff.tables.values() for side in table.definitions if side is not None]
+        checks_off = needs_checks_off(changes, there)
+        guards = [f"SET @guard = {guard.sql}" for guard in self._no_other_children(there, checks_off=checks_off)]
+        flavour = "mariadb" if self._diff.after.flavour == "mariadb" else "mysql"
+        write_log(changes, guards, flavour, path, checks_off=checks_off)
 
     def _no_other_children(self, definitions: list[TableDefinition], *, checks_off: bool) -> Iterator[Guard]:
         """No table that is not repaired refers to rows that go or change, if nobody checks that, or if it would change

@@ -42,11 +42,6 @@ _NO_TRIGGERS = """\
 -- Triggers that these statements fire would change more: then this is an error{instead}.
 SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0{others};
 """
-_GUARD = """\
--- {why}: else this is an error.
-SET @guard{number} = NULL;
-SET @guard{number} = ~0 + ({wrong}) - ~0;
-"""
 _END = """\
 -- All {statements} statements have changed a row each, also where errors do not stop the client; else an error says so.
 SET @end = IF(@rows = {statements}, 'COMMIT', 'SELECT 1 FROM `changes_are_incomplete`.`nothing_was_committed`');
@@ -68,6 +63,11 @@ class Guard:
 
     why: str
     wrong: str
+
+    @property
+    def sql(self) -> str:
+        """An expression that is an error, 1690, where it does not hold."""
+        return f"~0 + ({self.wrong}) - ~0"
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,8 @@ class Script:
         yield from (f"-- {printable(note)}\n".encode() for note in self.notes)
         yield _SESSION.format(mode=STRICT, checked=int(not self.checks_off)).encode()
         for number, guard in enumerate(self.guards):
-            yield for_clients(_GUARD.format(why=guard.why, number=number, wrong=guard.wrong)).encode()
+            yield for_clients(f"-- {guard.why}: else this is an error.\nSET @guard{number} = NULL;\n"
+                              f"SET @guard{number} = {guard.sql};\n").encode()
         yield for_clients(_NO_TRIGGERS.format(tables=self._triggers(), instead=self.instead, others="".join(
                                                   f" + @guard{number}" for number in range(len(self.guards))))).encode()
         yield for_clients("".join(self.first)).encode()

@@ -88,6 +88,15 @@ class TableStatements:
             self.count += 1
             yield for_clients(_SO_MANY_ROWS.format(table=self._name, rows=n)).encode()
 
+    def without_moves(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return differences in which rows that are deleted and inserted again are no updates."""
+        kinds = batch.column("_change_type").indices.to_numpy().copy()
+        for kind, made in ((PREIMAGE, DELETE), (POSTIMAGE, INSERT)):
+            kinds[_rows(batch, kind)[self._anew(batch, kind)]] = made
+        place = batch.schema.get_field_index("_change_type")
+        column = pa.DictionaryArray.from_arrays(pa.array(kinds), batch.column(place).dictionary)
+        return batch.set_column(place, batch.schema.field(place), column)
+
     def _differences(self) -> Iterator[pa.RecordBatch]:
         return self._batches() if self._all_rows is None else iter(())
 

@@ -20,12 +20,12 @@ from applier.errors import SchemaError, UsageError
 from applier.io.new_output import new_output
 from applier.io.progress import Progress, Silent
 from applier.jobs.changes.job import ChangeLog
+from applier.jobs.guarded_sql.log_file import write_log
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.history.commits import Commits
 from applier.jobs.undo import sql
 from applier.jobs.undo.chosen import Chosen, chosen
 from applier.jobs.undo.conflicts import refusal
-from applier.jobs.undo.log_file import write_log
 from applier.jobs.undo.no_partition import leave_rows_of_no_partition
 from applier.jobs.undo.objects import notes_on_guards, notes_on_triggers
 from applier.jobs.undo.proof import proof
@@ -66,7 +66,8 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
                                                    checks_off=checks_off))
                 events = f"{folder}/undo.000001"
             try:
-                write_log(changed, log.flavour, events, checks_off=checks_off)
+                write_log(changed, [statement for one in changed for statement in one.statements], log.flavour, events,
+                          checks_off=checks_off)
                 shown = proof(changed, events, Path(folder), options.on_conflict)
             except UsageError as error:
                 if options.format != "sql":
