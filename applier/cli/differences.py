@@ -68,7 +68,8 @@ _HOW_TO_RUN = {
 def print_repair(repair: Repair, output: str | None, format: str = "sql") -> None:
     """Print what the statements in a file do, and what they do not; of statements on stdout the latter, to stderr."""
     said = [f"not repaired: {text}" for text in repair.not_repaired] + [
-        f"the statements destroy: {text}" for text in repair.destroyed]
+        f"the statements destroy: {text}" for text in repair.destroyed] + [
+        f"the statements alter {text}" for text in repair.altered]
     if output is None:
         for text in said:
             print_note(text)

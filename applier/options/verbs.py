@@ -148,8 +148,9 @@ DIFF = Verb(
     _OPTIONAL_BINLOGS.of("An archive, in place of AFTER: one that is replayed onto BEFORE, in a temporary folder.",
                          python="an archive that is replayed onto the one before, in a temporary folder."),
     choosing.STOP, making.DIFF_FORMAT,
-    making.DEFINITIONS.of("With --format sql: also drop and create tables. Tables that only one side has, or whose "
-                          "definitions differ; what is destroyed is printed, and stands in the file."),
+    making.DEFINITIONS.of("With --format sql: also repair definitions. Tables that differ are altered, or, if their "
+                          "columns differ, made anew; tables that only one side has are dropped or made. What is lost "
+                          "is printed, and stands first in the file."),
     making.OUTPUT.of("The file to write, or, for parquet, the directory; json and sql go to stdout without it.",
                      value="PATH", where=Where.COMMAND_LINE),
     making.SHOWN_ROWS.of(where=Where.COMMAND_LINE), *_TABLES, reading.KEYS_OF_LOGS, running.PROGRESS,

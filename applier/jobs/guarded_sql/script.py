@@ -107,7 +107,7 @@ class Script:
         if self.drops or self.creates:
             before = sum(table.count for table in self.tables)
             for statement in self.drops:
-                yield for_clients(_IF.format(rows=before, statement=quote_text(statement))).encode()
+                yield for_clients(if_so_many(before, statement)).encode()
             yield for_clients("".join(f"{statement};\n" for statement in self.creates)).encode()
             yield from self._rows(self.made, before)
         yield from (f"-- {printable(line)}\n".encode() for line in self.comments)
@@ -142,6 +142,11 @@ def _changes(tables: Sequence[TableStatements]) -> Iterator[bytes]:
     for one in tables:  # no update changes a unique key
         yield from one.inserts()
         yield from one.updates()
+
+
+def if_so_many(rows: int, statement: str) -> str:
+    """Return a statement that runs if so many statements have changed a row each, and is an error else."""
+    return _IF.format(rows=rows, statement=quote_text(statement))
 
 
 def events_of(inserted: int, updated: int, deleted: int) -> tuple[str, ...]:
