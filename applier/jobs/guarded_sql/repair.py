@@ -21,6 +21,7 @@ from applier.jobs.diff.columns import AFTER, BEFORE
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.guarded_sql.log_file import write_log
 from applier.jobs.guarded_sql.script import EVENTS, Guard, Script, any_of, events_of, if_so_many
+from applier.jobs.guarded_sql.set_statements import SetStatements, can_be_set
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.guarded_sql.table_statements import TableStatements, columns_of_unique_keys, is_rounded
 from applier.mysql.types import quote_name
@@ -68,10 +69,13 @@ class _Change:
         statements = self.statements()
         return map(statements.without_moves, self.table.differing_rows())
 
-    def statements(self) -> TableStatements:
+    def statements(self, number: int = 0) -> TableStatements:
         if self.recreated:
             return TableStatements(self.definition, (), self.table.differing_rows,
                                    all_rows=self.table.all_rows_after)
+        rows = self.deleted + self.updated + self.table.added
+        if can_be_set(self.definition, self.table.key, rows, as_printed=True):
+            return SetStatements(self.definition, self.table.key, self.table.differing_rows, number)
         return TableStatements(self.definition, self.table.key, self.table.differing_rows, as_printed=True)
 
 
@@ -137,7 +141,8 @@ class Repair:
         databases = {create_database(change.definition.database): None for change in made}
         return Script(self._what, "it was before",
                       {change.name: change.events for change in changes} | dict.fromkeys(dropped, EVENTS),
-                      [change.statements() for change in kept], [_FIRST, *first] if first else [],
+                      [change.statements(number) for number, change in enumerate(kept)],
+                      [_FIRST, *first] if first else [],
                       checks_off=checks_off, instead=": drop them first, and create them again afterwards",
                       guards=[*self._no_other_children(there, checks_off=checks_off), *self._same_rows()],
                       notes=notes, drops=[*later, *(f"DROP TABLE {_name(table)}" for table in self._dropped)],

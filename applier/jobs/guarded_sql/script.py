@@ -4,8 +4,9 @@
     a transaction: deletes, inserts, updates, and COMMIT if each statement has changed one row → tables that are dropped
     and made, and a transaction that fills these
 
-A statement finds its row by all values, and is followed by one that fails unless it changed one row. `@rows` counts the
-statements that did; NULL says that a guard has failed, also for a client that goes on after errors.
+A statement finds its row by all values, and is followed by one that fails unless it changed one row; where many rows
+of a table change, one statement finds all of them. `@rows` counts the changes; NULL says that a guard has failed,
+also for a client that goes on after errors.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ EVENTS = "INSERT", "UPDATE", "DELETE"
 _TITLE = HEAD + """\
 -- applier {version}: {what}
 -- Run it as  mysql < FILE  , which stops at the first error, and then nothing has happened. ERROR 1690 in a line says
--- that the row of the statement before it is not as {expected}.
+-- that a row of the statement before it is not as {expected}.
 """
 _SESSION = """\
 SET NAMES utf8mb4;
@@ -43,7 +44,7 @@ _NO_TRIGGERS = """\
 SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0{others};
 """
 _END = """\
--- All {statements} statements have changed a row each, also where errors do not stop the client; else an error says so.
+-- All {statements} changes are made, also where errors do not stop the client; else an error says so.
 SET @end = IF(@rows = {statements}, 'COMMIT', 'SELECT 1 FROM `changes_are_incomplete`.`nothing_was_committed`');
 PREPARE end_of_changes FROM @end;
 EXECUTE end_of_changes;
@@ -128,6 +129,8 @@ class Script:
         """Changes of rows, after so many statements."""
         at_once, in_transaction = ([table for table in tables if is_transactional(table.definition) == wanted]
                                    for wanted in (False, True))
+        for one in tables:
+            yield from one.prepared()
         if at_once:  # with GTIDs, a server refuses these in transactions
             yield b"-- These tables have no transactions: what is changed stays changed.\n"
             yield from _changes(at_once)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from applier.jobs.guarded_sql.script import Script, events_of
+from applier.jobs.guarded_sql.set_statements import SetStatements, can_be_set
 from applier.jobs.guarded_sql.table_statements import TableStatements
 from applier.jobs.undo.table_undo import TableUndo
 from applier.mysql.types import quote_name
@@ -23,9 +24,15 @@ def statements(tables: Sequence[TableUndo], what: str, comments: Iterable[str], 
     return Script(f"undo of {what}", "the log left it",
                   {(one.definition.database, one.definition.name): events_of(one.inserted, one.updated, one.deleted)
                    for one in tables},
-                  [TableStatements(one.definition, one.key, one.batches) for one in tables],
+                  [_statements(number, one) for number, one in enumerate(tables)],
                   [_FIRST, *first] if first else [], checks_off,
                   instead=", and the other format has no triggers", comments=[*comments]).text()
+
+
+def _statements(number: int, one: TableUndo) -> TableStatements:
+    if can_be_set(one.definition, one.key, one.rows, as_printed=False):
+        return SetStatements(one.definition, one.key, one.batches, number)
+    return TableStatements(one.definition, one.key, one.batches)
 
 
 def checks(tables: Sequence[TableUndo], children: Sequence[TableDefinition], not_counted: Collection[TableName]
