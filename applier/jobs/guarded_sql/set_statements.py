@@ -58,7 +58,7 @@ class SetStatements(TableStatements):
         for kind, sides in ((DELETE, (_OLD,)), (INSERT, (_NEW,)), (POSTIMAGE, (_OLD, _NEW))):
             types = [_type(column, column in self._key, self.definition.flavour) for column in self._columns]
             columns = [f"`{_named(side, at)}` {kind_of} NULL" for side in sides for at, kind_of in enumerate(types)]
-            columns += ["`p` int NULL"] * (kind == POSTIMAGE)
+            columns += ["`p` int NULL, KEY (p)"] * (kind == POSTIMAGE)
             yield for_clients(f"CREATE TEMPORARY TABLE {self._temporary(kind)} ({', '.join(columns)}) "
                               "ENGINE=InnoDB;\n").encode()
         for batch in self._differences():
