@@ -164,10 +164,11 @@ def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, filter: Tabl
 
 def _as_it_was_made(snapshot: manifest.Snapshot, filter: TableFilter) -> dict[str, Any]:
     """Return the options of `replay` with which a snapshot goes on as it was made, without tables that are ignored."""
-    made, compared = snapshot.source.options, filter.for_manifest()
+    made: dict[str, Any] = snapshot.source.options
+    compared: dict[str, Any] = filter.for_manifest()
     options = {name: made[name] for name in _KEPT_OPTIONS if name in made}
     options.setdefault("tables", compared.get("tables"))
-    options["ignore_tables"] = [*options.get("ignore_tables", ()), *compared.get("ignore_tables", ())]
+    options["ignore_tables"] = options.get("ignore_tables", []) + compared.get("ignore_tables", [])
     if rewrites := made.get("rewrite_db"):
         options["rewrite_db"] = dict(parse_rewrites([*map(str, rewrites)]))
     return options

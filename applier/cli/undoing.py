@@ -1,10 +1,12 @@
 """`applier undo`: what takes transactions back, as a file for a server."""
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from applier.cli import loudness
 from applier.cli.application import verb
+from applier.io.printable import shown_size
 from applier.options.running import OF_COLUMNS
 from applier.options.verbs import UNDO
 
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from applier.jobs.undo.conflicts import Conflict
     from applier.jobs.undo.result import Undone
 
-_LISTED = 20
+_LISTED, _LARGE = 20, 1 << 20
 _NOT_BACK = "Not taken back: AUTO_INCREMENT's next number, and whatever is not in rows of these tables."
 _COMPUTED = ("Look at these rows: a value that was changed since may have been computed from one that is taken back. "
              "`applier history --key` shows the statements.")
@@ -58,7 +60,9 @@ def _print(found: "Undone", on_conflict: str) -> None:
     from applier.cli.terminal import assembled, words
 
     console = result_console()
-    console.print(assembled((found.output, "bold"), f" takes back {found.what}"),
+    size = os.path.getsize(found.output)
+    shown = f" ({shown_size(size)})" if size >= _LARGE else ""
+    console.print(assembled((found.output, "bold"), f"{shown} takes back {found.what}"),
                   soft_wrap=not console.is_terminal)
     grid = new_grid("table", "come back", "go", "change back", "as before", "changed since", "not undone")
     for table in found.tables:

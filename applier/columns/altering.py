@@ -136,8 +136,8 @@ def _options(before: TableDefinition, after: TableDefinition) -> list[str] | Non
     if collation_of(before) != collation_of(after):
         found.append(f"DEFAULT CHARSET={after.charset} COLLATE={collation_of(after)}")
     old, new = shown_options(before), shown_options(after)
-    found += options_sql([(name, value) for name, value in after.options if name in new and
-                          old.get(name) != new[name]], TABLE_OPTIONS)
+    found += options_sql(tuple((name, value) for name, value in after.options
+                               if name in new and old.get(name) != new[name]), TABLE_OPTIONS)
     for name in old:
         if name not in new:
             kind = TABLE_OPTIONS[name]

@@ -53,6 +53,8 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
         for text in notes_on_threads(options.thread_ids, totals.n_of_threads,
                                      totals.n_without_thread):
             note(text)
+        if statements.changes():
+            note("changes that are logged as statements are counted for all threads")
     if totals.forgot_threads:
         note(f"there are more than {MOST_THREADS:,} threads: of those with few rows, some are not counted in full")
     last = span.files[-1]

@@ -26,8 +26,9 @@ from applier.plan.used_tables import table_map_of
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
-from applier.schema.history.stored_objects import StoredObject, StoredObjects
+from applier.schema.history.stored_objects import StoredObjects
 from applier.schema.history.table_versions import FROM_METADATA
+from applier.schema.stored_object import StoredObject
 from applier.schema.table_filter import TableFilter
 
 _SPLIT_BYTES = 64 << 10

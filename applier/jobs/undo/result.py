@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from applier.jobs.undo.conflicts import Conflict
-from applier.schema.history.stored_objects import StoredObject
+from applier.schema.stored_object import StoredObject
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

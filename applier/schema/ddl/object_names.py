@@ -5,7 +5,7 @@ Statements that the grammar does not follow have no names here.
 
 from applier.errors import SchemaError
 from applier.schema.ddl.cursor import Cursor
-from applier.schema.ddl.schema_changes import NamedObject
+from applier.schema.stored_object import NamedObject
 
 Names = tuple[tuple[str, str | None], ...]
 """Database and name; None as the name means the database as a whole, or an object of it that is not a table."""
