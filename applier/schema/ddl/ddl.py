@@ -13,7 +13,7 @@ from applier.schema.ddl.create_table import TableWords, charset_of_words, parse_
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.dml import DML, parse_dml
 from applier.schema.ddl.index_grammar import parse_create_index, parse_drop_index
-from applier.schema.ddl.object_names import named_objects, object_names
+from applier.schema.ddl.object_names import named_objects, object_names, stored_objects
 from applier.schema.ddl.schema_changes import (
     AlterDatabase,
     AlterTable,
@@ -252,7 +252,8 @@ def _object(verb: str, cursor: Cursor, sql: str) -> SchemaChange:
     for index, token in enumerate(cursor.tokens[cursor.index:], cursor.index + 1):
         if token.keyword in _OBJECTS:
             cursor.index = index
-            return Ignored(f"{verb} {token.keyword}", object_names(cursor, verb, token.keyword))
+            objects, if_not_exists = stored_objects(cursor, verb, token.keyword), cursor.ahead("IF", "NOT", "EXISTS")
+            return Ignored(f"{verb} {token.keyword}", object_names(cursor, verb, token.keyword), objects, if_not_exists)
         if token.keyword in ("TABLE", "AS"):
             break
     return Other(verb, None, sql, f"{verb} of an unknown object")

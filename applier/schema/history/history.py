@@ -30,6 +30,7 @@ from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.dump_header import database_of_header
 from applier.schema.foreign_keys import honours_inline_references
 from applier.schema.history.session import LoggedStatement, parse_arguments, text_of, timestamp_us
+from applier.schema.history.stored_objects import StoredObjects
 from applier.schema.history.table_changes import TableChanges
 from applier.schema.history.table_versions import (
     BEFORE_THE_LOG,
@@ -70,7 +71,8 @@ class SchemaHistory:
     ("" if not known). `folds_names`: databases and tables are known by their names in lower case, as in a server with
     lower_case_table_names=1; None: names are taken as they are, and `case` is what that shows. `defined_by_log` are
     tables that `define` was called for, `lower_case_table_names` is the server's variable where it is known,
-    `charset_assumed` are tables that inherit the character set of a database of which it is not known.
+    `charset_assumed` are tables that inherit the character set of a database of which it is not known. `objects`
+    are those of the log that are no tables.
     """
 
     def __init__(
@@ -95,6 +97,7 @@ class SchemaHistory:
         self.lower_case_table_names: int | None = None
         self.defined_by_log: list[str] = []
         self.charset_assumed: set[str] = set()
+        self.objects = StoredObjects()
 
     # ---- queries
 
@@ -249,6 +252,7 @@ class SchemaHistory:
         the zone of TIMESTAMP defaults."""
         changes = self._parse(sql, default_database=database, sql_mode=sql_mode, time_zone=time_zone, charsets=charsets)
         for change in changes:
+            self.objects.apply(change, StatementOrigin(BEFORE_THE_LOG, sql), database or "", sql_mode)
             if not isinstance(change, SessionChange | Dml):
                 self._apply(change, StatementOrigin(BEFORE_THE_LOG, sql))
         return changes
@@ -264,8 +268,9 @@ class SchemaHistory:
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
                                end_of_time(self.server_version), self.server_version, statement.sequences)
         try:
-            for change in self._parse(sql, **parse_arguments(statement, self.flavour, self._rewrites,
-                                                             self._system_time_zone)):
+            session = parse_arguments(statement, self.flavour, self._rewrites, self._system_time_zone)
+            for change in self._parse(sql, **session):
+                self.objects.apply(change, place, statement.database, session.get("sql_mode", ""))
                 if self.case is not None and isinstance(change, CreateDatabase | DropDatabase | AlterDatabase):
                     self.case.folds |= change.name != statement.database == folded(change.name)  # typed, and stored
                 self._apply(change, place)
