@@ -117,11 +117,20 @@ def parse_gtid_set(text: str) -> GtidSet:
     return found
 
 
+def parse_thread_ids(texts: list[str]) -> tuple[int, ...]:
+    """Parse ids of threads, comma-separated in any number of texts."""
+    return _parse_ids(texts, "thread")
+
+
 def parse_server_ids(texts: list[str]) -> tuple[int, ...]:
     """Parse server ids, comma-separated in any number of texts."""
+    return _parse_ids(texts, "server")
+
+
+def _parse_ids(texts: list[str], what: str) -> tuple[int, ...]:
     parts = [part.strip() for text in texts for part in text.split(",") if part.strip()]
     if bad := [part for part in parts if not (part.isascii() and part.isdigit() and len(part) <= 10)]:
-        raise UsageError(f"{bad[0]!r} is not a server id", hint="write numbers, as in 1,2")
+        raise UsageError(f"{bad[0]!r} is not a {what} id", hint="write numbers, as in 1,2")
     return tuple(dict.fromkeys(map(int, parts)))
 
 

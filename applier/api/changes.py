@@ -53,6 +53,7 @@ def changes(
     exclude_gtids: str | GtidSet | None = None,
     server_ids: Iterable[int] = (),
     ignore_server_ids: Iterable[int] = (),
+    thread_ids: Iterable[int] = (),
     key: Key | list[Key] | None = None,
     define_from_log: bool = False,
     ignore_foreign_keys: bool = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Unpack
 
 from applier.api.arguments import (
@@ -78,6 +78,7 @@ def history(
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     stop: Place | Time | None = None,
+    thread_ids: Iterable[int] = (),
     define_from_log: bool = False,
     statements: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",

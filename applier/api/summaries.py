@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Unpack
 
 from applier.api.arguments import KeyNames, Paths, Place, Tables, Time, Watcher, watcher
@@ -21,6 +22,7 @@ def summary(
     ignore_tables: Tables | None = None,
     start: Place | Time | None = None,
     stop: Place | Time | None = None,
+    thread_ids: Iterable[int] = (),
     top: int = 10,
     keys: Keys | None = None,
     progress: Watcher | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, Unpack
 
 from applier.api.arguments import KeyNames, PathLike, Paths, Place, Tables, Time, Watcher, watcher
@@ -24,6 +25,7 @@ def undo(
     gtids: str | GtidSet | None = None,
     start: Place | Time | None = None,
     stop: Place | Time | None = None,
+    thread_ids: Iterable[int] = (),
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     where: str | None = None,
@@ -56,6 +58,6 @@ def undo(
     from applier.jobs.undo import job
 
     given = locals()
-    log = options_of(ChangesOptions, UNDO, given | {"gtids": None, "start": None, "stop": None}, complete=True,
-                     **bounds(STOP.of(name="stop"), until))
+    whole = dict.fromkeys(("gtids", "start", "stop", "thread_ids"))
+    log = options_of(ChangesOptions, UNDO, given | whole, complete=True, **bounds(STOP.of(name="stop"), until))
     return job.undo(options_of(UndoOptions, UNDO, given, changes=log), watcher(progress))

@@ -36,6 +36,7 @@ from applier.option_texts import parse_rewrites
 from applier.options.option import ADVANCED, READ
 from applier.options.verbs import REPLAY, VERIFY, VERIFY_SQL
 from applier.plan.stops.stop_position import StopNotReached
+from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
 
 if TYPE_CHECKING:
@@ -130,21 +131,21 @@ def verify(
     archive = None if binlogs is None else logs(locals())
     address = address_of(server, defaults_file)
     with TemporaryDirectory(prefix="applier-verify-") as folder, AskedServer(address) as asked:
-        lead = None if archive is None else partial(_lead, archive, folder, watch)
+        lead = None if archive is None else partial(_lead, archive, folder, watch, filter)
         found = compare_live(loaded, asked, lead, filter, hash, rows, watch, for_repair=for_repair)
     return found if archive is None else replace(found, different=tuple(
         _with_last_changes(archive, loaded.uri, table, found.server_position) for table in found.different))
 
 
-def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, snapshot: manifest.Snapshot,
+def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, filter: TableFilter, snapshot: manifest.Snapshot,
           position: ServerPosition) -> manifest.Snapshot:
-    """A snapshot at the server's position, to which the archive may yet have to grow. Raises UsageError where it does
-    not lead there."""
+    """Replay the tables that are compared up to the server's position, to which the archive may yet have to grow.
+    Raises UsageError where it does not lead there."""
     from applier.jobs.verify.live import is_at
 
     by_gtid = position.gtid_set and snapshot.position.gtid_set
     stop: Place = position.gtid_set if by_gtid else (position.file, position.offset)
-    led, options = snapshot, _as_it_was_made(snapshot)
+    led, options = snapshot, _as_it_was_made(snapshot, filter)
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_SECONDS_BETWEEN)
@@ -161,10 +162,13 @@ def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, snapshot: ma
                      file=binlogs[-1], hint="give the binlogs of this server or of its source, including the newest")
 
 
-def _as_it_was_made(snapshot: manifest.Snapshot) -> dict[str, Any]:
-    """The options of `replay` with which a snapshot goes on as it was made."""
-    made = snapshot.source.options
+def _as_it_was_made(snapshot: manifest.Snapshot, filter: TableFilter) -> dict[str, Any]:
+    """Return the options of `replay` with which a snapshot goes on as it was made, without tables that are ignored."""
+    made: dict[str, Any] = snapshot.source.options
+    compared: dict[str, Any] = filter.for_manifest()
     options = {name: made[name] for name in _KEPT_OPTIONS if name in made}
+    options.setdefault("tables", compared.get("tables"))
+    options["ignore_tables"] = options.get("ignore_tables", []) + compared.get("ignore_tables", [])
     if rewrites := made.get("rewrite_db"):
         options["rewrite_db"] = dict(parse_rewrites([*map(str, rewrites)]))
     return options

@@ -64,6 +64,9 @@ def _follow(output: str, arguments: dict[str, Any]) -> None:
         def note(self, text: str) -> None:
             print_note(text)
 
+    if arguments["thread_ids"]:
+        raise UsageError("--thread is of a log that is complete, and --follow waits for more",
+                         hint="leave one of them out")
     if output == STDOUT and arguments["format"] not in ("json", "debezium"):
         raise UsageError(f"batches cannot be one {arguments['format']} file",
                          hint="give --format json or debezium, or a directory in --output")

@@ -58,10 +58,18 @@ def write_parquet(diff: Compared, output: str) -> None:
                         writer.write_batch(batch)
 
 
-def print_repair(repair: Repair, output: str | None) -> None:
+_HOW_TO_RUN = {
+    "sql": "Read it, then run it: mysql < FILE. Nothing happens if a row is not as it was before, or if triggers would "
+           "act.",
+    "binlog": "Run it: mysqlbinlog --skip-gtids FILE | mysql, or mariadb-binlog FILE | mariadb. Triggers do not act. "
+              "Rows are found by their key: what changed in them after they were compared is not noticed."}
+
+
+def print_repair(repair: Repair, output: str | None, format: str = "sql") -> None:
     """Print what the statements in a file do, and what they do not; of statements on stdout the latter, to stderr."""
     said = [f"not repaired: {text}" for text in repair.not_repaired] + [
-        f"the statements destroy: {text}" for text in repair.destroyed]
+        f"the statements destroy: {text}" for text in repair.destroyed] + [
+        f"the statements alter {text}" for text in repair.altered]
     if output is None:
         for text in said:
             print_note(text)
@@ -76,8 +84,7 @@ def print_repair(repair: Repair, output: str | None) -> None:
         grid.print(console)
     for text in said:
         console.print(words(text), soft_wrap=True)
-    console.print(words("Read it, then run it: mysql < FILE. Nothing happens if a row is not as it was before, or if a "
-                        "table has triggers."), soft_wrap=not console.is_terminal)
+    console.print(words(_HOW_TO_RUN[format]), soft_wrap=not console.is_terminal)
 
 
 def _lines(table: TableDiff, most: int) -> Iterator[Text]:

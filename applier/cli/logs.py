@@ -19,7 +19,8 @@ def _named(binlogs: list[str] | None, unnamed: list[str] | None) -> list[str]:
 
 @verb(SHOW)
 def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | None,
-         server_ids: tuple[int, ...], ignore_server_ids: tuple[int, ...], **arguments: Any) -> None:
+         server_ids: tuple[int, ...], ignore_server_ids: tuple[int, ...], thread_ids: tuple[int, ...],
+         **arguments: Any) -> None:
     """Print events and row changes of binlog files. No schema is needed: columns are @1, @2, ...
 
     Takes options of mysqlbinlog by their names, too.
@@ -39,7 +40,7 @@ def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | No
                    for end, file in (("start", files[0]), ("stop", files[-1])))
     selection = Selection(
         start, stop, GtidChoice(gtids) if gtids else None,
-        LeftOutGroups(GtidChoice(exclude_gtids) if exclude_gtids else None, server_ids, ignore_server_ids),
+        LeftOutGroups(GtidChoice(exclude_gtids) if exclude_gtids else None, server_ids, ignore_server_ids), thread_ids,
         TableFilter(parse_table_list(tables)) if tables else None)
     if not compiling.is_ready("show"):
         from applier.cli.terminal import progress

@@ -1,10 +1,12 @@
 """`applier undo`: what takes transactions back, as a file for a server."""
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from applier.cli import loudness
 from applier.cli.application import verb
+from applier.io.printable import shown_size
 from applier.options.running import OF_COLUMNS
 from applier.options.verbs import UNDO
 
@@ -12,13 +14,13 @@ if TYPE_CHECKING:
     from applier.jobs.undo.conflicts import Conflict
     from applier.jobs.undo.result import Undone
 
-_LISTED = 20
+_LISTED, _LARGE = 20, 1 << 20
 _NOT_BACK = "Not taken back: AUTO_INCREMENT's next number, and whatever is not in rows of these tables."
 _COMPUTED = ("Look at these rows: a value that was changed since may have been computed from one that is taken back. "
              "`applier history --key` shows the statements.")
 _HOW_TO_RUN = {
-    "sql": ["Read it, then run it: mysql < FILE. Nothing happens if a row is not as the log left it, or if a table has "
-            "triggers.", _NOT_BACK],
+    "sql": ["Read it, then run it: mysql < FILE. Nothing happens if a row is not as the log left it, or if triggers "
+            "would act.", _NOT_BACK],
     "binlog": ["Run it: mysqlbinlog --skip-gtids FILE | mysql, or mariadb-binlog FILE | mariadb. Triggers do not act. "
                "Rows are found by their key: what others wrote after the archive ends is not noticed.", _NOT_BACK]}
 
@@ -58,7 +60,9 @@ def _print(found: "Undone", on_conflict: str) -> None:
     from applier.cli.terminal import assembled, words
 
     console = result_console()
-    console.print(assembled((found.output, "bold"), f" takes back {found.what}"),
+    size = os.path.getsize(found.output)
+    shown = f" ({shown_size(size)})" if size >= _LARGE else ""
+    console.print(assembled((found.output, "bold"), f"{shown} takes back {found.what}"),
                   soft_wrap=not console.is_terminal)
     grid = new_grid("table", "come back", "go", "change back", "as before", "changed since", "not undone")
     for table in found.tables:
@@ -67,6 +71,11 @@ def _print(found: "Undone", on_conflict: str) -> None:
     grid.print(console)
     for statement in (one for table in found.tables for one in table.partitions):
         console.print(words(f"made again first: {statement}"), soft_wrap=True)
+    for one in found.lost_objects:
+        where = f"{found.output} has its statements, as comments" if found.format == "sql" else "its statements:"
+        console.print(words(f"not restored: {one}; {where}"), soft_wrap=True)
+        for statement in one.statements if found.format != "sql" else ():
+            console.print(words(f"{statement};", keep="\n"), soft_wrap=True)
     lines = _listed(found.conflicts, sum(table.in_conflict for table in found.tables))
     lines += _listed(found.undone_anyway, sum(table.partly for table in found.tables))
     lines += [_COMPUTED] * (on_conflict == OF_COLUMNS and bool(found.undone_anyway))

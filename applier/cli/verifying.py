@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @verb(VERIFY)
-def verify(*, sql: bool, repair: str | None, json: bool, **arguments: Any) -> None:
+def verify(*, sql: bool, repair: str | None, format: str, json: bool, **arguments: Any) -> None:
     """Read all files of a snapshot and compare them with its manifest, or its rows with those of a server.
 
     By itself, it prints a line for each file that is damaged, missing or unknown (digests, sizes, rows, columns, keys),
@@ -41,7 +41,7 @@ def verify(*, sql: bool, repair: str | None, json: bool, **arguments: Any) -> No
             check_new(repair)
         with progress() as watcher:
             found = compare(**arguments, for_repair=repair is not None, progress=watcher)
-        _tell(snapshot, found, sql, arguments["rows"], json, repair)
+        _tell(snapshot, found, sql, arguments["rows"], json, repair, format)
     elif sql:
         from applier.api.verifying import verify_sql
         from applier.io.printable import print_lines
@@ -71,8 +71,8 @@ def _files(snapshot: str, json: bool) -> None:
                             file=snapshot, hint="restore them from a backup, or replay or import the snapshot again")
 
 
-def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool,
-          repair: str | None) -> None:
+def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool, repair: str | None,
+          format: str) -> None:
     from applier.cli.compared import print_comparison
     from applier.errors import ServerDiffers
     from applier.io.printable import print_lines
@@ -86,19 +86,23 @@ def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bo
     else:
         print_comparison(found, rows)
     if not found.same and repair is not None:
-        _write(found, repair, json)
+        _write(found, repair, format, json)
     if not found.same:
         raise ServerDiffers(f"{len(found.different):,} of {found.tables:,} tables are not the same on the server",
                             file=snapshot, hint="--sql beside --against prints the statements that ask for the rows"
                             if not any(table.rows for table in found.different) else None)
 
 
-def _write(found: ServerComparison, output: str, json: bool) -> None:
+def _write(found: ServerComparison, output: str, format: str, json: bool) -> None:
     from applier.cli.differences import print_repair
     from applier.io.new_output import new_output
 
     repair = found.repair()
-    with new_output(output) as partial, open(partial, "xb") as file:
-        file.writelines(repair.statements())
+    with new_output(output) as partial:
+        if format == "binlog":
+            repair.write_events(partial)
+        else:
+            with open(partial, "xb") as file:
+                file.writelines(repair.statements())
     if not json:
-        print_repair(repair, output)
+        print_repair(repair, output, format)

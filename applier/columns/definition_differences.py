@@ -22,14 +22,18 @@ from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
+from applier.schema.checks import Check
 from applier.schema.definition import Column, Default, Key, TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import is_hashed
 from applier.schema.partitions import DEFAULT, MAXVALUE, PLACES, Partition, Partitioning
+from applier.schema.table_options import TABLE_OPTIONS, TEXT
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.same_expressions import literal_of, normal_form, same_expressions
 
 _ZEROFILL_WIDTHS = {"tinyint": 3, "smallint": 5, "mediumint": 8, "int": 10, "bigint": 20}
+_SHOWN_AS_ZERO = frozenset({"PACK_KEYS", "STATS_PERSISTENT", "STATS_AUTO_RECALC", "TRANSACTIONAL", "PAGE_COMPRESSED"})
+"""Options for which 0 is not what is so without them."""
 _MOST_ZONE_SECONDS, _ZONE_STEP = 14 * 3600, 900
 """Time zones are so far from UTC at the most, in steps of a quarter of an hour."""
 
@@ -37,7 +41,7 @@ _MOST_ZONE_SECONDS, _ZONE_STEP = 14 * 3600, 900
 def differences(before: TableDefinition, after: TableDefinition) -> tuple[str, ...]:
     """What differs, for people, a text for each column, key and option; none if both mean the same."""
     return (*_of_columns(before, after), *_of_keys(before, after), *_of_foreign_keys(before, after),
-            *_of_options(before, after))
+            *_of_checks(before, after), *_of_options(before, after))
 
 
 def same_columns(before: TableDefinition, after: TableDefinition) -> bool:
@@ -52,14 +56,15 @@ def _of_columns(before: TableDefinition, after: TableDefinition) -> Iterator[str
     for name, column in new.items():
         if name not in old:
             yield f"{column.name} was added"
-        elif note := _of_column(old[name], column, before, after):
+        elif note := of_column(old[name], column, before, after):
             yield note
     yield from (f"{column.name} was dropped" for name, column in old.items() if name not in new)
     if [name for name in old if name in new] != [name for name in new if name in old]:
         yield "its columns are in another order"
 
 
-def _of_column(old: Column, new: Column, before: TableDefinition, after: TableDefinition) -> str:
+def of_column(old: Column, new: Column, before: TableDefinition, after: TableDefinition) -> str:
+    """Return what differs between a column before and after, for people; "" if nothing does."""
     if _type(old.type, before.flavour) != _type(new.type, after.flavour):
         types = old.type.sql(before.flavour), new.type.sql(after.flavour)
         return f"{new.name} is {types[1]}, and was {types[0]}"
@@ -69,7 +74,8 @@ def _of_column(old: Column, new: Column, before: TableDefinition, after: TableDe
         "expression": same_expressions(_shown(old.expression or ""), _shown(new.expression or "")),
         "default": _same_default(old, new, before, after), "ON UPDATE": old.on_update == new.on_update,
         "AUTO_INCREMENT": old.auto_increment == new.auto_increment, "INVISIBLE": old.invisible == new.invisible,
-        "comment": _shown(old.comment) == _shown(new.comment)}
+        "comment": _shown(old.comment) == _shown(new.comment),
+        "CHECK": same_expressions(_shown(old.check or ""), _shown(new.check or ""))}
     return f"{new.name} was altered ({', '.join(altered)})" \
         if (altered := [what for what, is_same in same.items() if not is_same]) else ""
 
@@ -148,15 +154,15 @@ def _of_keys(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
     old, new = ({folded(key.name): key for key in side.row_keys} for side in (before, after))
     for name, key in new.items():
         if name not in old:
-            if not _is_made(key, after, before):
+            if not is_made(key, after, before):
                 yield f"key {key.name} was added"
-        elif not _same_key(old[name], before, key, after):
+        elif not same_key(old[name], before, key, after):
             yield f"key {key.name} was altered"
     yield from (f"key {key.name} was dropped" for name, key in old.items()
-                if name not in new and not _is_made(key, before, after))
+                if name not in new and not is_made(key, before, after))
 
 
-def _same_key(old: Key, before: TableDefinition, new: Key, after: TableDefinition) -> bool:
+def same_key(old: Key, before: TableDefinition, new: Key, after: TableDefinition) -> bool:
     """MariaDB shows no direction in a hashed key, and a prefix of its own of a long text in a key without one."""
     sides = [[(part.column and folded(part.column), part.descending and not is_hashed(side, key),
                part.expression and normal_form(part.expression)) for part in key.parts]
@@ -169,8 +175,8 @@ def _same_key(old: Key, before: TableDefinition, new: Key, after: TableDefinitio
                for one, other in zip(old.parts, new.parts, strict=True))
 
 
-def _is_made(key: Key, definition: TableDefinition, other: TableDefinition) -> bool:
-    """True if a key is one that the server made for a foreign key, which the other definition has without that key."""
+def is_made(key: Key, definition: TableDefinition, other: TableDefinition) -> bool:
+    """Return True if a key is one that the server made for a foreign key, which the other has without that key."""
     columns = _plain_columns(key)
     if key.kind != "key" or columns not in [_folded(foreign.columns) for foreign in definition.foreign_keys]:
         return False
@@ -195,7 +201,7 @@ def _folded(names: Sequence[str]) -> tuple[str, ...]:
 def _of_foreign_keys(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
     old, new = list(before.foreign_keys), []
     for key in after.foreign_keys:
-        found = next((one for one in old if _same_foreign_key(one, before, key, after)), None)
+        found = next((one for one in old if same_foreign_key(one, before, key, after)), None)
         if found is None:
             new.append(key)
         else:
@@ -204,7 +210,7 @@ def _of_foreign_keys(before: TableDefinition, after: TableDefinition) -> Iterato
     yield from (f"foreign key {key.name} was dropped" for key in old)
 
 
-def _same_foreign_key(old: ForeignKey, before: TableDefinition, new: ForeignKey, after: TableDefinition) -> bool:
+def same_foreign_key(old: ForeignKey, before: TableDefinition, new: ForeignKey, after: TableDefinition) -> bool:
     """Without `referenced`, a key refers to the other table's primary key, which is not known here."""
     if old.referenced and new.referenced and _folded(old.referenced) != _folded(new.referenced):
         return False
@@ -219,30 +225,62 @@ def _given_name(key: ForeignKey, definition: TableDefinition) -> str:
     return "" if made else folded(key.name)
 
 
-# ---- options and partitions
+# ---- constraints, options and partitions
+
+
+def _of_checks(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
+    """By what they say: their names count where people gave them."""
+    old, new = map(checks_of, (before, after))
+    yield from (f"CHECK {check.name} was added" for meaning, check in new.items() if meaning not in old)
+    yield from (f"CHECK {check.name} was dropped" for meaning, check in old.items() if meaning not in new)
+
+
+def checks_of(definition: TableDefinition) -> dict[object, Check]:
+    """Return a table's constraints by what they mean."""
+    return {(_given_check_name(check, definition), normal_form(_shown(check.expression)), check.enforced): check
+            for check in definition.checks}
+
+
+def _given_check_name(check: Check, definition: TableDefinition) -> str:
+    """The name of a constraint; "" for one that the server made."""
+    made = re.fullmatch(rf"({re.escape(definition.name)}_chk_|CONSTRAINT_)\d+", check.name, re.IGNORECASE)
+    return "" if made else folded(check.name)
 
 
 def _of_options(before: TableDefinition, after: TableDefinition) -> Iterator[str]:
     engines = before.engine, after.engine
     if None not in engines and str(engines[0]).lower() != str(engines[1]).lower():
         yield f"the engine is {engines[1]}, and was {engines[0]}"
-    charsets = [_collation(side) for side in (before, after)]
+    charsets = [collation_of(side) for side in (before, after)]
     if charsets[0] != charsets[1]:
         yield f"the default collation is {charsets[1]}, and was {charsets[0]}"
+    old, new = map(shown_options, (before, after))
+    yield from (f"{name} is {new.get(name, 'not set')}, and was {old.get(name, 'not set')}"
+                for name in dict.fromkeys((*old, *new)) if old.get(name) != new.get(name))
     if before.versioning != after.versioning:
         yield "its system versioning was altered"
     sides = before.partitioning, after.partitioning
     if (sides[0] is None) != (sides[1] is None):
         yield "its partitions were " + ("added" if sides[0] is None else "dropped")
-    elif sides[0] is not None and sides[1] is not None and not _same_partitioning(sides[0], before, sides[1], after):
+    elif sides[0] is not None and sides[1] is not None and not same_partitioning(sides[0], before, sides[1], after):
         yield "its partitions were altered"
 
 
-def _collation(definition: TableDefinition) -> str:
+def shown_options(definition: TableDefinition) -> dict[str, str]:
+    """The options as SHOW CREATE TABLE has them: without those that say what is so without them, as DYNAMIC rows of
+    InnoDB, which is what innodb_default_row_format says."""
+    return {name: _shown(value) if TABLE_OPTIONS[name] == TEXT else value.upper()
+            for name, value in definition.options
+            if value.upper() not in ("DEFAULT", "DYNAMIC") and (value != "0" or name in _SHOWN_AS_ZERO)}
+
+
+def collation_of(definition: TableDefinition) -> str:
+    """Return the default collation of a table."""
     return definition.collation or default_collation(definition.charset, DEFAULT_COLLATIONS[definition.flavour])
 
 
-def _same_partitioning(old: Partitioning, before: TableDefinition, new: Partitioning, after: TableDefinition) -> bool:
+def same_partitioning(old: Partitioning, before: TableDefinition, new: Partitioning, after: TableDefinition) -> bool:
+    """Return True if two tables are divided in the same way."""
     if old.other or new.other or len(old.partitions) != len(new.partitions):
         return normal_form(old.other) == normal_form(new.other) and len(old.partitions) == len(new.partitions)
     starts = {by.start for by in (old, new)} - {None}

@@ -28,12 +28,12 @@ ALL_COMMITS = CommitRange()
 @dataclass(frozen=True)
 class ChangesOptions:
     """Of which log to read changes. Without `ignore_foreign_keys`, changes that foreign keys make and the log does not
-    have are an error. `complete`: whole rows, and what foreign keys change. `unsigned_bigint`: the
-    type of such columns. Only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) or
-    later on are wanted, and only those of the transactions `gtids`, as GtidChoice takes them, of commits in a range,
-    and not of the transactions and servers that are left out, which did what they did: complete changes go on from it.
-    Of `maybe_gtids`, as `gtids`, the log need not have any. `after` is a place where an earlier reading ended: the log
-    before it is read for definitions and prepared transactions only. The rest is as in ReplayOptions."""
+    have are an error. `complete`: whole rows, and what foreign keys change. `unsigned_bigint`: the type of such
+    columns. Only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) or later on are
+    wanted, and only those of the transactions `gtids`, as GtidChoice takes them, of commits in a range, of threads
+    (none: all), and not of the transactions and servers that are left out, which did what they did: complete changes go
+    on from it. Of `maybe_gtids`, as `gtids`, the log need not have any. `after` is a place where an earlier reading
+    ended: the log before it is read for definitions and prepared transactions only. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -53,6 +53,7 @@ class ChangesOptions:
     server_ids: tuple[int, ...] = ()
     ignore_server_ids: tuple[int, ...] = ()
     maybe_gtids: str | None = None
+    thread_ids: tuple[int, ...] = ()
     after: Place | None = None
 
     def __post_init__(self) -> None:
@@ -66,8 +67,8 @@ class ChangesOptions:
 
 @dataclass(frozen=True)
 class SummaryOptions:
-    """What to sum up: the row changes of tables, of transactions of `start_datetime` (seconds since 1970 UTC) or later,
-    and the `top` largest transactions. The rest is as in ReplayOptions."""
+    """What to sum up: the row changes of tables, of transactions of `start_datetime` (seconds since 1970 UTC) or later
+    and of these threads (none: all), and the `top` largest transactions. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     filter: TableFilter = EVERYTHING
@@ -76,6 +77,7 @@ class SummaryOptions:
     stop_position: tuple[str, int] | None = None
     stop_gtid: str | None = None
     stop_datetime: float | None = None
+    thread_ids: tuple[int, ...] = ()
     top: int = 10
 
     def __post_init__(self) -> None:
@@ -127,10 +129,10 @@ class HistoryFilesOptions:
 @dataclass(frozen=True)
 class UndoOptions:
     """What to take back: in the log of `changes`, which goes up to where the server stands, the transactions `gtids`,
-    as GtidChoice takes them, of a part of it (positions and times as in ReplayOptions), and of these the changes to the
-    tables of `filter`. The statements go to `output`, and `on_conflict` is what happens to rows that others have
-    changed since. Only rows for which the expression `where` is true, before or
-    after, are undone."""
+    as GtidChoice takes them, of a part of it (positions and times as in ReplayOptions) and of these threads, and of
+    these the changes to the tables of `filter`. The statements go to `output`, and `on_conflict` is what happens to
+    rows that others have changed since. Only rows for which the expression `where` is true, before or after, are
+    undone."""
 
     changes: ChangesOptions
     output: str
@@ -140,6 +142,7 @@ class UndoOptions:
     stop_position: tuple[str, int] | None = None
     start_datetime: float | None = None
     stop_datetime: float | None = None
+    thread_ids: tuple[int, ...] = ()
     filter: TableFilter = EVERYTHING
     on_conflict: str = REFUSE
     where: str | None = None
@@ -147,7 +150,7 @@ class UndoOptions:
     def __post_init__(self) -> None:
         verbs.UNDO.check(self)
         bounds = self.start_position, self.stop_position, self.start_datetime, self.stop_datetime
-        if self.gtids is None and not any(bound is not None for bound in bounds):
+        if self.gtids is None and not self.thread_ids and not any(bound is not None for bound in bounds):
             raise UsageError("no transactions to undo are selected",
-                             hint="give --gtids, or where they begin and end: --start-position, --stop-position, "
-                                  "--start-datetime, --stop-datetime")
+                             hint="give --gtids, --thread, or where they begin and end: --start-position, "
+                                  "--stop-position, --start-datetime, --stop-datetime")

@@ -117,6 +117,10 @@ SERVER_IDS_TO_READ = Option(
 IGNORE_SERVER_IDS = Option(
     "ignore_server_ids", kinds.SERVER_IDS, TRANSACTIONS, "No transactions that come from these servers, as "
     "IGNORE_SERVER_IDS of CHANGE REPLICATION SOURCE.", (), recorded=True)
+THREAD_IDS = Option(
+    "thread_ids", kinds.THREAD_IDS, TRANSACTIONS, "Only transactions of these threads, which are connections of "
+    "clients (CONNECTION_ID()). MariaDB before 11.5 does not log which thread changed rows.", (),
+    flags=("--thread", "--threads", "--thread-ids"))
 
 START_OF_SHOW = (
     Option("start", kinds.TEXT, BOUNDS, value="PLACE", hidden=True),

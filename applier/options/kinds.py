@@ -19,6 +19,7 @@ from applier.option_texts import (
     parse_seconds,
     parse_server_ids,
     parse_stop_position,
+    parse_thread_ids,
 )
 from applier.options.option import Kind
 from applier.snapshot import AS_DECIMAL, UNSIGNED_BIGINTS
@@ -51,9 +52,11 @@ def _check_charset(option: str, name: str) -> None:
         raise UsageError(f"{option} {name} is not a character set", hint="latin1 and utf8mb4 are some")
 
 
-def _check_servers(option: str, servers: tuple[int, ...]) -> None:
-    for server in servers:
-        _between(0, (1 << 32) - 1, "a server id is a number from 0 to 4294967295")(option, server)
+def _check_ids(what: str) -> Callable[[str, tuple[int, ...]], None]:
+    def check(option: str, ids: tuple[int, ...]) -> None:
+        for one in ids:
+            _between(0, (1 << 32) - 1, f"a {what} id is a number from 0 to 4294967295")(option, one)
+    return check
 
 
 TEXT = Kind("str", "NAME")
@@ -89,7 +92,8 @@ ROW_KEY = Kind("Key | list[Key]", "VALUE,...", parse_key)
 ROW_KEYS = Kind("Key | list[Key]", "VALUE,...", lambda texts: [*map(parse_key, texts)], many=True, several=_AGAIN)
 GTIDS = Kind("str | GtidSet", "SET")
 EXECUTED = Kind("str | GtidSet", "SET")
-SERVER_IDS = Kind("Iterable[int]", "N,...", parse_server_ids, many=True, check=_check_servers, recorded=list)
+SERVER_IDS = Kind("Iterable[int]", "N,...", parse_server_ids, many=True, check=_check_ids("server"), recorded=list)
+THREAD_IDS = Kind("Iterable[int]", "N,...", parse_thread_ids, many=True, check=_check_ids("thread"))
 CONVERSIONS = Kind("Iterable[str]", "NAME,...", many=True, recorded=sorted)
 UNSIGNED = choice(*UNSIGNED_BIGINTS, recorded=lambda kind: None if kind == AS_DECIMAL else kind)
 

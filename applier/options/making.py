@@ -47,6 +47,10 @@ UNDO_FORMAT = FORMAT.of(
     "What the file is. sql: one transaction, with a statement for each row that finds it by all of its values; binlog: "
     "the same as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.",
     kind=kinds.choice("sql", "binlog"), default="sql")
+REPAIR_FORMAT = FORMAT.of(
+    "With --repair: what the file is. sql: one transaction, with a statement for each row that finds it by all of its "
+    "values; binlog: events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`, which fire no triggers.",
+    kind=kinds.choice("sql", "binlog"), default="sql", where=Where.COMMAND_LINE)
 IMAGE = Option(
     "image", kinds.choice(*IMAGES), MAKE, "What images of updates and deletes have. minimal: before, the "
     "key equivalent, and after, what changed; noblob: besides, all columns but TEXT, BLOB and JSON. Images that have "

@@ -64,13 +64,13 @@ INDEX = Verb(
 
 SUMMARY = Verb(
     "summary", BINLOGS, "what was done, by whom", reading.BINLOGS, *_TABLES, choosing.START_OF_SUMMARY, choosing.STOP,
-    making.TOP, making.JSON, making.HTML, reading.KEYS_OF_LOGS, running.PROGRESS)
+    choosing.THREAD_IDS, making.TOP, making.JSON, making.HTML, reading.KEYS_OF_LOGS, running.PROGRESS)
 SHOW = Verb(
     "show", BINLOGS, "events and rows as text", _OPTIONAL_BINLOGS, reading.UNNAMED_BINLOGS, making.SHOW_FORMAT,
     choosing.TABLE_NAMES.of(flags=("--tables", "--table", "--database")),
     choosing.GTIDS_TO_READ.of(flags=("--gtids", "--gtid", "--include-gtids")),
-    choosing.EXCLUDE_GTIDS.of("All transactions but these."), *_SERVERS, *choosing.START_OF_SHOW,
-    *choosing.STOP_OF_SHOW, reading.KEYS_OF_LOGS)
+    choosing.EXCLUDE_GTIDS.of("All transactions but these."), *_SERVERS, choosing.THREAD_IDS,
+    *choosing.START_OF_SHOW, *choosing.STOP_OF_SHOW, reading.KEYS_OF_LOGS)
 LOCATE = Verb(
     "locate", BINLOGS, "where a GTID or a time is", reading.BINLOGS, reading.GTID, reading.AT_TIME, reading.XID,
     reading.GROUP_ID_TO_FIND, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
@@ -89,8 +89,8 @@ CHANGES = Verb(
                               "written.",
                               python="all changes but those of these transactions. `notes` count those that the log "
                                      "does not have. Of complete changes, what is left out is applied all the same."),
-    *_SERVERS, choosing.KEY, reading.DEFINE_FROM_LOG, running.IGNORE_FOREIGN_KEYS, making.COMPLETE, making.STATEMENTS,
-    making.SPREADSHEET_SAFE, making.UNSIGNED_BIGINT, running.FOLLOW,
+    *_SERVERS, choosing.THREAD_IDS, choosing.KEY, reading.DEFINE_FROM_LOG, running.IGNORE_FOREIGN_KEYS, making.COMPLETE,
+    making.STATEMENTS, making.SPREADSHEET_SAFE, making.UNSIGNED_BIGINT, running.FOLLOW,
     *(option.of(where=Where.COMMAND_LINE) for option in FOLLOWING), reading.KEYS_OF_LOGS, running.PROGRESS)
 FOLLOW = Verb(
     "follow", ROWS, "", reading.BINLOGS, choosing.TABLE_NAMES, choosing.IGNORE_TABLES,
@@ -111,7 +111,10 @@ HISTORY = Verb(
                            "leaves out what lacks the key; others are not kept in memory where one key finds all "
                            "rows."),
     reading.BASE.of("A snapshot to begin with: its rows are the first versions."), reading.SCHEMA_WITH_ROWS,
-    choosing.STOP, reading.DEFINE_FROM_LOG,
+    choosing.STOP,
+    choosing.THREAD_IDS.of("Only versions that transactions of these threads began or ended (CONNECTION_ID()). "
+                           "MariaDB before 11.5 does not log which thread changed rows."),
+    reading.DEFINE_FROM_LOG,
     making.STATEMENTS.of("With --output: with a column of the statements that began versions, where the log has them.",
                          python="whether to add `_statement`: the SQL that began a version, where the log has it, as "
                                 "`changes` has it."),
@@ -122,7 +125,7 @@ UNDO = Verb(
     reading.BINLOGS.plus("From before the transactions up to where the server stands."),
     _OUTPUT.of("The file to make.", value="FILE"),
     choosing.GTIDS_TO_READ.of("Take back these transactions: UUID:1-5, or MariaDB's one by one, 0-1-5,0-1-7."),
-    choosing.FIRST_TO_UNDO, choosing.LAST_TO_UNDO, *_TABLES,
+    choosing.FIRST_TO_UNDO, choosing.LAST_TO_UNDO, choosing.THREAD_IDS, *_TABLES,
     choosing.WHERE.of("Only rows for which this is true, before the transactions or after them, as in \"category = "
                       "'audio' AND price = 0.01\": SQL on a table's columns.", value="EXPRESSION"),
     reading.BASE.of("Begin with this snapshot, of a time before them."), reading.SCHEMA_WITH_ROWS, choosing.UNTIL,
@@ -159,8 +162,9 @@ DIFF = Verb(
     _OPTIONAL_BINLOGS.of("An archive, in place of AFTER: one that is replayed onto BEFORE, in a temporary folder.",
                          python="an archive that is replayed onto the one before, in a temporary folder."),
     choosing.STOP, making.DIFF_FORMAT,
-    making.DEFINITIONS.of("With --format sql: also drop and create tables. Tables that only one side has, or whose "
-                          "definitions differ; what is destroyed is printed, and stands in the file."),
+    making.DEFINITIONS.of("With --format sql: also repair definitions. Tables that differ are altered, or, if their "
+                          "columns differ, made anew; tables that only one side has are dropped or made. What is lost "
+                          "is printed, and stands first in the file."),
     making.OUTPUT.of("The file to write, or, for parquet, the directory; json and sql go to stdout without it.",
                      value="PATH", where=Where.COMMAND_LINE),
     making.SHOWN_ROWS.of(where=Where.COMMAND_LINE), *_TABLES, reading.KEYS_OF_LOGS, running.PROGRESS,
@@ -175,7 +179,8 @@ VERIFY = Verb(
     reading.HASH,
     making.SHOWN_ROWS.of(python="how many rows of each table that differs are named; with `against`, if their ranges' "
                                 "rows are there."),
-    running.FOR_REPAIR, reading.REPAIR, making.JSON, *_TABLES, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
+    running.FOR_REPAIR, reading.REPAIR, making.REPAIR_FORMAT, making.JSON, *_TABLES, reading.KEYS_OF_LOGS,
+    running.PROGRESS, positional=2)
 VERIFY_SQL = Verb("verify_sql", USES, "", reading.SNAPSHOT_TO_READ, reading.HASH, *_TABLES)
 EXPORT = Verb(
     "export", USES, "files that a server loads", reading.SNAPSHOT_TO_READ,

@@ -177,6 +177,7 @@ def _load_base(history: SchemaHistory, base: Snapshot, first: Outline) -> None:
     for database in base.databases:
         charset = Charset(database.charset, database.collation)
         history.load_database(database.name, charset_as_mariadb(charset) if decided else charset)
+    history.objects.load(base.objects)
     history.load_column_ids(base.last_column_id)
     for table in base.tables:
         definition = table.definition

@@ -1,7 +1,7 @@
 """Table definitions and their history."""
 
 __all__ = [
-    "allowed", "column_ids", "ddl", "defaults", "definition", "dump_header", "engines", "foreign_indexes",
+    "allowed", "checks", "column_ids", "ddl", "defaults", "definition", "dump_header", "engines", "foreign_indexes",
     "foreign_keys", "history", "key_infos", "other_flavour", "partitions", "references", "schema_file", "sibling_order",
-    "table_filter", "table_options", "versioning",
+    "stored_object", "table_filter", "table_options", "versioning",
 ]

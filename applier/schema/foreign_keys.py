@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from applier.mysql.names import folded
 from applier.mysql.types import quote_name
@@ -19,13 +19,21 @@ if TYPE_CHECKING:
     from applier.schema.ddl.cursor import Cursor
 
 CASCADE, SET_NULL, RESTRICT = "CASCADE", "SET NULL", "RESTRICT"
+_WORDS = RESTRICT, "NO ACTION", "SET DEFAULT"
+_SHOWN = {"mysql": (RESTRICT, "SET DEFAULT"), "mariadb": ("NO ACTION",)}
+"""Words that a server keeps; its others are what it takes a key without words for."""
+
+
+def _complaint(shown: tuple[str, str]) -> str:
+    """What is wrong with words of a manifest; "" if nothing is."""
+    return "" if {*shown} <= {"", *_WORDS} else f"is {shown!r}, which are no words of a foreign key"
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignKey:
     """`columns` of the table refer to `referenced` ones of `table` in `database`; without `referenced`, to its primary
     key. `on_delete` and `on_update` are "CASCADE", "SET NULL" or "RESTRICT", which also stands for NO ACTION and SET
-    DEFAULT."""
+    DEFAULT, as InnoDB takes them; of these, `shown` has the words that SHOW CREATE TABLE has ("": none)."""
 
     name: str
     columns: tuple[str, ...]
@@ -34,6 +42,7 @@ class ForeignKey:
     referenced: tuple[str, ...]
     on_delete: str = RESTRICT
     on_update: str = RESTRICT
+    shown: Annotated[tuple[str, str], _complaint] = ("", "")
 
     @property
     def cascades(self) -> bool:
@@ -45,8 +54,9 @@ class ForeignKey:
         parts = [f"CONSTRAINT {quote_name(self.name)} FOREIGN KEY ({_names(self.columns)})",
                  f"REFERENCES {quote_name(self.database)}.{quote_name(self.table)}"]
         parts += [f"({_names(self.referenced)})"] if self.referenced else []
-        parts += [f"ON {event} {action}" for event, action in (("DELETE", self.on_delete), ("UPDATE", self.on_update))
-                  if action != RESTRICT]
+        parts += [f"ON {event} {words}" for event, action, shown in zip(
+            ("DELETE", "UPDATE"), (self.on_delete, self.on_update), self.shown, strict=True)
+            if (words := shown if action == RESTRICT else action)]
         return " ".join(parts)
 
 
@@ -66,6 +76,7 @@ class ForeignKeyWords:
     on_delete: str
     on_update: str
     if_not_exists: bool = False
+    shown: tuple[str, str] = ("", "")
 
 
 def parse_foreign_key(cursor: Cursor, constraint: str | None) -> ForeignKeyWords:
@@ -87,18 +98,21 @@ def parse_references(cursor: Cursor, name: str | None, columns: tuple[str, ...],
     referenced = _parse_columns(cursor) if cursor.ahead("(") else ()
     if cursor.accept("MATCH"):
         cursor.next()
-    actions = {"DELETE": RESTRICT, "UPDATE": RESTRICT}
+    actions, shown = {"DELETE": RESTRICT, "UPDATE": RESTRICT}, {"DELETE": "", "UPDATE": ""}
     while cursor.accept("ON"):
         event = cursor.next().keyword
         if cursor.accept("SET", "NULL"):
             actions[event] = SET_NULL
         elif cursor.accept("CASCADE"):
             actions[event] = CASCADE
-        elif not (cursor.accept("SET", "DEFAULT") or cursor.accept("NO", "ACTION")):
-            cursor.expect("RESTRICT")
+        else:
+            words = next((words for words in _WORDS if cursor.accept(*words.split())), "")
+            if not words:
+                cursor.expect(RESTRICT)
+            actions[event], shown[event] = RESTRICT, words if words in _SHOWN[cursor.context.flavour] else ""
     table = cursor.context.named(table)
     return ForeignKeyWords(name, columns, database, table, referenced, actions["DELETE"], actions["UPDATE"],
-                           if_not_exists)
+                           if_not_exists, (shown["DELETE"], shown["UPDATE"]))
 
 
 def honours_inline_references(flavour: str, server_version: str) -> bool:
@@ -128,7 +142,7 @@ def resolve_foreign_keys(words: Iterable[ForeignKeyWords], before: Sequence[Fore
             continue
         name = key.name or f"{table}_ibfk_{1 + max((_number(other.name, table) for other in keys), default=0)}"
         keys.append(ForeignKey(name, key.columns, key.database or database, key.table, key.referenced, key.on_delete,
-                               key.on_update))
+                               key.on_update, key.shown))
     return tuple(keys)
 
 

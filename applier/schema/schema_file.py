@@ -3,10 +3,12 @@
 from collections.abc import Iterable
 
 from applier.errors import SchemaError
+from applier.io.printable import printable
 from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.collations import Charset
 from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition
+from applier.schema.stored_object import StoredObject, comments
 
 _WITHOUT_CHECKS = "SET foreign_key_checks = 0;\n\n"  # tables may refer to each other, and to those that come later
 
@@ -17,11 +19,17 @@ def create_database(name: str, charset: Charset | None = None) -> str:
     return f"CREATE DATABASE IF NOT EXISTS {quote_name(name)}{default}"
 
 
-def schema_file(definitions: Iterable[TableDefinition]) -> str:
-    """CREATE TABLE statements, in the order given."""
+def schema_file(definitions: Iterable[TableDefinition], objects: Iterable[StoredObject] = ()) -> str:
+    """CREATE TABLE statements, in the order given, and comments on triggers, views and the like."""
     tables = list(definitions)
     before = _WITHOUT_CHECKS if any(table.foreign_keys for table in tables) else ""
-    return HEAD + before + "".join(f"{_statement(table)};\n\n" for table in tables)
+    return HEAD + before + "".join(f"{_statement(table)};\n\n" for table in tables) + object_comments(
+        objects)
+
+
+def object_comments(objects: Iterable[StoredObject]) -> str:
+    """Comments on what a snapshot does not keep: its name, and the statements that made it."""
+    return "".join(f"-- {printable(line)}\n" for line in comments(objects, "Not made here"))
 
 
 def _statement(table: TableDefinition) -> str:

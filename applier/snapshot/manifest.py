@@ -7,6 +7,8 @@
       source          {binlogs: [name, …], options: {…}, base: uri or null}
       databases       [{name, charset, collation}, …]    what a table made later inherits
       sequences       [[database, name], …]    MariaDB's, whose numbers the log has as rows, and a snapshot has not
+      objects         [{object: {kind, database, name, table: [database, name] or null, event}, statements: [text, …],
+                        database, sql_mode, place, end: null}, …]    triggers, views, routines and events, as text only
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
       left_out        [{groups, row_events, gtids, server_ids: [number, …], ignore_server_ids: [number, …]}, …]
                       transactions before the position whose changes are not here, since a replay was to leave them out
@@ -51,6 +53,7 @@ from applier.io.resolver import folder_of
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build, loads
 from applier.schema.allowed import check_name, check_word
 from applier.schema.column_ids import numbered
+from applier.schema.stored_object import StoredObject
 from applier.snapshot import lakes, location
 from applier.snapshot.file_entries import Digest, OtherFile
 from applier.snapshot.shards import Shard, ShardedFiles, own_digest
@@ -176,6 +179,7 @@ class Snapshot:
     created_by: str = f"applier {__version__}"
     databases: tuple[DatabaseEntry, ...] = ()
     sequences: tuple[tuple[str, str], ...] = ()
+    objects: tuple[StoredObject, ...] = ()
     prepared: tuple[PreparedTransaction, ...] = ()
     left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
@@ -210,6 +214,7 @@ class Snapshot:
             "source": self.source,
             "databases": list(self.databases),
             "sequences": list(self.sequences),
+            "objects": list(self.objects),
             "prepared": list(self.prepared),
             "left_out": list(self.left_out),
             "last_column_id": self.last_column_id,
@@ -273,6 +278,7 @@ class _Document:
     databases: tuple[DatabaseEntry, ...]
     tables: tuple[TableDocument, ...]
     sequences: tuple[tuple[str, str], ...] = ()
+    objects: tuple[StoredObject, ...] = ()
     prepared: tuple[PreparedTransaction, ...] = ()
     left_out: tuple[LeftOutEntry, ...] = ()
     others: tuple[OtherFile, ...] = ()
@@ -320,8 +326,8 @@ def from_json(document: Any, uri: str) -> Snapshot:
         if digest is not None and digest != _own_digest(document):
             raise Mismatch("was changed after it was written: its digest does not match")
     read = build(_Document, document)
-    snapshot = Snapshot(read.position, (), read.source, read.created_by, read.databases, read.sequences, read.prepared,
-                        read.left_out, read.others, lower_case_table_names=read.lower_case_table_names,
+    snapshot = Snapshot(read.position, (), read.source, read.created_by, read.databases, read.sequences, read.objects,
+                        read.prepared, read.left_out, read.others, lower_case_table_names=read.lower_case_table_names,
                         lineage=read.lineage, uri=uri, lake=read.lake,
                         merges=read.format_version == MERGING_VERSION)
     last, tables = read.last_column_id, list[TableEntry]()

@@ -1,11 +1,12 @@
 """Repairs of replicas that diverged, on a real server: what `verify --repair` writes makes its rows those of the log.
 
-    python -m tests.live.repairs mysql://root@127.0.0.1:3306 LOGS --client mysql --seeds 1:300
+    python -m tests.live.repairs mysql://root@127.0.0.1:3306 LOGS --client mysql --seeds 1:300 \
+        [--binlog "mysqlbinlog --skip-gtids"]
 
 For each seed: tables with random columns, keys and rows are made; LOGS, the directory of the server's binlogs, is
-replayed; rows are changed behind the log's back; and the client runs the file. Then the server has to hold what the
-snapshot holds, and nothing else may have changed: other tables, definitions and triggers. The server is used by nobody
-else, and its binlogs are reset.
+replayed; rows are changed behind the log's back; and the client runs the file, or what a program makes of a file of
+events. Then the server has to hold what the snapshot holds, and nothing else may have changed: other tables,
+definitions and triggers. The server is used by nobody else, and its binlogs are reset.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import applier
+from applier.jobs.guarded_sql.repair import Repair
 from applier.jobs.server_connection import ServerAddress
 from applier.jobs.server_session import ServerSession
 
@@ -101,10 +103,10 @@ class _Tables:
 class _Lab:
     """The server that the tables are on."""
 
-    def __init__(self, url: str, logs: str, client: str) -> None:
+    def __init__(self, url: str, logs: str, client: str, binlog: str) -> None:
         address = ServerAddress.parse(url, None)
         self._session = ServerSession(address, "or leave it", {})
-        self.url, self.logs, self.client = url, logs, shlex.split(client)
+        self.url, self.logs, self.client, self.binlog = url, logs, shlex.split(client), shlex.split(binlog)
 
     def run(self, statements: Sequence[str], *, passes_over_errors: bool = False) -> None:
         """Run statements."""
@@ -146,11 +148,8 @@ def repair(lab: _Lab, seed: int) -> int:
         if not found.same:
             made = found.repair()
             differing = sum(map(sum, made.rows.values()))
-            with open(f"{folder}/repair.sql", "wb") as file:
-                file.writelines(made.statements())
-            with open(f"{folder}/repair.sql", "rb") as file:
-                ran = subprocess.run([*lab.client, "--init-command=SET sql_log_bin = 0"], stdin=file,
-                                     capture_output=True, check=False)
+            ran = subprocess.run([*lab.client, "--init-command=SET sql_log_bin = 0"], input=_text_of(made, lab, folder),
+                                 capture_output=True, check=False)
             assert ran.returncode == 0, f"seed {seed}: {ran.stderr.decode()[-400:]}"
             again = applier.verify(snapshot, server=lab.url)
             assert again.same, f"seed {seed}: {[table.full_name for table in again.different]} still differ"
@@ -159,15 +158,25 @@ def repair(lab: _Lab, seed: int) -> int:
     return differing
 
 
+def _text_of(made: Repair, lab: _Lab, folder: str) -> bytes:
+    """What a client is to read."""
+    if not lab.binlog:
+        return b"".join(made.statements())
+    made.write_events(f"{folder}/repair.000001")
+    with open(f"{folder}/repair.000001", "rb") as file:
+        return subprocess.run([*lab.binlog, "-"], stdin=file, capture_output=True, check=True).stdout
+
+
 def main() -> None:
     """Run the seeds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("server", help="mysql://USER@HOST:PORT; the password is in MYSQL_PWD")
     parser.add_argument("logs", help="the directory of its binlogs")
     parser.add_argument("--client", required=True, help="a client's command that reaches the server")
+    parser.add_argument("--binlog", default="", help="repair by events, which this program makes statements of")
     parser.add_argument("--seeds", default="1:300", help="FIRST:LAST")
     given = parser.parse_args()
-    lab, total = _Lab(given.server, given.logs, given.client), [0, 0, 0]
+    lab, total = _Lab(given.server, given.logs, given.client, given.binlog), [0, 0, 0]
     first, last = map(int, given.seeds.split(":"))
     for seed in range(first, last + 1):
         differing = repair(lab, seed)

@@ -3,7 +3,6 @@
 Rules: FIND (a scan: equal in every column), FIND-ROWS.
 """
 
-from collections import Counter
 from types import SimpleNamespace
 from unittest import mock
 
@@ -45,7 +44,6 @@ class Rows:
 
     def __init__(self):
         self.held, self.expected, self.arrived, self.memory = RowMultiset(1), [], 0, []
-        self._told_apart = True  # which of equal rows is taken nobody can tell
 
     def batch(self, changes):
         pointers = [[self._placed(image) for image in images] for images in zip(*changes, strict=True)]
@@ -77,8 +75,7 @@ class Rows:
             equal = [row for row in self.expected if row[0] == before]
             if not equal:
                 return number
-            row = equal[0]
-            self._told_apart &= len(equal) == 1
+            row = equal[0]  # a server that scans the table meets it first
             if after is None:
                 self.expected.remove(row)
             else:
@@ -88,10 +85,7 @@ class Rows:
     def check(self):
         pointers, places = self.held.rows()
         images = [self.image(addresses_of(pointer)) for pointer in pointers.tolist()]
-        assert sorted(places.tolist()) == places.tolist() and len(set(places.tolist())) == len(places)
-        assert Counter(images) == Counter(image for image, _ in self.expected)
-        if self._told_apart:
-            assert list(zip(images, places.tolist(), strict=True)) == list(map(tuple, self.expected))
+        assert list(zip(images, places.tolist(), strict=True)) == list(map(tuple, self.expected))
         assert self.held.live == len(self.expected) + self.held.elsewhere
         return images
 
@@ -152,11 +146,9 @@ def test_a_batch_goes_on_behind_a_row_that_was_elsewhere():
     rows.held.begin_after(5)
     batch = rows.batch([(None, b"new"), (b"old", b"newer"), (b"new", None), (b"older", None)])
     assert applied(rows.held, batch).change == 1
-    assert rows.held.missing(batch).tolist() == [1, 3]
     picks = np.array([1])
     rows.held.add(batch.before_images[picks], batch.before_lengths[picks], np.array([3]))
     assert rows.held.run(batch).change == 3
-    assert rows.held.missing(batch).tolist() == [3]
     [pointer], [place] = rows.held.rows()
     assert (rows.image(addresses_of(pointer)), place) == (b"newer", 3)
     assert (rows.held.live, rows.held.arrived) == (5, 6)

@@ -11,13 +11,14 @@ from applier.mysql.types import quote_text
 from tests.support.folded_changes import Row, rows_of
 
 
-def snapshot_of(place: Path, create: str, rows: list[tuple], name: str = "d.t", file_bytes: int = 64 << 20):
+def snapshot_of(place: Path, create: str, rows: list[tuple], name: str = "d.t", file_bytes: int = 64 << 20,
+                flavour: str = "mysql"):
     """A snapshot with one table and these rows of None, int, float, str and bytes."""
     values = ",\n".join(f"({','.join(map(_literal, row))})" for row in rows)
     dump = place.with_suffix(".sql")
     dump.write_text(f"SET NAMES utf8mb4;\nCREATE DATABASE d;\n{create};\n"
                     + (f"INSERT INTO {name} VALUES {values};\n" if rows else ""), encoding="utf-8")
-    return applier.import_dump(dump, place, flavour="mysql", target_file_size=file_bytes).snapshot
+    return applier.import_dump(dump, place, flavour=flavour, target_file_size=file_bytes).snapshot
 
 
 def found(table: applier.TableDiff) -> tuple[Counter[Row], Counter[Row], Counter[tuple[Row, Row]]]:

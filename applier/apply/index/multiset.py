@@ -62,12 +62,6 @@ class RowMultiset(UnitIndex[ChangeBatch]):
                        image_lengths=address_of(batch.image_lengths))
         self._receive(batch, layouts)
 
-    def missing(self, batch: ChangeBatch) -> np.ndarray:
-        """Numbers of the changes yet to be applied (int64[n]) whose rows are not here now, of the batch that was
-        applied last."""
-        found = np.empty(batch.n, np.int64)
-        return found[:m.missing_rows(batch.n, self.address, self.state_address, found)]
-
     def add(self, pointers: np.ndarray, lengths: np.ndarray, places: np.ndarray) -> None:
         """Put in rows that were elsewhere: pointers to their images, the bytes of these, and when the rows came."""
         rows = super().live + len(pointers)

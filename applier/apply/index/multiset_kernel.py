@@ -8,8 +8,11 @@ another way) is not found here; whoever calls knows what to do then (multiset_se
     set       one for all rows
     slot      a row: pointer to its image, the next row whose image has the same hash, its place in the table's order,
               the image's bytes; a free one has -1 as its pointer
-    entry     hash, the first row that has it (-1: the entry is free): an open-addressed table, of which one entry in
+    entry     hash, the last row that has it (-1: the entry is free): an open-addressed table, of which one entry in
               two is always free
+
+The rows of one hash are a ring in the table's order: the last one leads to the first. So of rows that are alike the
+first one is found, as a server that scans the table finds it, and a row that comes last is put in at once.
 
 Removing an entry moves those behind it up (Knuth, 6.4, algorithm R), so rows that come and go leave nothing behind.
 
@@ -23,7 +26,7 @@ from applier.apply.index.status import Status
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, load_u64, prefetch, store_i64, store_u64
-from keysearch.records import offset, struct
+from keysearch.records import struct
 
 SET, set_at, _ = struct("set", **dict.fromkeys((
     "entries", "mask", "slots", "slot_room", "slots_used", "free_slot", "next_place", "before_images",
@@ -31,11 +34,11 @@ SET, set_at, _ = struct("set", **dict.fromkeys((
 """`before_images` … `image_lengths` are the addresses of the arrays of the batch at hand; of a block of its changes,
 `hashes` has those of both images of each, `likely` the rows that those of the before-images likely lead to."""
 SLOT, _, slot_at = struct("slot", pointer=np.int64, following=np.int64, place=np.int64, length=np.int64)
-"""`following` is the next row whose image has the same hash; of a free one, the next free one."""
-ENTRY, entry_at, _ = struct("entry", hash=np.uint64, first=np.int64)
+"""`following` is the next row whose image has the same hash; of the last one, the first; of a free one, the next free
+one."""
+ENTRY, entry_at, _ = struct("entry", hash=np.uint64, last=np.int64)
 
 _ENTRY_BYTES, _SLOT_BYTES = ENTRY.itemsize, SLOT.itemsize
-_FIRST, _FOLLOWING = offset(ENTRY, "first"), offset(SLOT, "following")
 BLOCK = 64
 _AHEAD = 16
 _ADDRESS = (1 << IMAGE_ID_SHIFT) - 1
@@ -78,7 +81,7 @@ def hash_image(at, length):
 def entry_of(entries, mask, word):
     """The address of a hash's entry, or of the free one where it would go."""
     entry, last = entries + _ENTRY_BYTES * np.int64(word & mask), entries + _ENTRY_BYTES * np.int64(mask)
-    while entry_at(entry).first >= 0 and entry_at(entry).hash != word:
+    while entry_at(entry).last >= 0 and entry_at(entry).hash != word:
         entry = entry + _ENTRY_BYTES if entry < last else entries
     return entry
 
@@ -92,48 +95,64 @@ def free_entry(entries, mask, entry):
     while True:
         at = (at + 1) & last
         other = entries + _ENTRY_BYTES * at
-        if entry_at(other).first < 0:
+        if entry_at(other).last < 0:
             break
         home = np.int64(entry_at(other).hash & mask)
         if (at - home) & last >= (at - hole) & last:
             free = entries + _ENTRY_BYTES * hole
             entry_at(free).hash = entry_at(other).hash
-            entry_at(free).first = entry_at(other).first
+            entry_at(free).last = entry_at(other).last
             hole = at
-    entry_at(entries + _ENTRY_BYTES * hole).first = -1
+    entry_at(entries + _ENTRY_BYTES * hole).last = -1
 
 
 @inline
 def link(entries, mask, slots, word, number):
-    """Put a row among those of its hash."""
-    entry = entry_of(entries, mask, word)
-    slot_at(slots, number).following = entry_at(entry).first
-    entry_at(entry).hash = word
-    entry_at(entry).first = number
+    """Put a row among those of its hash, by its place."""
+    entry = entry_at(entry_of(entries, mask, word))
+    row, last = slot_at(slots, number), entry.last
+    if last < 0:
+        entry.hash = word
+        before = number
+    else:
+        before = last
+        if slot_at(slots, last).place > row.place:
+            while slot_at(slots, slot_at(slots, before).following).place < row.place:
+                before = slot_at(slots, before).following
+    if last < 0 or slot_at(slots, last).place < row.place:
+        entry.last = number
+    if before != number:
+        row.following = slot_at(slots, before).following
+    slot_at(slots, before).following = number
 
 
 @inline
 def find_row(entries, mask, slots, word, image, length):
-    """A row with this image: (its number, -1 if there is none; the address of where the number stands)."""
-    place = entry_of(entries, mask, word) + _FIRST
-    number = load_i64(place)
-    while number >= 0:
+    """The first row with this image: (its number, -1 if there is none; that of the row before it in the ring)."""
+    last = entry_at(entry_of(entries, mask, word)).last
+    if last < 0:
+        return last, last
+    before = last
+    while True:
+        number = slot_at(slots, before).following
         slot = slot_at(slots, number)
         if slot.length == length and same_bytes(slot.pointer & _ADDRESS, image, length):
-            break
-        place = slots + _SLOT_BYTES * number + _FOLLOWING
-        number = load_i64(place)
-    return number, place
+            return number, before
+        if number == last:
+            return np.int64(-1), before
+        before = number
 
 
 @inline
-def unlink(entries, mask, slots, number, place):
+def unlink(entries, mask, slots, word, number, before):
     """Take a row out from among those of its hash, given what `find_row` gave."""
-    following = slot_at(slots, number).following
-    store_i64(place, following)
-    entry = place - _FIRST
-    if following < 0 and entry >= entries and entry <= entries + _ENTRY_BYTES * np.int64(mask):
+    entry = entry_of(entries, mask, word)
+    if before == number:
         free_entry(entries, mask, entry)
+        return
+    slot_at(slots, before).following = slot_at(slots, number).following
+    if entry_at(entry).last == number:
+        entry_at(entry).last = before
 
 
 @inline
@@ -182,7 +201,7 @@ def look_ahead(rows, state, first, block):
     for i in range(block):
         number = np.int64(-1)
         if load_i64(rows.before_images + 8 * (first + i)) >= 0:
-            number = entry_at(entry_of(entries, mask, load_u64(rows.hashes + 16 * i))).first
+            number = entry_at(entry_of(entries, mask, load_u64(rows.hashes + 16 * i))).last
             prefetch(slots + _SLOT_BYTES * number)
         store_i64(likely + 8 * i, number)
     for i in range(block):
@@ -194,10 +213,10 @@ def look_ahead(rows, state, first, block):
 
 
 @inline
-def delete_row(rows, number, place, state):
+def delete_row(rows, word, number, before, state):
     """Delete a row that `find_row` gave."""
     slot = slot_at(rows.slots, number)
-    unlink(rows.entries, np.uint64(rows.mask), rows.slots, number, place)
+    unlink(rows.entries, np.uint64(rows.mask), rows.slots, word, number, before)
     slot.pointer = -1
     slot.following = rows.free_slot
     rows.free_slot = number
@@ -219,16 +238,16 @@ def apply_change(rows, j, words, state):
         state.inserted += 1
         return Status.DONE
     length = np.int64(load_i32(rows.before_lengths + 4 * j))
-    number, place = find_row(entries, mask, slots, word, before & _ADDRESS, length)
+    number, previous = find_row(entries, mask, slots, word, before & _ADDRESS, length)
     if number < 0:
         return Status.MISSING
     if after < 0:
-        delete_row(rows, number, place, state)
+        delete_row(rows, word, number, previous, state)
         return Status.DONE
     slot = slot_at(slots, number)
     slot.pointer = after
     if word != new_word:
-        unlink(entries, mask, slots, number, place)
+        unlink(entries, mask, slots, word, number, previous)
         link(entries, mask, slots, new_word, number)
     slot.length = after_length
     state.updated += 1
@@ -265,24 +284,6 @@ def put_rows(pointers, lengths, places, set_address):
 
 
 @kernel
-def missing_rows(n, set_address, state_address, found):
-    """Numbers of the changes from `next` to before `n` whose before-image no row has now, into `found` (int64[n]); how
-    many."""
-    rows, state = set_at(set_address), state_at(state_address)
-    entries, mask = rows.entries, np.uint64(rows.mask)
-    slots, count = rows.slots, 0
-    for j in range(state.next, n):
-        before = load_i64(rows.before_images + 8 * j)
-        if before >= 0:
-            image, length = before & _ADDRESS, np.int64(load_i32(rows.before_lengths + 4 * j))
-            number, _ = find_row(entries, mask, slots, hash_image(image, length), image, length)
-            if number < 0:
-                found[count] = j
-                count += 1
-    return count
-
-
-@kernel
 def grow_entries(old, n, new, mask):
     """Copy the `n` entries of one table into another, empty one, both by their addresses."""
     mask = np.uint64(mask)
@@ -290,8 +291,8 @@ def grow_entries(old, n, new, mask):
         entry = old + _ENTRY_BYTES * i
         if i + _AHEAD < n:
             prefetch(new + _ENTRY_BYTES * np.int64(entry_at(entry + _ENTRY_BYTES * _AHEAD).hash & mask))
-        if entry_at(entry).first >= 0:
+        if entry_at(entry).last >= 0:
             word = entry_at(entry).hash
             to = entry_of(new, mask, word)
             entry_at(to).hash = word
-            entry_at(to).first = entry_at(entry).first
+            entry_at(to).last = entry_at(entry).last

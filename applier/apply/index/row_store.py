@@ -35,16 +35,16 @@ RowsAt = Callable[[np.ndarray, tuple[int, ...]], pa.Table]
 
 
 class _Index:
-    """One index: numbers of its parts, and whether equal rows may differ elsewhere (then their order counts)."""
+    """One index: numbers of its parts, and its kind (store_layout.UNIQUE, ALIKE, UNLIKE)."""
 
-    def __init__(self, parts: tuple[int, ...], ranked: bool):
-        self.parts, self.ranked = np.array(parts, np.int64), ranked
+    def __init__(self, parts: tuple[int, ...], kind: int):
+        self.parts, self.kind = np.array(parts, np.int64), kind
         self.heads = np.empty(0, np.int64)
         self.links = np.empty(0, s.LINK)
 
     def record(self) -> tuple[int, ...]:
         return (len(self.parts), address_of(self.parts), address_of(self.heads), len(self.heads) - 1,
-                address_of(self.links), int(self.ranked))
+                address_of(self.links), self.kind)
 
 
 class RowStore(UnitIndex[DecodedChanges]):
@@ -58,7 +58,7 @@ class RowStore(UnitIndex[DecodedChanges]):
     def __init__(self, columns: int, parts: int, unique: list[tuple[int, ...]], *, clustered: bool, idempotent: bool,
                  rows_at: RowsAt):
         super().__init__(columns, s.STORE, apply_rows, idempotent=idempotent)
-        self._indexes = [_Index(parts, False) for parts in unique]
+        self._indexes = [_Index(parts, s.UNIQUE) for parts in unique]
         self._searches: dict[tuple[int, ...], int] = {}
         self._slots = np.empty(FIRST_ROWS, s.SLOT)
         self._buffer = np.empty(FIRST_BYTES, np.uint8)
@@ -83,7 +83,7 @@ class RowStore(UnitIndex[DecodedChanges]):
                 raise UnsupportedEvent(f"rows of one table are searched by {s.NO_ROW} different sets of columns",
                                        hint=_HINT)
             self._searches[search.parts] = len(self._indexes)
-            self._indexes.append(_Index(search.parts, search.ranked))
+            self._indexes.append(_Index(search.parts, s.UNLIKE if search.ranked else s.ALIKE))
             self._rebuild([len(self._indexes) - 1])
         return self._searches[search.parts]
 

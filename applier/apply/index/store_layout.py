@@ -36,8 +36,10 @@ row that is found; it was, of the row's record at `awaited_of` (int64 by row of 
 
 SLOT, _, _slot = struct("slot", **dict.fromkeys(("pointer", "record", "order", "size", "hash"), np.int64))
 """A free one has the next free one as its pointer and -1 as its record. `hash` is for a witness."""
-INDEX, index_view, _index = struct("index", **dict.fromkeys(("n", "parts", "heads", "mask", "links", "ranked"),
+INDEX, index_view, _index = struct("index", **dict.fromkeys(("n", "parts", "heads", "mask", "links", "kind"),
                                                             np.int64))
+UNIQUE, ALIKE, UNLIKE = 0, 1, 2
+"""An index's `kind`: of one key there is one row; several, which are all alike; or several that differ otherwise."""
 LINK, _, link_at = struct("link", next=np.int64, previous=np.int64, hash=np.uint64)
 INPUT, _, input_at = struct("input", **dict.fromkeys(("offsets", "data", "absent", "default", "default_length"),
                                                      np.int64))
@@ -179,16 +181,16 @@ def comes_before(store, a, b, n):
 
 @inline
 def find(store, index, record, n):
-    """The number of the slot whose key is that of `record`, -1 if there is none; where several may be, and they are not
-    all alike (RANKED), the one that a server meets first."""
+    """The number of the slot whose key is that of `record`, -1 if there is none; where there may be several, the one
+    that a server meets first."""
     word = key_hash(index, record, n)
     number = load_i64(index.heads + 8 * np.int64(word & np.uint64(index.mask)))
-    links, ranked = index.links, index.ranked
+    links, kind = index.links, index.kind
     best = np.int64(-1)
     while number >= 0:
         link = link_at(links, number)
         if link.hash == word and same_key(index, record, record_of(store, slot_at(store, number)), n):
-            if not ranked:
+            if kind != UNLIKE:
                 return number
             if best < 0 or comes_before(store, number, best, n):
                 best = number
@@ -197,17 +199,39 @@ def find(store, index, record, n):
 
 
 @inline
-def put_link(index, number, word):
-    """Put a slot into an index."""
+def put_link(store, index, number, word):
+    """Put a slot into an index: before the others of its bucket, or where rows are alike, by its order among those of
+    its hash. The first slot of a bucket has the last one as its previous, inverted."""
     head = index.heads + 8 * np.int64(word & np.uint64(index.mask))
     links, first = index.links, load_i64(head)
     link = link_at(links, number)
-    link.next = first
-    link.previous = -1
     link.hash = word
-    if first >= 0:
-        link_at(links, first).previous = number
-    store_i64(head, number)
+    before = np.int64(-1)
+    if first >= 0 and index.kind == ALIKE:
+        before, order = ~link_at(links, first).previous, slot_at(store, number).order
+        while before >= 0 and link_at(links, before).hash != word:
+            before = link_at(links, before).previous
+        if before >= 0 and slot_at(store, before).order > order:
+            before, after = np.int64(-1), first
+            while link_at(links, after).hash != word or slot_at(store, after).order < order:
+                before, after = after, link_at(links, after).next
+    if before < 0:
+        link.next = first
+        if first >= 0:
+            link.previous = link_at(links, first).previous
+            link_at(links, first).previous = number
+        else:
+            link.previous = ~number
+        store_i64(head, number)
+        return
+    following = link_at(links, before).next
+    link.next = following
+    link.previous = before
+    link_at(links, before).next = number
+    if following >= 0:
+        link_at(links, following).previous = number
+    else:
+        link_at(links, first).previous = ~number
 
 
 @inline
@@ -215,10 +239,13 @@ def drop_link(index, number):
     """Take a slot out of an index."""
     links = index.links
     link = link_at(links, number)
+    head = index.heads + 8 * np.int64(link.hash & np.uint64(index.mask))
     following, before = link.next, link.previous
     if before >= 0:
         link_at(links, before).next = following
     else:
-        store_i64(index.heads + 8 * np.int64(link.hash & np.uint64(index.mask)), following)
+        store_i64(head, following)
     if following >= 0:
         link_at(links, following).previous = before
+    elif before >= 0:
+        link_at(links, load_i64(head)).previous = ~before

@@ -71,7 +71,7 @@ def taken_key(store, record, n, own, old):
 def link_all(store, number, record, n):
     for i in range(store.n_indexes):
         index = index_at(store, i)
-        put_link(index, number, key_hash(index, record, n))
+        put_link(store, index, number, key_hash(index, record, n))
 
 
 @inline
@@ -118,7 +118,7 @@ def change_record(store, number, size, n):
         index = index_at(store, i)
         if not same_key(index, old, new, n):
             drop_link(index, number)
-            put_link(index, number, key_hash(index, new, n))
+            put_link(store, index, number, key_hash(index, new, n))
     store.garbage += slot.size
     slot.record = store.buffer_used
     slot.size = size

@@ -74,7 +74,8 @@ def add_rows(first, rows, store_address, pointers, places):
         size = encode_record_at_end(store, store.after, row, 0, n)
         if size < 0:
             return row
-        slot_at(store, add_slot(store, pointers[row], size, n)).order = places[row]
+        store.next_order = places[row]
+        add_slot(store, pointers[row], size, n)
     return rows
 
 
@@ -86,7 +87,7 @@ def build_index(store_address, number):
     for slot_number in range(store.slots_used):
         slot = slot_at(store, slot_number)
         if slot.record >= 0:
-            put_link(index, slot_number, key_hash(index, record_of(store, slot), n))
+            put_link(store, index, slot_number, key_hash(index, record_of(store, slot), n))
 
 
 @kernel

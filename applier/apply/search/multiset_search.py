@@ -91,17 +91,12 @@ class MultisetSearch(UnitSearch[ImageChanges]):
 
     def _apply_images(self, batch: ChangeBatch, layouts: ImageLayouts, reader: RowKeys,
                       decoder: ImageDecoder) -> Conflict | None:
-        """Apply a batch by the bytes of its images. Rows of the base that it needs are looked for twice at most, the
-        second time for all images that are left: what is not here then is not there either."""
+        """Apply a batch by the bytes of its images. The rows of the base that they equal come first: of rows that are
+        alike a server finds the first one, and those of the base are before all others."""
         self._images.prepare(batch, layouts)
-        conflict = self._images.run(batch)
-        for changes in (self._images.missing, _with_before_image):
-            if conflict is None or not self._store.index.live:
-                break
-            wanted = changes(batch)
-            self._bring(batch, wanted[wanted >= conflict.change], reader, decoder)
-            conflict = self._images.run(batch)
-        return conflict
+        if self._store.index.live:
+            self._bring(batch, np.flatnonzero(batch.before_images >= 0), reader, decoder)
+        return self._images.run(batch)
 
     def _bring(self, batch: ChangeBatch, changes: np.ndarray, reader: RowKeys, decoder: ImageDecoder) -> None:
         """Have rows of the base, as many as there are, that equal the before-images of these changes, as images."""
@@ -163,8 +158,3 @@ class MultisetSearch(UnitSearch[ImageChanges]):
 
     def suppressed_conflicts(self, table: str, changes: ImageChanges) -> list[pa.Table]:
         return self._suppressed
-
-
-def _with_before_image(batch: ChangeBatch) -> np.ndarray:
-    """Numbers of the changes that have a before-image: int64[n]."""
-    return np.flatnonzero(batch.before_images >= 0)

@@ -7,7 +7,7 @@ from typing import Any
 from applier.binlog.events import events, server_events, statement_events
 from applier.binlog.events.events import Event
 from applier.binlog.events.fields import Fields
-from applier.binlog.events.format import HEADER, EventType, parse_format_description
+from applier.binlog.events.format import GTID_EVENTS, HEADER, EventType, parse_format_description
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.events.gtid_event import parse_gtid
 from applier.binlog.events.query import parse_query, parse_query_compressed
@@ -73,7 +73,6 @@ def _table(event: Event) -> MappedTable:
     return MappedTable(fields.number(6), parse_table_map(bytes(fields.rest())))
 
 
-_GTIDS = EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID
 _ROWS = (
     EventType.PRE_GA_WRITE_ROWS, EventType.PRE_GA_UPDATE_ROWS, EventType.PRE_GA_DELETE_ROWS, EventType.WRITE_ROWS_V1,
     EventType.UPDATE_ROWS_V1, EventType.DELETE_ROWS_V1, EventType.WRITE_ROWS, EventType.UPDATE_ROWS,
@@ -106,7 +105,7 @@ _PARSERS: dict[int, Callable[[Event], Any]] = {
     EventType.HEARTBEAT_V2: _of_kind(server_events.parse_heartbeat),
     EventType.ROWS_QUERY: lambda event: Statement(events.parse_rows_query(event.body)),
     EventType.ANNOTATE_ROWS: lambda event: Statement(events.parse_annotate_rows(event.body)),
-    **dict.fromkeys(_GTIDS, lambda event: parse_gtid(event.type, event.body, event.server_id)),
+    **dict.fromkeys(GTID_EVENTS, lambda event: parse_gtid(event.type, event.body, event.server_id)),
     EventType.PREVIOUS_GTIDS: lambda event: GtidSet.from_previous_gtids_event(bytes(event.body)),
     EventType.GTID_LIST: lambda event: GtidSet.from_gtid_list_event(bytes(event.body)),
     EventType.TRANSACTION_CONTEXT: _of_body(server_events.parse_transaction_context),

@@ -115,6 +115,7 @@ class EventType(IntEnum):
 
 
 NAMES: dict[int, str] = {int(kind): kind.name for kind in EventType}
+GTID_EVENTS = (EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID)
 
 
 def event_name(kind: int) -> str:

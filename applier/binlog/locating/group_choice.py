@@ -1,13 +1,16 @@
-"""Event groups that somebody leaves out of what is read, by GTID and by the server that they come from (GRP-6)."""
+"""Event groups that somebody leaves out of what is read, by GTID and by the server that they come from (GRP-6), or
+chooses by the thread that ran them."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 
 from applier.binlog.locating.groups import Groups
 from applier.binlog.locating.gtid_choice import GtidChoice
+from applier.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -35,3 +38,15 @@ class LeftOutGroups:
 
 
 NONE_LEFT_OUT = LeftOutGroups()
+_WHY = "MariaDB before 11.5 does not log the thread of row changes"
+
+
+def notes_on_threads(threads: Collection[int], n_chosen: int, n_unknown: int) -> list[str]:
+    """Return lines for people, given how many event groups these threads ran, and of how many the log does not say
+    which thread did. Raises UsageError where these threads ran none."""
+    if not n_chosen:
+        raise UsageError(f"these binlogs contain no transaction of thread {' or '.join(map(str, threads))}",
+                         hint=f"the log does not say which threads ran {n_unknown:,} event groups: {_WHY}" if n_unknown
+                         else "`applier summary` lists the threads with the most rows")
+    return [f"{n_unknown:,} event groups are left out, since the log does not say which threads ran them: {_WHY}"
+            ] if n_unknown else []

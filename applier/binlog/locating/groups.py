@@ -3,6 +3,7 @@ statements behind their rows."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,9 +49,21 @@ class Groups:
     xids: np.ndarray  # -1 without an XID event
     ids: np.ndarray | None  # None where headers have no group id (GRP-3), NO_GROUP_ID where a group has none
     servers: np.ndarray  # where they come from (GRP-6)
+    threads: np.ndarray  # -1 where the log has none
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    def of_threads(self, threads: Collection[int]) -> np.ndarray:
+        """Return which of them these threads ran, where the log says so: bool[n]; all for no threads."""
+        found: np.ndarray = np.isin(self.threads, [*threads]) if threads else np.ones(len(self), np.bool_)
+        return found
+
+    @property
+    def are_without_thread(self) -> np.ndarray:
+        """Whether each has no thread in the log: bool[n]."""
+        unknown: np.ndarray = self.threads < 0
+        return unknown
 
     def __getitem__(self, index: int) -> Group:
         source, xid = int(self.sources[index]), int(self.xids[index])
@@ -97,7 +110,7 @@ class GroupPass(OutlinePass):
             names = [source_text(source) for source in known]
         return Groups(self.name, entries["start"], entries["end"], entries["time"], names, sources,
                       entries["number"], entries["xid"], self.group_ids(entries["start"]),
-                      self.servers(entries["start"]))
+                      self.servers(entries["start"]), entries["thread"])
 
     def row_statements(self, begin: int, end: int) -> RowStatements:
         """The statements behind rows events in the whole groups in [begin, end). Raises as `groups` does."""

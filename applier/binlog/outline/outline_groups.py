@@ -26,10 +26,10 @@ from applier.binlog.outline.outline_recording import (
 from applier.binlog.outline.outline_sources import NO_SERVER, SOURCE_BYTES
 from applier.binlog.outline.outline_tables import cut_split
 from applier.kernels.byte_strings import same_bytes
-from keysearch.memory import inline, store_u8
+from keysearch.memory import inline, load_u32, store_u8
 
 COMMITTED, ROLLED_BACK, PREPARED = range(3)  # how a group ends
-NO_NUMBER = NO_XID = -1
+NO_NUMBER = NO_XID = NO_THREAD = -1
 _RUNS_SEARCHED = 64
 
 
@@ -47,6 +47,7 @@ def open_group(state, position, header, group_state):
     state.group_gtid = 0
     state.group_number = NO_NUMBER
     state.group_xid = NO_XID
+    state.group_thread = NO_THREAD
     state.savepoints.used = 0
     choose_by_server(state, np.int64(event_header(header).server_id))
     if state.first_start < 0:
@@ -87,6 +88,13 @@ def end_group(state, end, ending):
 
 
 @inline
+def run_by(state, body):
+    """Note the thread of the open group, which is the first field of a statement's event."""
+    if state.group_thread == NO_THREAD:
+        state.group_thread = np.int64(load_u32(body))
+
+
+@inline
 def _record(state, end):
     address = append(state.groups, GROUP_BYTES)
     if address == 0:
@@ -99,6 +107,7 @@ def _record(state, end):
     entry.number = state.group_number
     entry.server = state.group_server
     entry.xid = state.group_xid
+    entry.thread = state.group_thread
     return Status.DONE
 
 

@@ -3,7 +3,9 @@
 
 GTID, ANONYMOUS_GTID   flags u8, UUID 16 bytes, transaction number i64, …
 GTID_TAGGED            MySQL's serialization: integers of variable length, fields by number (events._tagged_gtid)
-MariaDB GTID           sequence number u64, domain u32, flags u8; its server id is in the header
+MariaDB GTID           sequence number u64, domain u32, flags u8; its server id is in the header. Then, as flags say, a
+                       commit id u64, an XID (format u32, lengths u8 u8, bytes), more flags u8, and, as those say,
+                       engines u8, the number of an ALTER u64, the thread u32 (11.5 and newer)
 """
 
 import numpy as np
@@ -16,6 +18,7 @@ from applier.kernels.byte_strings import hash_bytes, same_bytes
 from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u32, load_u64, store_i64, store_u8
 
 _GTID_LEAST, _MARIADB_GTID_LEAST = 25, 13
+_COMMIT_ID, _XA, _MORE_ENGINES, _ENDS_ALTER, _HAS_THREAD = 0x02, 0xC0, 0x01, 0x0C, 0x10
 
 
 @inline
@@ -40,6 +43,7 @@ def read_gtid(state, event_type, position, body, end, server_id):
         store_i64(free, np.int64(load_u32(body + 8)))
         flags = np.int64(load_u8(body + 12))
         state.group_server = server_id
+        _read_thread(state, body + _MARIADB_GTID_LEAST, end, flags)
     else:
         if end - body < _GTID_LEAST:
             return Status.BAD_EVENT, flags
@@ -51,6 +55,23 @@ def read_gtid(state, event_type, position, body, end, server_id):
     state.group_source = _known_source(state, free)
     choose_by_gtid(state, source_address(state, state.group_source), number)
     return Status.DONE, flags
+
+
+@inline
+def _read_thread(state, place, end, flags):
+    """The thread of the group, behind MariaDB's flags, if the event has it."""
+    if flags & _COMMIT_ID:
+        place += 8
+    if flags & _XA:
+        if end - place < 6:
+            return
+        place += 6 + np.int64(load_u8(place + 4)) + np.int64(load_u8(place + 5))
+    if place >= end:
+        return
+    more = np.int64(load_u8(place))
+    place += 1 + (more & _MORE_ENGINES) + 8 * (more & _ENDS_ALTER != 0)
+    if more & _HAS_THREAD and end - place >= 4:
+        state.group_thread = np.int64(load_u32(place))
 
 
 @inline

@@ -22,7 +22,7 @@ from applier.binlog.events.compressed_kernel import CONTENT_BYTES, content_view
 from applier.binlog.events.digest_kernel import with_event
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import IGNORABLE_FLAG, MARIADB_STANDALONE, STATEMENT_END_FLAG, EventType
-from applier.binlog.outline.outline_groups import ROLLED_BACK, end_group, is_past_stop, open_group
+from applier.binlog.outline.outline_groups import ROLLED_BACK, end_group, is_past_stop, open_group, run_by
 from applier.binlog.outline.outline_gtids import read_gtid, source_address
 from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
@@ -205,6 +205,9 @@ def _event(state, header, end, position, next_position, event_type, size):
     if action == _BLOCKED_STATEMENT:
         return _statement_end(state, note_once(state, BLOCKED, event_type, position))
     if action == _LOAD_DATA:
+        if end - body < 4:
+            return Status.BAD_EVENT
+        run_by(state, body)
         return _statement_end(state, note(state, STATEMENT, position, NO_TABLE))
     if action == _XA_PREPARE:
         return xa_prepare(state, position, body, end)

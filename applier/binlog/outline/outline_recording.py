@@ -52,7 +52,7 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "last_time", "last_gtid",
     # the group that is open, and the split
     "group_state", "group_start", "group_time", "group_row_events", "group_gtid", "group_source", "group_number",
-    "group_server", "group_xid", "split_start",
+    "group_server", "group_xid", "group_thread", "split_start",
     # of the split: the digest of its events so far, and up to the end of its last group; the CRC32 of the event
     "digest", "last_digest", "event_crc",
     "source_slots", "room_source_slots", "table_slots", "room_table_slots", "noted",
@@ -92,9 +92,9 @@ SOURCE, source_view, _ = struct("source", bytes=(np.uint8, (SOURCE_BYTES,)), run
 RUN, _, run_at = struct("run", source=np.int64, first=np.int64, last=np.int64)
 """Transactions of a source, without gaps. MariaDB: a server id, and its last number in the domain."""
 GROUP, group_view, _ = struct("group", **dict.fromkeys((
-    "start", "end", "time", "source", "number", "server", "xid"), np.int64))
-"""A group, where a pass keeps a record of each: its source and number (-1 without a GTID), its server (MariaDB), and
-the number of its XID event (-1 without one)."""
+    "start", "end", "time", "source", "number", "server", "xid", "thread"), np.int64))
+"""A group, where a pass keeps a record of each: its source and number (-1 without a GTID), its server (MariaDB),
+the number of its XID event (-1 without one), and the thread that ran it on the server (-1 where the log has none)."""
 ROW_STATEMENT, row_statement_view, _ = struct("statement of rows", **dict.fromkeys((
     "position", "end", "text", "length"), np.int64))
 """The statement behind the rows events in [position, end), where a pass keeps a record of each; `end` is NEVER where no

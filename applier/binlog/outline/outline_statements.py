@@ -4,7 +4,7 @@
 import numpy as np
 
 from applier.binlog.events.event_header_kernel import event_header
-from applier.binlog.outline.outline_groups import COMMITTED, PREPARED, ROLLED_BACK, end_group, open_group
+from applier.binlog.outline.outline_groups import COMMITTED, PREPARED, ROLLED_BACK, end_group, open_group, run_by
 from applier.binlog.outline.outline_recording import (
     ANNOUNCED,
     BLOCKED_SAVEPOINT,
@@ -110,13 +110,17 @@ def query(state, header, position, next_position, body, end):
             if result != Status.DONE:
                 return result
         if state.group_state == OUTSIDE:
-            return open_group(state, position, header, TRANSACTION)
+            result = open_group(state, position, header, TRANSACTION)
+            if result != Status.DONE:
+                return result
         state.group_state = TRANSACTION
+        run_by(state, body)
         return Status.DONE
     if state.group_state == OUTSIDE:
         result = open_group(state, position, header, ANNOUNCED)
         if result != Status.DONE:
             return result
+    run_by(state, body)
     if (word == _COMMIT and length == 6) or (word == _ROLLBACK and length == 8):
         return ENDS_GROUP + (ROLLED_BACK if word == _ROLLBACK else COMMITTED)
     if word == _SAVEPOINT:

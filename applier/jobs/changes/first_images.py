@@ -114,7 +114,9 @@ class _FirstImages:
                                    "at the beginning of the log are unknown",
                                    file=lacking.file,
                                    position=lacking.position, row=lacking.row, table=self._definition.full_name,
-                                   hint="give a --base from the time when the log begins")
+                                   hint="logs with binlog_row_image=MINIMAL or NOBLOB do not have the old values, and "
+                                        "the server has them no longer: give a --base (a snapshot, or an imported "
+                                        "dump) from the time when the log begins")
         return first.rows
 
     def _take(self, reading: TableReading, batch: ChangeBatch) -> None:

@@ -32,12 +32,13 @@ def version_at(name: str, place: int, offset: int) -> int:
 @dataclass(frozen=True)
 class WantedGroups:
     """Which event groups are wanted: of these transactions (None: all), with a later commit version, within a range,
-    and not left out."""
+    not left out, and of these threads (none: all)."""
 
     gtids: GtidChoice | None = None
     after: int = -1
     within: CommitRange = ALL_COMMITS
     left_out: LeftOutGroups = NONE_LEFT_OUT
+    threads: tuple[int, ...] = ()
 
     @property
     def all(self) -> bool:
@@ -99,7 +100,17 @@ class FileGroups:
     @property
     def n_chosen(self) -> int:
         """How many groups are among the wanted transactions by their own GTIDs."""
-        return int(self._by_gtid[0].sum())
+        return int(self._chosen[0].sum())
+
+    @property
+    def n_of_threads(self) -> int:
+        """How many groups the wanted threads ran."""
+        return int(self._chosen[1].sum())
+
+    @property
+    def n_without_thread(self) -> int:
+        """How many groups have no thread in the log."""
+        return int(self._found.are_without_thread.sum())
 
     def wanted_commits(self) -> tuple[pa.Array, pa.Array, pa.Array]:
         """Times, commit versions and GTIDs of the groups that are wanted."""
@@ -107,9 +118,14 @@ class FileGroups:
         which = pa.array(self._wanted_ones)
         return times.filter(which), versions.filter(which), gtids.filter(which)
 
+    @property
+    def are_all_wanted(self) -> np.ndarray:
+        """Whether each of its groups is wanted: bool[n]."""
+        return self._wanted_ones
+
     def committed_at(self, start: int, by: FileGroups, place: int) -> None:
         """The group that begins at an offset was prepared there, and another one, with this place, commits it: the GTID
-        of either chooses it. Comes before what is asked which ones are wanted."""
+        and the thread of either choose it. Comes before what is asked which ones are wanted."""
         own, other = int(np.searchsorted(self._starts, start)), int(by._of(np.array([place]))[0])
         self._commits.append((own, by, other))
         self._versions[own], self._times[own] = by._versions[other], by._times[other]
@@ -143,20 +159,21 @@ class FileGroups:
         wanted = ((self._versions > self._wanted.after) & (self._versions >= within.first_version)
                   & (self._versions <= within.last_version) & (self._times >= within.first_time)
                   & (self._times <= within.last_time))
-        chosen, left_out = self._by_gtid[0].copy(), self._by_gtid[1].copy()
+        by_gtid, by_thread, left_out = (mask.copy() for mask in self._chosen)
         for own, by, other in self._commits:
-            chosen[own] |= by._by_gtid[0][other]
-            left_out[own] |= by._by_gtid[1][other]
-        wanted &= chosen & ~left_out
+            for mask, of_others in zip((by_gtid, by_thread, left_out), by._chosen, strict=True):
+                mask[own] |= of_others[other]
+        wanted &= by_gtid & by_thread & ~left_out
         return wanted
 
     @cached_property
-    def _by_gtid(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which groups are among the wanted transactions by their own GTID, and which are left out: bool[n] each."""
+    def _chosen(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which groups are among the wanted transactions by their own GTID, which by their own thread, and which are
+        left out: bool[n] each."""
         found, wanted = self._found, self._wanted
-        chosen = np.ones(len(found), np.bool_) if wanted.gtids is None else wanted.gtids.chosen(
+        by_gtid = np.ones(len(found), np.bool_) if wanted.gtids is None else wanted.gtids.chosen(
             found.names, found.sources, found.numbers)
-        return chosen, wanted.left_out.mask(found)
+        return by_gtid, found.of_threads(wanted.threads), wanted.left_out.mask(found)
 
     def _of(self, places: np.ndarray) -> np.ndarray:
         first, last = np.searchsorted(self._starts, places[[0, -1]], side="right")

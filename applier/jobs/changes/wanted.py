@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from applier.binlog.locating.group_choice import LeftOutGroups
+from applier.binlog.locating.group_choice import LeftOutGroups, notes_on_threads
 from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.gtid_choice import GtidChoice, count_of, shortened
 from applier.errors import UsageError
@@ -21,7 +21,7 @@ def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:
     gtids = options.gtids if options.gtids is not None else options.maybe_gtids
     return WantedGroups(None if gtids is None else GtidChoice(gtids),
                         -1 if options.start_datetime is None else _version_before(span, options.start_datetime),
-                        options.commits, left_out)
+                        options.commits, left_out, options.thread_ids)
 
 
 def notes_on_choice(span: LogSpan, options: ChangesOptions) -> list[str]:
@@ -35,6 +35,11 @@ def notes_on_choice(span: LogSpan, options: ChangesOptions) -> list[str]:
         notes.append(f"{missing:,} of the transactions of --gtids are not in these binlogs")
     if options.exclude_gtids is not None and (missing := _missing(span, GtidChoice(options.exclude_gtids))):
         notes.append(f"{missing:,} of the transactions of --exclude-gtids are not in these binlogs")
+    if options.thread_ids:
+        groups = [GroupPass(outline.uri).groups(outline.start, outline.end) for outline in span.outlines]
+        notes += notes_on_threads(options.thread_ids,
+                                  sum(int(one.of_threads(options.thread_ids).sum()) for one in groups),
+                                  sum(int(one.are_without_thread.sum()) for one in groups))
     return notes
 
 

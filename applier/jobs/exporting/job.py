@@ -74,7 +74,8 @@ def export_snapshot(options: ExportOptions, progress: Progress | None = None,
             sequences = sequences_sql([(definition, table.files) for table, definition
                                        in zip(tables, definitions, strict=True)])
             sql = statements.schema_sql(snapshot.position, _databases(snapshot, tables, names), definitions,
-                                        sequences=sequences, if_not_exists=options.if_not_exists, head=head)
+                                        sequences=sequences, if_not_exists=options.if_not_exists, head=head, objects=[
+                                            one for one in snapshot.objects if one.is_about(options.filter)])
             small[SCHEMA] = sql.encode()
         if options.format == "tsv" and options.rows:
             small[LOAD_DATA] = "".join([statements.session(head=head), *(file.load for file in done)]).encode()

@@ -10,7 +10,8 @@ from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.collations import Charset
 from applier.mysql.types import quote_name, quote_text
 from applier.schema.definition import Column, TableDefinition
-from applier.schema.schema_file import create_database
+from applier.schema.schema_file import create_database, object_comments
+from applier.schema.stored_object import StoredObject
 from applier.snapshot.manifest import BinlogPosition, DatabaseEntry
 
 STRICT = "STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO,ALLOW_INVALID_DATES"
@@ -81,15 +82,16 @@ def in_mode(statements: str, lenient: bool) -> str:
 
 def schema_sql(position: BinlogPosition, databases: Iterable[DatabaseEntry],
                definitions: Iterable[TableDefinition], *, sequences: Sequence[str] = (), if_not_exists: bool = False,
-               head: str = HEAD) -> str:
+               head: str = HEAD, objects: Iterable[StoredObject] = ()) -> str:
     """The position of the rows, and CREATE DATABASE, the statements that make `sequences`, and CREATE TABLE for all of
-    them; tables that are there are an error, or stay as they are. Raises SchemaError for a name or a text that a client
-    could misread."""
+    them; tables that are there are an error, or stay as they are. Comments on `objects` follow. Raises SchemaError for
+    a name or a text that a client could misread."""
     parts = [f"{create_database(entry.name, Charset(entry.charset, entry.collation))};\n" for entry in databases]
     parts += sequences
     parts += [f"\n{_in_its_database(definition)}{definition.to_sql(if_not_exists=if_not_exists)};\n"
               for definition in definitions]
-    return head + _position_comments(position) + _SESSION + "\n" + for_clients("".join(parts))
+    made = for_clients("".join(parts))
+    return head + _position_comments(position) + _SESSION + "\n" + made + object_comments(objects)
 
 
 def _in_its_database(definition: TableDefinition) -> str:

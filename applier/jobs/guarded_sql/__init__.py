@@ -1,3 +1,4 @@
-"""SQL that changes rows of a server and stops where they are not as expected: for undo, and for repairs by a diff."""
+"""SQL that changes rows of a server and stops where they are not as expected: for undo, and for repairs by a diff; and
+events that do the same."""
 
-__all__ = ["repair", "script", "table_order", "table_statements"]
+__all__ = ["log_file", "repair", "script", "set_statements", "table_order", "table_statements"]

@@ -2,8 +2,8 @@
 
 Rows are deleted, inserted and updated, each found by all of its values. Tables that only one side has, and definitions
 that differ, stay as they are, unless `definitions` asks for DDL: then tables that only the one before has are dropped,
-and those that differ in their definition, or are new, are made anew with all of their rows. Foreign keys are checked
-where they can be.
+those that are new are made, and those that differ in their definition are altered where rows keep their columns, or
+else made anew with all of their rows. Foreign keys are checked where they can be.
 """
 
 from __future__ import annotations
@@ -12,15 +12,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import pyarrow as pa
+
+from applier.columns.altering import Alters, alters
 from applier.columns.definition_differences import same_columns
+from applier.errors import UsageError
 from applier.jobs.diff.columns import AFTER, BEFORE
 from applier.jobs.diff.result import Compared, TableDiff
-from applier.jobs.guarded_sql.script import Guard, Script, any_of
+from applier.jobs.guarded_sql.log_file import write_log
+from applier.jobs.guarded_sql.script import EVENTS, Guard, Script, any_of, events_of, if_so_many
+from applier.jobs.guarded_sql.set_statements import SetStatements, can_be_set
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.guarded_sql.table_statements import TableStatements, columns_of_unique_keys, is_rounded
 from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition
 from applier.schema.schema_file import create_database
+
+_FIRST = "-- What may be in the way of rows goes first; an error further down leaves tables as they are then.\n"
 
 
 @dataclass(frozen=True)
@@ -49,10 +57,25 @@ class _Change:
     def name(self) -> tuple[str, str]:
         return self.definition.database, self.definition.name
 
-    def statements(self) -> TableStatements:
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Those of which the table must have no triggers."""
+        if self.recreated:
+            return EVENTS
+        return events_of(self.table.added + self.anew, self.updated, self.deleted + self.anew)
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The differences, where rows whose unique keys change are deleted and inserted."""
+        statements = self.statements()
+        return map(statements.without_moves, self.table.differing_rows())
+
+    def statements(self, number: int = 0) -> TableStatements:
         if self.recreated:
             return TableStatements(self.definition, (), self.table.differing_rows,
                                    all_rows=self.table.all_rows_after)
+        rows = self.deleted + self.updated + self.table.added
+        if can_be_set(self.definition, self.table.key, rows, as_printed=True):
+            return SetStatements(self.definition, self.table.key, self.table.differing_rows, number)
         return TableStatements(self.definition, self.table.key, self.table.differing_rows, as_printed=True)
 
 
@@ -65,7 +88,9 @@ class Repair:
         self._what = what or f"from {diff.before} to {diff.after}"
         differing = [table for table in diff.tables.values() if not table.same or table.notes]
         altered = [table for table in differing if None in table.definitions or table.notes]
-        anew = altered if definitions else []
+        self._alters = {table.full_name: found for table in altered if definitions
+                        and (found := _alters(table)) is not None}
+        anew = [table for table in altered if table.full_name not in self._alters] if definitions else []
         kept = [table for table in differing if table not in anew and None not in table.definitions
                 and table.differing and _fits(table)]
         self._changes = [_Change(table, _on_the_server(table)) for table in kept]
@@ -95,6 +120,13 @@ class Repair:
                      + (f"; it is recreated: {'; '.join(table.notes)}" if table.definitions[AFTER] is not None else "")
                      for table in self._dropped)
 
+    @property
+    def altered(self) -> tuple[str, ...]:
+        """What is altered, and what goes with it, a text for each table."""
+        tables = {table.full_name: table for table in self._diff.tables.values()}
+        return tuple(f"{name}: {'; '.join(tables[name].notes)}" + (f"; it loses {', '.join(found.lost)}" if found.lost
+                                                                   else "") for name, found in self._alters.items())
+
     def statements(self) -> Iterator[bytes]:
         """The statements, many at a time."""
         changes = parents_first(self._changes)
@@ -102,16 +134,32 @@ class Repair:
         checks_off = bool(self._dropped) or needs_checks_off(changes, there)
         dropped = [(table.database, table.name) for table in self._dropped]
         notes = [f"Not repaired: {text}" for text in self.not_repaired] + [
-            f"It destroys: {text}" for text in self.destroyed]
+            f"It destroys: {text}" for text in self.destroyed] + [f"It alters {text}" for text in self.altered]
+        first = [if_so_many(0, statement) for found in self._alters.values() for statement in found.before_rows]
+        later = [statement for found in self._alters.values() for statement in found.after_rows]
         kept, made = ([change for change in changes if change.recreated == wanted] for wanted in (False, True))
         databases = {create_database(change.definition.database): None for change in made}
         return Script(self._what, "it was before",
-                      [change.name for change in changes] + dropped, [change.statements() for change in kept],
+                      {change.name: change.events for change in changes} | dict.fromkeys(dropped, EVENTS),
+                      [change.statements(number) for number, change in enumerate(kept)],
+                      [_FIRST, *first] if first else [],
                       checks_off=checks_off, instead=": drop them first, and create them again afterwards",
                       guards=[*self._no_other_children(there, checks_off=checks_off), *self._same_rows()],
-                      notes=notes, drops=[f"DROP TABLE {_name(table)}" for table in self._dropped],
+                      notes=notes, drops=[*later, *(f"DROP TABLE {_name(table)}" for table in self._dropped)],
                       creates=[*databases, *(change.definition.to_sql() for change in made)],
                       made=[change.statements() for change in made]).text()
+
+    def write_events(self, path: str) -> None:
+        """Write the changes of rows as a binlog file, with what must hold before as statements. Definitions stay as
+        they are. Raises UsageError for values that are not written as events, and where definitions are to change."""
+        if self._definitions:
+            raise UsageError("events change no definitions", hint="write SQL, or repair rows alone")
+        changes = parents_first(self._changes)
+        there = [side for table in self._diff.tables.values() for side in table.definitions if side is not None]
+        checks_off = needs_checks_off(changes, there)
+        guards = [f"SET @guard = {guard.sql}" for guard in self._no_other_children(there, checks_off=checks_off)]
+        flavour = "mariadb" if self._diff.after.flavour == "mariadb" else "mysql"
+        write_log(changes, guards, flavour, path, checks_off=checks_off)
 
     def _no_other_children(self, definitions: list[TableDefinition], *, checks_off: bool) -> Iterator[Guard]:
         """No table that is not repaired refers to rows that go or change, if nobody checks that, or if it would change
@@ -138,6 +186,12 @@ class Repair:
 
 def _name(table: TableDiff) -> str:
     return f"{quote_name(table.database)}.{quote_name(table.name)}"
+
+
+def _alters(table: TableDiff) -> Alters | None:
+    """What makes the table before into the one after; None where it is not known."""
+    before, after = table.definitions
+    return None if before is None or after is None else alters(before, after)
 
 
 def _fits(table: TableDiff) -> bool:

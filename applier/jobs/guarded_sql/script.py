@@ -4,13 +4,14 @@
     a transaction: deletes, inserts, updates, and COMMIT if each statement has changed one row → tables that are dropped
     and made, and a transaction that fills these
 
-A statement finds its row by all values, and is followed by one that fails unless it changed one row. `@rows` counts the
-statements that did; NULL says that a guard has failed, also for a client that goes on after errors.
+A statement finds its row by all values, and is followed by one that fails unless it changed one row; where many rows
+of a table change, one statement finds all of them. `@rows` counts the changes; NULL says that a guard has failed,
+also for a client that goes on after errors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from applier import __version__
@@ -23,10 +24,12 @@ from applier.schema.engines import is_transactional
 
 Name = tuple[str, str]
 """Of a table: database and name."""
+EVENTS = "INSERT", "UPDATE", "DELETE"
+"""Of triggers."""
 _TITLE = HEAD + """\
 -- applier {version}: {what}
 -- Run it as  mysql < FILE  , which stops at the first error, and then nothing has happened. ERROR 1690 in a line says
--- that the row of the statement before it is not as {expected}.
+-- that a row of the statement before it is not as {expected}.
 """
 _SESSION = """\
 SET NAMES utf8mb4;
@@ -37,16 +40,11 @@ SET unique_checks = 1;
 SET @rows = NULL;
 """
 _NO_TRIGGERS = """\
--- Triggers of these tables would change more: then this is an error{instead}.
+-- Triggers that these statements fire would change more: then this is an error{instead}.
 SET @rows = ~0 + (SELECT COUNT(*) <> 0 FROM information_schema.TRIGGERS WHERE {tables}) - ~0{others};
 """
-_GUARD = """\
--- {why}: else this is an error.
-SET @guard{number} = NULL;
-SET @guard{number} = ~0 + ({wrong}) - ~0;
-"""
 _END = """\
--- All {statements} statements have changed a row each, also where errors do not stop the client; else an error says so.
+-- All {statements} changes are made, also where errors do not stop the client; else an error says so.
 SET @end = IF(@rows = {statements}, 'COMMIT', 'SELECT 1 FROM `changes_are_incomplete`.`nothing_was_committed`');
 PREPARE end_of_changes FROM @end;
 EXECUTE end_of_changes;
@@ -67,17 +65,23 @@ class Guard:
     why: str
     wrong: str
 
+    @property
+    def sql(self) -> str:
+        """An expression that is an error, 1690, where it does not hold."""
+        return f"~0 + ({self.wrong}) - ~0"
+
 
 @dataclass(frozen=True)
 class Script:
     """What a file does. `what`, `expected` and `notes` are for people: its title, how a row is expected, and comments
-    for its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or drops.
+    for its beginning; `instead`: what to do about triggers. `named`: all tables that it changes, makes or drops, with
+    the events of which they must have no triggers.
     `first`: comments and statements before the changes; `tables`: those whose rows it changes, parents before children.
-    After their COMMIT it runs `drops` and `creates`, and fills the tables `made`."""
+    After their COMMIT it runs `drops` and `creates`, and fills the tables `made`. `comments` are lines at its end."""
 
     what: str
     expected: str
-    named: Sequence[Name]
+    named: Mapping[Name, tuple[str, ...]]
     tables: Sequence[TableStatements]
     first: Sequence[str] = ()
     checks_off: bool = False
@@ -87,6 +91,7 @@ class Script:
     drops: Sequence[str] = ()
     creates: Sequence[str] = ()
     made: Sequence[TableStatements] = ()
+    comments: Sequence[str] = ()
 
     def text(self) -> Iterator[bytes]:
         """The file, many statements at a time. Raises SchemaError for a name or a text that a client could misread."""
@@ -94,24 +99,38 @@ class Script:
         yield from (f"-- {printable(note)}\n".encode() for note in self.notes)
         yield _SESSION.format(mode=STRICT, checked=int(not self.checks_off)).encode()
         for number, guard in enumerate(self.guards):
-            yield for_clients(_GUARD.format(why=guard.why, number=number, wrong=guard.wrong)).encode()
-        yield for_clients(_NO_TRIGGERS.format(tables=any_of(self.named, "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE"),
-                                              instead=self.instead, others="".join(
+            yield for_clients(f"-- {guard.why}: else this is an error.\nSET @guard{number} = NULL;\n"
+                              f"SET @guard{number} = {guard.sql};\n").encode()
+        yield for_clients(_NO_TRIGGERS.format(tables=self._triggers(), instead=self.instead, others="".join(
                                                   f" + @guard{number}" for number in range(len(self.guards))))).encode()
         yield for_clients("".join(self.first)).encode()
         yield from self._rows(self.tables, 0)
         if self.drops or self.creates:
             before = sum(table.count for table in self.tables)
             for statement in self.drops:
-                yield for_clients(_IF.format(rows=before, statement=quote_text(statement))).encode()
+                yield for_clients(if_so_many(before, statement)).encode()
             yield for_clients("".join(f"{statement};\n" for statement in self.creates)).encode()
             yield from self._rows(self.made, before)
+        yield from (f"-- {printable(line)}\n".encode() for line in self.comments)
+
+    def _triggers(self) -> str:
+        """A condition: a trigger would act."""
+        by_events = dict[tuple[str, ...], list[Name]]()
+        for name, events in self.named.items():
+            by_events.setdefault(events, []).append(name)
+        return " OR ".join(
+            tables if events == EVENTS else
+            f"(({tables}) AND EVENT_MANIPULATION IN ({', '.join(map(quote_text, events))}))"
+            for events, names in by_events.items() if events
+            for tables in [any_of(names, "EVENT_OBJECT_SCHEMA", "EVENT_OBJECT_TABLE")]) or "FALSE"
 
     @staticmethod
     def _rows(tables: Sequence[TableStatements], before: int) -> Iterator[bytes]:
         """Changes of rows, after so many statements."""
         at_once, in_transaction = ([table for table in tables if is_transactional(table.definition) == wanted]
                                    for wanted in (False, True))
+        for one in tables:
+            yield from one.prepared()
         if at_once:  # with GTIDs, a server refuses these in transactions
             yield b"-- These tables have no transactions: what is changed stays changed.\n"
             yield from _changes(at_once)
@@ -126,6 +145,16 @@ def _changes(tables: Sequence[TableStatements]) -> Iterator[bytes]:
     for one in tables:  # no update changes a unique key
         yield from one.inserts()
         yield from one.updates()
+
+
+def if_so_many(rows: int, statement: str) -> str:
+    """Return a statement that runs if so many statements have changed a row each, and is an error else."""
+    return _IF.format(rows=rows, statement=quote_text(statement))
+
+
+def events_of(inserted: int, updated: int, deleted: int) -> tuple[str, ...]:
+    """Return the events of statements that insert, update and delete so many rows."""
+    return tuple(event for event, count in zip(EVENTS, (inserted, updated, deleted), strict=True) if count)
 
 
 def any_of(names: Iterable[Name], database: str, table: str) -> str:

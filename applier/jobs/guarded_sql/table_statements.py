@@ -49,21 +49,25 @@ class TableStatements:
         self._key = [self._loaded.column(name) for name in key]
         self._of_unique_keys = columns_of_unique_keys(definition, key)
         self.count = 0
-        """How many statements were counted in @rows so far."""
+        """How many changes were counted in @rows so far."""
+
+    def prepared(self) -> Iterator[bytes]:
+        """What comes before the transaction."""
+        return iter(())
 
     def deletes(self) -> Iterator[bytes]:
         """Of rows that are gone, and of those that are inserted again."""
         for batch in self._differences():
-            yield self._found(f"DELETE FROM {self._name}", [], batch, _rows(batch, DELETE),
+            yield self._found(f"DELETE FROM {self._name}", [], batch, rows_of_kind(batch, DELETE),
                               one_of_several=not self._key)
             yield self._found(f"DELETE FROM {self._name}", [], batch,
-                              _rows(batch, PREIMAGE)[self._anew(batch, PREIMAGE)])
+                              rows_of_kind(batch, PREIMAGE)[self._anew(batch, PREIMAGE)])
 
     def updates(self) -> Iterator[bytes]:
         """Of rows that have other values, those with the same columns together."""
         for batch in self._differences():
             stay = ~self._anew(batch, PREIMAGE)
-            before, after = (_rows(batch, kind)[stay] for kind in (PREIMAGE, POSTIMAGE))
+            before, after = (rows_of_kind(batch, kind)[stay] for kind in (PREIMAGE, POSTIMAGE))
             changed = self._changed(batch.take(pa.array(before)))
             patterns, of_row = np.unique(changed, axis=0, return_inverse=True)
             for number, pattern in enumerate(patterns):
@@ -76,7 +80,8 @@ class TableStatements:
         """Of rows that are new, and of those that were deleted for it; or all rows, many a statement, with one behind
         them that fails unless there are so many."""
         for batch in self._differences():
-            rows = np.concatenate([_rows(batch, INSERT), _rows(batch, POSTIMAGE)[self._anew(batch, POSTIMAGE)]])
+            moved = rows_of_kind(batch, POSTIMAGE)[self._anew(batch, POSTIMAGE)]
+            rows = np.concatenate([rows_of_kind(batch, INSERT), moved])
             if len(rows):
                 self.count += len(rows)
                 yield self._inserted(batch.take(pa.array(rows)), a_row_each=True)
@@ -87,6 +92,15 @@ class TableStatements:
                 yield self._inserted(batch, a_row_each=False)
             self.count += 1
             yield for_clients(_SO_MANY_ROWS.format(table=self._name, rows=n)).encode()
+
+    def without_moves(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return differences in which rows that are deleted and inserted again are no updates."""
+        kinds = batch.column("_change_type").indices.to_numpy().copy()
+        for kind, made in ((PREIMAGE, DELETE), (POSTIMAGE, INSERT)):
+            kinds[rows_of_kind(batch, kind)[self._anew(batch, kind)]] = made
+        place = batch.schema.get_field_index("_change_type")
+        column = pa.DictionaryArray.from_arrays(pa.array(kinds), batch.column(place).dictionary)
+        return batch.set_column(place, batch.schema.field(place), column)
 
     def _differences(self) -> Iterator[pa.RecordBatch]:
         return self._batches() if self._all_rows is None else iter(())
@@ -158,15 +172,15 @@ class TableStatements:
     def _anew(self, batch: pa.RecordBatch, kind: int) -> np.ndarray:
         """Which rows of updates are deleted and inserted: those whose unique keys change, and those that the server may
         have already, since only digits change that it does not print."""
-        changed = self._changed(batch.take(pa.array(_rows(batch, kind))))
+        changed = self._changed(batch.take(pa.array(rows_of_kind(batch, kind))))
         unique = np.array([column.name in self._of_unique_keys for column in self._columns], bool)
         rounded = np.array(list(map(self._is_rounded, self._columns)), bool)
         only_digits = changed[:, rounded].any(axis=1) & ~changed[:, ~rounded].any(axis=1)
         return np.asarray(changed[:, unique].any(axis=1) | only_digits)
 
 
-def _rows(batch: pa.RecordBatch, kind: int) -> np.ndarray:
-    """The numbers of the rows of one kind."""
+def rows_of_kind(batch: pa.RecordBatch, kind: int) -> np.ndarray:
+    """Return the numbers of the rows of one kind."""
     return np.flatnonzero(batch.column("_change_type").indices.to_numpy() == kind)
 
 

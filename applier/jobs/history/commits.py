@@ -33,6 +33,7 @@ class Commits:
 
     def __init__(self) -> None:
         self._n = 0
+        self._wanted: list[np.ndarray] = []
         self._parts: list[tuple[pa.Array, pa.Array, pa.Array]] = []
         self._known: tuple[FileGroups, int] | None = None
         self._joined: _Joined | None = None
@@ -41,6 +42,7 @@ class Commits:
         """The commit of the first of a file's groups; the others follow."""
         if self._known is None or self._known[0] is not groups:
             self._known = groups, self._add(*groups.all_commits())
+            self._wanted[-1] = groups.are_all_wanted
         return self._known[1]
 
     def of(self, groups: FileGroups, places: np.ndarray) -> np.ndarray:
@@ -59,7 +61,14 @@ class Commits:
         first, self._joined = self._n, None
         self._n += len(sequence)
         self._parts.append((times, sequence, gtids))
+        self._wanted.append(np.zeros(len(sequence), np.bool_))
         return first
+
+    def are_wanted(self, steps: np.ndarray) -> np.ndarray:
+        """Whether the commits of steps (commits_kernel.KIND_BITS) are of wanted event groups, bool of their shape."""
+        wanted = np.concatenate([*self._wanted, [False]])  # the last one is NEVER
+        found: np.ndarray = wanted[steps >> KIND_BITS]
+        return found
 
     def columns(self, steps: np.ndarray, which: int) -> list[pa.Array]:
         """Times, sequence numbers, GTIDs and kinds of the steps (commits_kernel.KIND_BITS) in steps[:, which]: null for

@@ -9,7 +9,6 @@ from functools import lru_cache
 import numpy as np
 
 from applier.binlog.locating.groups import GroupPass, Groups
-from applier.binlog.locating.sessions import session_of
 from applier.jobs.changes.log import LogFile
 from applier.jobs.changes.log_files import LogFiles
 from applier.jobs.changes.row_statements import RowStatements
@@ -40,8 +39,8 @@ class Origins:
 
     def _thread(self, part: LogFile, offset: int) -> int | None:
         groups = self._groups(part)
-        group = groups[int(np.searchsorted(groups.ends, offset, side="right"))]
-        return session_of(part.uri, group.start, group.end).thread_id
+        thread = int(groups.threads[np.searchsorted(groups.ends, offset, side="right")])
+        return None if thread < 0 else thread
 
 
 def _groups_of(part: LogFile) -> Groups:

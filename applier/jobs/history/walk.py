@@ -189,9 +189,12 @@ class HistoryWalk:
                 pa.array(offsets, mask=places == NOWHERE))
 
     def _of_chosen(self, number: int, versions: Versions) -> Versions:
-        """The versions of rows with the keys that are asked for."""
+        """The versions of rows with the keys that are asked for, which wanted event groups began or ended."""
         if not self._log.has_rows_of(number):
             return versions.part(np.empty(0, np.int64))
+        if not self._log.wanted.all:
+            wanted = self._commits.are_wanted(versions.edges[:, [BEGINS, ENDS]]).any(axis=1)
+            versions = versions.part(np.flatnonzero(wanted))
         if (chosen := self._log.chosen_of(number)) is None:
             return versions
         found = [chosen.of_table(rows) for rows in versions.rows(chosen.key.names)]

@@ -114,9 +114,10 @@ class _Import:
         source = Source((), {"dump": self.options.dump, **self.options.for_manifest()}, None)
         snapshot = Snapshot(position.in_manifest(self.flavour or UNKNOWN), tuple(entries), source,
                             f"mysql-binlog-applier {__version__}", databases=databases,
-                            sequences=history.sequences(), last_column_id=history.last_column_id,
+                            sequences=history.sequences(), objects=history.objects.live(self.options.filter),
+                            last_column_id=history.last_column_id,
                             lineage=new_lineage())
-        schema_sql = schema_file(live)
+        schema_sql = schema_file(live, snapshot.objects)
         seconds = {"import": imported}
         result = ReplayResult(self.staging.output, str(snapshot.position), snapshot.position.gtid_set, None,
                               tuple(results), seconds, tuple(self._notes(position)), zero_dates=self.tables.zero_dates)

@@ -215,7 +215,8 @@ class _Replay:
                           for name, charset in sorted(history.databases().items()))
         source = Source(tuple(done.binlogs), options.for_manifest(), self.shown.base)
         snapshot = Snapshot(span.end_position(part.base), tuple(entries), source, f"mysql-binlog-applier {__version__}",
-                            databases=databases, sequences=history.sequences(), prepared=span.pending,
+                            databases=databases, sequences=history.sequences(),
+                            objects=history.objects.live(options.filter), prepared=span.pending,
                             left_out=together(self.base.left_out if self.base is not None else (), done.left_out),
                             last_column_id=history.last_column_id,
                             lower_case_table_names=history.lower_case_table_names,
@@ -236,7 +237,7 @@ class _Replay:
             tables, dict(self.seconds), tuple(self.notes), options.exec_mode,
             ", ".join(sorted(done.routes)), done.conflicts.num_rows, done.units, zero_dates,
             {table: dict(kinds) for table, kinds in sorted(history.skipped.items())}, done.left_out, done.witness)
-        return staging.commit(snapshot, schema_file(map(_definition, entries)), self.result.report(),
+        return staging.commit(snapshot, schema_file(map(_definition, entries), snapshot.objects), self.result.report(),
                               to_parquet(done.conflicts) if options.exec_mode == "idempotent" else None)
 
     @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from operator import add
 from typing import TYPE_CHECKING, TextIO
 
 __all__ = ["selection", "tables"]
@@ -29,6 +30,7 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
     servers' own programs print. A file's format description is shown with whatever is shown of the file. Raises
     ArchiveError where a file is damaged, after all that comes before that. Gives what a person should know: that
     nothing was selected, or no event of a table."""
+    from applier.binlog.locating.group_choice import notes_on_threads
     from applier.errors import ArchiveError
     from applier.io.mapping import map_file
     from applier.io.packing import log_name
@@ -36,7 +38,7 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
 
     selection = selection or Selection()
     tables = None if selection.tables is None else _noticed(selection.tables)
-    selected = 0
+    selected, threads = 0, [0, 0]
     out.flush()
     names = [log_name(uri) for uri in files]
     for uri, name in zip(files, names, strict=True):
@@ -49,10 +51,13 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
                 mapped.check_whole()
         except ArchiveError as reason:
             raise reason.at(file=uri) from None
+        if selection.threads:
+            threads = [*map(add, threads, selection.thread_counts(mapped, name, names))]
     out.buffer.flush()
+    notes = notes_on_threads(selection.threads, *threads) if selection.threads else []
     if not selected:
-        return selection.notes_on_nothing()
-    return [] if tables is None else tables.notes()
+        return notes + selection.notes_on_nothing()
+    return notes if tables is None else notes + tables.notes()
 
 
 def binlogs(paths: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from applier.binlog.archive.reader import file_events
 from applier.binlog.events.events import Query, encrypted
-from applier.binlog.events.format import EventType, event_name
+from applier.binlog.events.format import GTID_EVENTS, EventType, event_name
 from applier.binlog.events.query import sql_offset
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.layout import plan_column
@@ -57,6 +57,9 @@ _KINDS: dict[int, int] = {
 }  # fmt: skip
 _OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
 """MariaDB's with mysql56_temporal_format=OFF: their length depends on their digits, which only the definition has."""
+_TYPE_AT = 4
+"""Where an event's type is in its header."""
+_BETWEEN_GROUPS = *GTID_EVENTS, EventType.ROTATE, EventType.STOP
 _PRE_GA_ROWS = (EventType.PRE_GA_WRITE_ROWS, EventType.PRE_GA_UPDATE_ROWS, EventType.PRE_GA_DELETE_ROWS)
 _ROWS = frozenset((*range(20, 26), 30, 31, 32, 39, *range(166, 172)))
 _LINES = "### INSERT INTO {}\n### SET\n", "### UPDATE {}\n### WHERE\n", "### DELETE FROM {}\n### WHERE\n"
@@ -91,10 +94,17 @@ class EventPrinter:
         self._use_document(FIRST_BYTES)
 
     def print(self, start: int, end: int, shown_from: int) -> None:
-        """Print the events in [start, end) from `shown_from` on; `start` must be where a group, or the file, begins.
-        Raises ArchiveError where the file is damaged, after what comes before that."""
+        """Print the events in [start, end) from `shown_from` on, behind the GTID of the group that this is in; `start`
+        must be where a group, or the file, begins. Raises ArchiveError where the file is damaged, after what comes
+        before that."""
         first = self.learn(start, end, shown_from)
-        self.print_ranges(r.range_of(first, end))
+        shown = r.range_of(first, end)
+        if start < first < end and self._type_at(start) in GTID_EVENTS and self._type_at(first) not in _BETWEEN_GROUPS:
+            shown = np.concatenate([r.range_of(start, start + 1), shown])
+        self.print_ranges(shown)
+
+    def _type_at(self, position: int) -> int:
+        return int(self._walk.mapped.array[position + _TYPE_AT])
 
     def learn(self, start: int, end: int, shown_from: int) -> int:
         """Register the table maps in [start, end) before the first event to show; returns that event's position."""

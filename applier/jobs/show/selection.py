@@ -67,13 +67,14 @@ def one_bound(name: str, place: str | None, position: str | None, time: str | No
 @dataclass(frozen=True)
 class Selection:
     """What to show. Between positions single events count; by time and GTID whole groups, from the first of the
-    time `start` or later on, to before the first of the time `stop` or later, and those in `gtids`, or all, but none
-    that are left out."""
+    time `start` or later on, to before the first of the time `stop` or later, and those in `gtids`, or all, of
+    `threads`, if there are any, but none that are left out."""
 
     start: Bound = Bound()
     stop: Bound = Bound()
     gtids: GtidChoice | None = None
     left_out: LeftOutGroups = NONE_LEFT_OUT
+    threads: tuple[int, ...] = ()
     tables: TableFilter | None = None
 
     def ranges(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[ReadRange]:
@@ -83,8 +84,8 @@ class Selection:
         last = min(last, mapped.size)
         if first >= last:
             return
-        by_groups = not self.left_out.none or any(chosen is not None for chosen in (self.gtids, self.start.time,
-                                                                                    self.stop.time))
+        by_groups = bool(self.threads) or not self.left_out.none or any(
+            chosen is not None for chosen in (self.gtids, self.start.time, self.stop.time))
         if first <= 4 and not by_groups:
             yield 4, last, 4
             return
@@ -99,9 +100,19 @@ class Selection:
         chosen = (groups.ends > first) & self._by_time(groups.times)
         if self.gtids is not None:
             chosen &= self.gtids.chosen(groups.names, groups.sources, groups.numbers)
-        chosen &= ~self.left_out.mask(groups)
+        chosen &= ~self.left_out.mask(groups) & groups.of_threads(self.threads)
         for start, end in _joined(groups.starts[chosen].tolist(), groups.ends[chosen].tolist()):
             yield start, end, max(start, first)
+
+    def thread_counts(self, mapped: MappedFile, name: str, files: list[str]) -> tuple[int, int]:
+        """Return how many event groups of one of the files, between the positions, the threads ran, and of how many the
+        log does not say who did. Raises as `ranges`."""
+        from applier.binlog.locating.groups import GroupPass
+
+        first, last = self._offset(self.start, name, files, 4), self._offset(self.stop, name, files, mapped.size)
+        groups = GroupPass(mapped.uri).groups(end=min(last, mapped.size))
+        inside = groups.ends > first
+        return int((groups.of_threads(self.threads) & inside).sum()), int((groups.are_without_thread & inside).sum())
 
     def notes_on_nothing(self) -> list[str]:
         """Lines that say why there is no range in any file."""
@@ -109,7 +120,8 @@ class Selection:
                                               (self.stop.option("stop"), self.stop), ("--gtids", self.gtids),
                                               ("--exclude-gtids", self.left_out.gtids),
                                               ("--server-ids", self.left_out.servers),
-                                              ("--ignore-server-ids", self.left_out.ignored_servers))
+                                              ("--ignore-server-ids", self.left_out.ignored_servers),
+                                              ("--thread", self.threads))
                  if value not in (None, Bound(), ())]
         return [f"{' and '.join(given)}: there is no such event in these files"] if given else []
 

@@ -19,7 +19,7 @@ from applier.binlog.rows.partial_updates import N_DIFFS, PartialUpdates
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file
-from applier.jobs.summary.who import KINDS, no_threads, server_ids_of, thread_ids_of, threads_of
+from applier.jobs.summary.who import KINDS, no_threads, server_ids_of, threads_of
 from applier.mysql.wire_types import WireType
 
 BATCHED_ROWS, LEAST_ROWS, MOST_ROWS = 1 << 18, 64, 1 << 13
@@ -30,13 +30,15 @@ _OLD_TEMPORAL = {WireType.TIMESTAMP, WireType.DATETIME, WireType.TIME}
 @dataclass(frozen=True)
 class CountTask:
     """A split to count: of the file `uri`, whose ranges `rolled_back` do not count as they stand. Transactions before
-    `start_time` are left out; details are asked of the `top` largest."""
+    `start_time`, and of other threads than these, if there are any, are left out; details are asked of the `top`
+    largest."""
 
     uri: str
     split: Split
     rolled_back: tuple[tuple[int, int], ...]
     wanted: Callable[[str, str], bool]
     start_time: float
+    thread_ids: tuple[int, ...]
     top: int
 
 
@@ -48,6 +50,7 @@ class Counted:
     uri: str
     group: Group
     server_id: int
+    thread_id: int | None
     tables: dict[str, np.ndarray]
     rolled_back: bool
 
@@ -57,7 +60,7 @@ class SplitCounts:
     """The counts of a split. Arrays are int64: of `tables` KINDS, transactions, bytes, N_DIFFS; of `times`, by (minute
     since 1970, table), KINDS; of `servers`, by server_id, KINDS and transactions; `threads` are as in who.threads_of.
     `unsure` are tables whose rows were divided as if their times had no fractional digits, which only a definition
-    says."""
+    says. Of its event groups, `n_of_threads` are of the wanted threads, and `n_without_thread` have none in the log."""
 
     transactions: int = 0
     tables: dict[str, np.ndarray] = field(default_factory=dict)
@@ -66,6 +69,8 @@ class SplitCounts:
     threads: np.ndarray = field(default_factory=no_threads)
     largest: list[Counted] = field(default_factory=list)
     unsure: set[str] = field(default_factory=set)
+    n_of_threads: int = 0
+    n_without_thread: int = 0
 
 
 def count_split(task: CountTask) -> SplitCounts:
@@ -159,11 +164,13 @@ class _Runs:
 
 def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[str, _Runs]) -> SplitCounts:
     times = groups.times.astype(np.int64)
-    late = times >= task.start_time
-    if not late.all():
-        tables = {name: runs.only(late) for name, runs in tables.items()}
+    of_threads = groups.of_threads(task.thread_ids)
+    wanted = (times >= task.start_time) & of_threads
+    if not wanted.all():
+        tables = {name: runs.only(wanted) for name, runs in tables.items()}
     tables = {name: runs for name, runs in sorted(tables.items()) if len(runs.keys)}
-    found, by_group = SplitCounts(), np.zeros((len(groups), KINDS), np.int64)
+    found = SplitCounts(n_of_threads=int(of_threads.sum()), n_without_thread=int(groups.are_without_thread.sum()))
+    by_group = np.zeros((len(groups), KINDS), np.int64)
     minutes, minute_of = np.unique(times // 60, return_inverse=True)
     for name, runs in tables.items():
         of_groups = runs.keys // KINDS
@@ -181,8 +188,7 @@ def _summed(task: CountTask, groups: Groups, mapped: MappedFile, tables: dict[st
     for server_id in np.unique(server_ids[changed]).tolist():
         own = changed[server_ids[changed] == server_id]
         found.servers[server_id] = np.array([*by_group[own].sum(axis=0), len(own)])
-    thread_ids = thread_ids_of(mapped, groups.starts[changed], groups.ends[changed], task.split.header_length)
-    found.threads = threads_of(server_ids[changed], thread_ids, by_group[changed])
+    found.threads = threads_of(server_ids[changed], groups.threads[changed], by_group[changed])
     largest = np.argsort(-rows, kind="stable")[:min(task.top, len(changed))].tolist()
     found.largest = [_counted(task, groups, tables, number, int(rows[number]), int(server_ids[number]))
                      for number in largest]
@@ -202,4 +208,5 @@ def _counted(task: CountTask, groups: Groups, tables: dict[str, _Runs], number: 
     of_tables = {name: _sums(own.keys % KINDS, own.counts, 1)[0] for name, own in runs.items()}
     group = groups[number]
     rolled_back = any(start < group.end and end > group.start for start, end in task.rolled_back)
-    return Counted(rows, task.uri, group, server_id, of_tables, rolled_back)
+    thread_id = int(groups.threads[number])
+    return Counted(rows, task.uri, group, server_id, None if thread_id < 0 else thread_id, of_tables, rolled_back)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from applier.binlog.archive.archive import open_archive
+from applier.binlog.locating.group_choice import notes_on_threads
 from applier.binlog.locating.sessions import session_of
 from applier.engine import compiling
 from applier.engine.executor import ThisProcess
@@ -37,7 +38,7 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
 
     cores = os.cpu_count() or 1
     start_time = -1.0 if options.start_datetime is None else options.start_datetime
-    statements = Statements(options.filter, start_time)
+    statements = Statements(options.filter, start_time, options.thread_ids)
     outlining = Outlining(ThisProcess(cores), options, statements.relevance, _WHOLE, progress, note)
     archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
     span = outlining.next_pass(archive, None).span
@@ -48,6 +49,12 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
     totals = _totals(span, options, start_time, cores, progress)
     for name in sorted(totals.unsure):
         note(f"{name}: counted as if its times had no fractional digits, which only its definition says")
+    if options.thread_ids:
+        for text in notes_on_threads(options.thread_ids, totals.n_of_threads,
+                                     totals.n_without_thread):
+            note(text)
+        if statements.changes():
+            note("changes that are logged as statements are counted for all threads")
     if totals.forgot_threads:
         note(f"there are more than {MOST_THREADS:,} threads: of those with few rows, some are not counted in full")
     last = span.files[-1]
@@ -83,7 +90,7 @@ def summarize(options: SummaryOptions, progress: Progress | None = None) -> Summ
 def _totals(span: LogSpan, options: SummaryOptions, start_time: float, cores: int, progress: Progress) -> Totals:
     """The counts of all splits."""
     tasks = [CountTask(outline.uri, split, tuple((start, end) for start, end in outline.rolled_back),
-                       options.filter.wanted, start_time, options.top)
+                       options.filter.wanted, start_time, options.thread_ids, options.top)
              for outline in span.files for split in outline.splits]
     totals = Totals(options.top)
     progress.phase("count", len(tasks), "splits")
@@ -96,8 +103,8 @@ def _totals(span: LogSpan, options: SummaryOptions, start_time: float, cores: in
 
 def _described(counted: Counted) -> LargeTransaction:
     group = counted.group
-    session = session_of(counted.uri, group.start, group.end)
-    statement = None if session.statement is None else session.statement[:MOST_CHARACTERS]
+    statement = session_of(counted.uri, group.start, group.end).statement
     tables = by_rows(TableRows(*kinds(rows), table=name) for name, rows in counted.tables.items())
     return LargeTransaction(group.file, group.start, group.end, group.timestamp, group.gtid, counted.server_id, tables,
-                            counted.rolled_back, session.thread_id, statement, group.group_id)
+                            counted.rolled_back, counted.thread_id,
+                            None if statement is None else statement[:MOST_CHARACTERS], group.group_id)

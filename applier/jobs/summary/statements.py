@@ -18,11 +18,12 @@ MOST_STATEMENTS, MOST_CHARACTERS = 200, 4096
 
 @dataclass
 class Statements:
-    """Takes the statements of outlines, in the order of the log, as `relevance` says. Those of `start_time` or later,
-    about tables of `filter`."""
+    """Takes the statements of outlines, in the order of the log, as `relevance` says. Those of `start_time` or later
+    and of these threads (none: all), about tables of `filter`."""
 
     filter: TableFilter
     start_time: float
+    thread_ids: tuple[int, ...] = ()
     found: list[SummaryStatement] = field(default_factory=list)
     n_found: int = 0
     _changes: dict[str, Counter[str]] = field(default_factory=dict)
@@ -43,9 +44,17 @@ class Statements:
                 table, kind = relevant.skipped
                 self._changes.setdefault(table, Counter())[kind] += 1
             elif relevant.is_needed and statement.timestamp >= self.start_time and self._is_about(statement, flavour):
-                self.n_found += 1
-                if len(self.found) < MOST_STATEMENTS:
-                    self.found.append(_described(outline, statement))
+                self._take(outline, statement)
+
+    def _take(self, outline: Outline, statement: Statement) -> None:
+        is_shown = len(self.found) < MOST_STATEMENTS
+        if not is_shown and not self.thread_ids:
+            self.n_found += 1
+            return
+        described = _described(outline, statement)
+        if not self.thread_ids or described.thread_id in self.thread_ids:
+            self.n_found += 1
+            self.found += [described] * is_shown
 
     def changes(self) -> tuple[LoggedAsStatements, ...]:
         """Changes that are logged as statements, the most first."""

@@ -41,11 +41,14 @@ class Totals:
         self._threads, self.forgot_threads = no_threads(), False
         self.largest: list[Counted] = []
         self.unsure: set[str] = set()
+        self.n_of_threads = self.n_without_thread = 0
 
     def add(self, counts: SplitCounts) -> None:
         """Add a split, which comes after those before it."""
         self.transactions += counts.transactions
         self.unsure |= counts.unsure
+        self.n_of_threads += counts.n_of_threads
+        self.n_without_thread += counts.n_without_thread
         _add(self._tables, counts.tables)
         _add(self._servers, counts.servers)
         self._add_threads(counts.threads)

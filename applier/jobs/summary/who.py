@@ -4,32 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from applier.binlog.events.format import EventType
 from applier.io.mapping import MappedFile
 
 KINDS = 3
 """INSERT, UPDATE, DELETE: their numbers are the columns of arrays of counts."""
 NO_THREAD = -1
-_TYPE_AT, _SERVER_ID_AT, _SIZE_AT = 4, 5, 9
+_SERVER_ID_AT = 5
 """In an event's header."""
-_GTIDS = EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID
-_QUERIES = EventType.QUERY, EventType.QUERY_COMPRESSED
 _THREADS = np.dtype([("server_id", np.int64), ("thread_id", np.int64), ("counts", np.int64, KINDS + 1)])
 
 
 def server_ids_of(mapped: MappedFile, starts: np.ndarray) -> np.ndarray:
     """The servers that groups are of, by the header of the first event: int64[n]."""
     return _numbers(mapped, starts + _SERVER_ID_AT)
-
-
-def thread_ids_of(mapped: MappedFile, starts: np.ndarray, ends: np.ndarray, header_length: int) -> np.ndarray:
-    """The threads that groups are of, by the QUERY event that begins them, behind a GTID: MySQL's BEGIN; int64[n].
-    NO_THREAD for others: MariaDB begins transactions by their GTID, and a compressed transaction has its BEGIN within.
-    """
-    is_gtid = np.isin(mapped.array[starts + _TYPE_AT], _GTIDS)
-    places = np.minimum(starts + np.where(is_gtid, _numbers(mapped, starts + _SIZE_AT), 0), ends - header_length - 4)
-    is_query = np.isin(mapped.array[places + _TYPE_AT], _QUERIES)
-    return np.where(is_query, _numbers(mapped, places + header_length), NO_THREAD)
 
 
 def no_threads() -> np.ndarray:

@@ -20,7 +20,8 @@ _NONE = np.iinfo(np.int64).max
 class RowSteps:
     """Steps of a table's rows in commit order, arrays of n: the unit, pointers to the rows before and after (NO_ROW:
     none), the commit, whether it is chosen, and, of an update whose rows are in two units, the number that both of its
-    steps have (below 0: none)."""
+    steps have (below 0: none). A row that REPLACE deletes and inserts has two steps, too: `replaces` of the second one
+    is the number of the first (below 0: none)."""
 
     units: np.ndarray
     old: np.ndarray
@@ -28,6 +29,7 @@ class RowSteps:
     commits: np.ndarray
     chosen: np.ndarray
     moves: np.ndarray
+    replaces: np.ndarray
 
     def __len__(self) -> int:
         return len(self.units)
@@ -133,6 +135,8 @@ def _previous(steps: RowSteps, carried: Sequence[Carried]) -> np.ndarray:
         made = np.flatnonzero((steps.units == unit) & (steps.new >= 0))
         _link(previous, steps.new, made, old, np.flatnonzero((units == unit) & (old >= 0)))
     moves = steps.moves >= 0
+    again = np.flatnonzero(steps.replaces >= 0)
+    previous[again] = steps.replaces[again]
     _link(previous, steps.moves, np.flatnonzero(moves & (steps.old >= 0)), steps.moves,
           np.flatnonzero(moves & (steps.old < 0)))
     return previous

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.binlog.locating.group_choice import notes_on_threads
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.binlog.outline.outline_pass import outline_file
 from applier.errors import SchemaError, UsageError
@@ -17,6 +18,7 @@ from applier.jobs.changes.groups import FileGroups, WantedGroups, version_at
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.changes.log import LogFile
 from applier.jobs.undo.losses import Losses, divided_anew, losses
+from applier.jobs.undo.objects import lost_objects
 from applier.jobs.undo.result import time_of
 from applier.mysql.collations import Charset
 from applier.options import ALL_COMMITS, CommitRange, UndoOptions
@@ -24,6 +26,9 @@ from applier.plan.used_tables import table_map_of
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
+from applier.schema.history.stored_objects import StoredObjects
+from applier.schema.history.table_versions import FROM_METADATA
+from applier.schema.stored_object import StoredObject
 from applier.schema.table_filter import TableFilter
 
 _SPLIT_BYTES = 64 << 10
@@ -35,7 +40,8 @@ class Chosen:
     """How many transactions are chosen, the GTIDs ("" for one without) and times of the first and the last one; the
     lowest commit version; which groups these are; the tables that may be changed by them; where statements took rows
     away, of these or others; the tables that the log divides in another way; all definitions that there are where the
-    log ends; the default character sets of databases, of dropped ones as they were; and lines for people."""
+    log ends; the default character sets of databases, of dropped ones as they were; what is no table, of all the log
+    and what they dropped; and lines for people."""
 
     count: int
     gtids: tuple[str, str]
@@ -47,6 +53,8 @@ class Chosen:
     divided_anew: frozenset[TableName]
     definitions: tuple[TableDefinition, ...]
     databases: Mapping[str, Charset]
+    objects: StoredObjects
+    lost_objects: tuple[StoredObject, ...]
     notes: tuple[str, ...]
 
     def connected(self, table: TableName) -> set[TableName]:
@@ -61,7 +69,11 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     """Find the transactions. Raises UsageError where the log has none of them, SchemaError where one of them is a
     statement that made one of the tables another one."""
     wanted = _wanted(log, options)
-    found = {number: groups for number, groups in log.groups(wanted) if groups.has_wanted}
+    of_files = dict(log.groups(wanted))
+    notes = [] if not wanted.threads else notes_on_threads(
+        wanted.threads, sum(groups.n_of_threads for groups in of_files.values()),
+        sum(groups.n_without_thread for groups in of_files.values()))
+    found = {number: groups for number, groups in of_files.items() if groups.has_wanted}
     if not found:
         raise UsageError("the log contains none of the transactions to undo",
                          hint="`applier show` and `applier summary` list its transactions; without --base the whole "
@@ -76,13 +88,14 @@ def chosen(log: ChangeLog, options: UndoOptions) -> Chosen:
     return Chosen(len(times), (names[0], names[1]), (time_of(int(known[0])), time_of(int(known[-1]))),
                   pc.min(versions).as_py(), wanted, _tables(log, history, options.filter, found, lost), lost,
                   frozenset(divided_anew(history)), tuple(version.definition for version in history.live()),
-                  history.last_databases,
-                  _notes(wanted, sum(groups.n_chosen for groups in found.values())))
+                  history.last_databases, history.objects, lost_objects(history.objects, found, options.filter),
+                  (*notes, *_notes(wanted, sum(groups.n_chosen for groups in found.values()))))
 
 
 def _notes(wanted: WantedGroups, count: int) -> tuple[str, ...]:
     """What people have to know of the choice."""
-    missing = 0 if wanted.gtids is None or wanted.within != ALL_COMMITS else wanted.gtids.count - count
+    is_part = wanted.threads or wanted.within != ALL_COMMITS
+    missing = 0 if wanted.gtids is None or is_part else wanted.gtids.count - count
     return (f"{missing:,} of the GTIDs to undo are not in this part of the log",) if missing > 0 else ()
 
 
@@ -98,7 +111,7 @@ def _wanted(log: ChangeLog, options: UndoOptions) -> WantedGroups:
     if options.stop_datetime is not None:
         times[1] = round(options.stop_datetime * 1_000_000) - 1
     return WantedGroups(None if options.gtids is None else GtidChoice(options.gtids),
-                        within=CommitRange(first, last, *times))
+                        within=CommitRange(first, last, *times), threads=options.thread_ids)
 
 
 def _version(log: ChangeLog, position: tuple[str, int]) -> int:
@@ -119,7 +132,8 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
     """Raise SchemaError for a statement among the groups that makes or alters a table, but for one that only takes rows
     away."""
     places = [(place, version) for version in history.versions()
-              for place in (version.start, version.end, *(one.position for one in history.redefinitions(version)))
+              for place in (None if version.created_by == FROM_METADATA else version.start, version.end,
+                            *(one.position for one in history.redefinitions(version)))
               if place is not None and place[0] in found and place[1] > 0
               and place not in lost.get((version.definition.database, version.definition.name), ())]
     for (number, end), version in sorted(places, key=lambda place: place[0]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -29,25 +30,27 @@ UNDONE_ANYWAY, UNDONE_IN_PART = "undone anyway", "undone but for what was change
 @dataclass(frozen=True)
 class Conflict:
     """A row that is not undone, or undone in part, or why nothing is undone: its table, its key (or first values) as
-    text, what is in the way, who did it: the last transaction's GTID (None: the log has none) and time (None where
-    it is a row of the undo itself), and what becomes of the row: it is left as it is, not restored, already gone, or
-    undone anyway."""
+    text, what is in the way, who did it: the last transaction's GTID (None: the log has none), its time (None where
+    it is a row of the undo itself) and where it ends, as FILE:POS, and what becomes of the row: it is left as it is,
+    not restored, already gone, or undone anyway."""
 
     table: str
     row: tuple[tuple[str, str], ...]
     what: str
     gtid: str | None
     time: datetime | None
+    position: str | None
     outcome: str
 
     def __str__(self) -> str:
         row = ", ".join(f"{name}={value}" for name, value in self.row)
-        who = "" if self.time is None else f" by {self.gtid or 'a transaction'} at {self.time:%Y-%m-%d %H:%M:%S}Z"
+        by = self.gtid or f"the transaction that ends at {self.position}"
+        who = "" if self.time is None else f" by {by} at {self.time:%Y-%m-%d %H:%M:%S}Z"
         return f"{self.table} {row}: {self.what}{who}"
 
 
-def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int]) -> UndoRefused:
-    """The error for these conflicts, and how many each table has."""
+def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int], notes: Iterable[str] = ()) -> UndoRefused:
+    """The error for these conflicts, and how many each table has, with more lines for people."""
     total = sum(counts.values())
     by_table = ", ".join(f"{count:,} in {name}" for name, count in counts.items())
     lines = [str(conflict) for conflict in conflicts[:_SHOWN]]
@@ -57,7 +60,7 @@ def refusal(conflicts: tuple[Conflict, ...], counts: dict[str, int]) -> UndoRefu
                         "written",
                         hint="also undo those transactions, or undo only the other rows (--on-conflict skip), or "
                              "only the columns that were not changed later (--on-conflict columns)")
-    found.conflicts, found.listed = conflicts, tuple(lines)
+    found.conflicts, found.listed = conflicts, (*lines, *notes)
     return found
 
 
@@ -84,13 +87,14 @@ def _listed(rows: RowsToUndo, key: tuple[str, ...], found: np.ndarray, by: np.nd
     table, found = rows.table, found[:MOST_LISTED]
     if not len(found):
         return []
-    times, _, gtids, _ = table.commits.columns(by[found][:, None] << KIND_BITS, 0)
+    times, sequence, gtids, _ = table.commits.columns(by[found][:, None] << KIND_BITS, 0)
     shown = key or tuple(column.name for column in table.definition.stored_columns[:_COLUMNS_SHOWN])
     return [Conflict(table.definition.full_name, row, rows.reasons[why], gtid.as_py(),
-                     None if time.value is None else _EPOCH + timedelta(microseconds=time.value), outcome)
-            for row, why, gtid, time, outcome in zip(
+                     None if time.value is None else _EPOCH + timedelta(microseconds=time.value),
+                     None if version.as_py() is None else table.position_of(version.as_py()), outcome)
+            for row, why, gtid, time, version, outcome in zip(
                 _rows(table, rows.chains, found, shown, whole=bool(key)), rows.why[found].tolist(), gtids, times,
-                outcomes[:MOST_LISTED].tolist(), strict=True)]
+                sequence, outcomes[:MOST_LISTED].tolist(), strict=True)]
 
 
 def _rows(table: TracedTable, chains: Chains, found: np.ndarray,

@@ -20,13 +20,14 @@ from applier.errors import SchemaError, UsageError
 from applier.io.new_output import new_output
 from applier.io.progress import Progress, Silent
 from applier.jobs.changes.job import ChangeLog
+from applier.jobs.guarded_sql.log_file import write_log
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.history.commits import Commits
 from applier.jobs.undo import sql
 from applier.jobs.undo.chosen import Chosen, chosen
 from applier.jobs.undo.conflicts import refusal
-from applier.jobs.undo.log_file import write_log
 from applier.jobs.undo.no_partition import leave_rows_of_no_partition
+from applier.jobs.undo.objects import notes_on_guards, notes_on_triggers
 from applier.jobs.undo.proof import proof
 from applier.jobs.undo.references import References
 from applier.jobs.undo.result import Undone, UndoneTable, transactions_text
@@ -37,6 +38,7 @@ from applier.jobs.undo.traced_table import TracedTable
 from applier.options import UndoOptions
 from applier.options.running import REFUSE
 from applier.schema.ddl.schema_changes import TableName
+from applier.schema.stored_object import comments
 
 
 def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
@@ -60,10 +62,12 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
             if options.format == "sql":
                 what = transactions_text(found.count, found.gtids, found.times)
                 with open(partial, "xb") as file:
-                    file.writelines(sql.statements(changed, what, checks_off=checks_off))
+                    file.writelines(sql.statements(changed, what, comments(found.lost_objects, "Not restored"),
+                                                   checks_off=checks_off))
                 events = f"{folder}/undo.000001"
             try:
-                write_log(changed, log.flavour, events, checks_off=checks_off)
+                write_log(changed, [statement for one in changed for statement in one.statements], log.flavour, events,
+                          checks_off=checks_off)
                 shown = proof(changed, events, Path(folder), options.on_conflict)
             except UsageError as error:
                 if options.format != "sql":
@@ -75,7 +79,9 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
                       tuple(conflict for one in tables for conflict in one.undone_anyway),
                       not checks_off,
                       tuple(sql.checks(changed, found.definitions if checks_off else (), log.known_by_changes)), shown,
-                      log.notes + found.notes)
+                      (*log.notes, *found.notes, *notes_on_triggers(tables, found.objects),
+                       *(notes_on_guards(changed, found.objects) if options.format == "sql" else ())),
+                      found.lost_objects)
 
 
 def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, progress: Progress) -> list[TableUndo]:
@@ -108,7 +114,8 @@ def _tables(log: ChangeLog, found: Chosen, options: UndoOptions, folder: Path, p
               if len(one.chains) or one.table.is_dropped_by_chosen or one.partitions]
     if options.on_conflict == REFUSE and (counts := {one.definition.full_name: one.in_conflict for one in tables
                                                      if one.in_conflict}):
-        raise refusal(tuple(conflict for one in tables for conflict in one.conflicts), counts)
+        raise refusal(tuple(conflict for one in tables for conflict in one.conflicts), counts,
+                      notes_on_triggers(tables, found.objects))
     return tables
 
 

@@ -18,9 +18,10 @@ def kept_columns(table: TracedTable, chains: Chains) -> tuple[np.ndarray, np.nda
     known = chains.of_step >= 0
     by_others = np.flatnonzero(known & ~steps.chosen)
     by_others = by_others[by_others > chains.first[chains.of_step[by_others]]]
-    changes = by_others[(steps.old[by_others] >= 0) & (steps.new[by_others] >= 0)]
+    first = np.where(steps.replaces >= 0, steps.replaces, np.arange(len(steps)))
+    changes = by_others[(steps.old[first[by_others]] >= 0) & (steps.new[by_others] >= 0)]
     kept, done = np.zeros((n, len(table.columns)), np.bool_), 0
-    for read in table.read(steps.units[changes], steps.old[changes], steps.new[changes], table.columns):
+    for read in table.read(steps.units[changes], steps.old[first[changes]], steps.new[changes], table.columns):
         values = read.values.combine_chunks()
         [rows] = values.to_batches()
         of_chain = chains.of_step[changes[done:done + len(read.steps)]]

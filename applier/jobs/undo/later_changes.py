@@ -20,6 +20,7 @@ from applier.jobs.undo.row_keys import Keys, keys_by, unique_keys, whole_rows
 from applier.jobs.undo.traced_table import TracedTable
 
 CHANGED, DELETED, CREATED_AGAIN = "changed since", "deleted since", "created again and deleted since"
+SAME_KEY = "created again with the same {} since"
 EMPTIED = "its table or partition was emptied or dropped since"
 EQUAL_ROW = "an equal row was changed or deleted since"
 _AT_ONCE = 1 << 20
@@ -60,7 +61,7 @@ class LaterChanges:
         steps, last = self.chains.steps, uses.last
         self.not_to_the_row[uses.chains] = True
         self.has_key[uses.chains[uses.is_used_now]] = True
-        newer = last > self._last[uses.chains]
+        was_deleted, newer = self._last[uses.chains] >= 0, last > self._last[uses.chains]
         which, last, now = uses.chains[newer], last[newer], uses.is_used_now[newer]
         self._last[which], self.chains.last_later[which] = last, steps.commits[last]
         if not uses.key:
@@ -70,6 +71,9 @@ class LaterChanges:
         self._set(which[again], CREATED_AGAIN)
         self._set(which[~again], f"another row had its {uses.key} since")
         self._set(which[now], f"another row has its {uses.key} now")
+        came_back = now & uses.tells_rows_apart & (self.chains.now[which] < 0)
+        self._set(which[came_back], SAME_KEY.format(uses.key))
+        self._set(which[came_back & was_deleted[newer]], f"deleted, and {SAME_KEY.format(uses.key)}")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from applier.jobs.undo.conflicts import Conflict
+from applier.schema.stored_object import StoredObject
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -72,6 +73,9 @@ class Undone:
     """What was computed to show that it is right, a line each."""
     notes: tuple[str, ...]
     """What people have to know, a line each."""
+    lost_objects: tuple[StoredObject, ...] = ()
+    """Triggers, views, routines and events that the transactions dropped, which are not made again: `statements` are
+    those that made them."""
 
     @property
     def rows(self) -> int:

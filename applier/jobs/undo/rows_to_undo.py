@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from applier.columns.table_key import table_key
 from applier.jobs.history.commits import NEVER
 from applier.jobs.undo.chains import chains
 from applier.jobs.undo.kept_columns import kept_columns
 from applier.jobs.undo.later_changes import EMPTIED, LaterChanges
 from applier.jobs.undo.losses import Loss
 from applier.jobs.undo.partitions_back import otherwise, with_partitions_back
+from applier.jobs.undo.replaced_rows import replaced_rows
 from applier.jobs.undo.row_keys import encoded, read_columns
 from applier.jobs.undo.traced_table import TracedTable
 from applier.jobs.undo.where import chosen_rows
@@ -34,7 +37,8 @@ class RowsToUndo:
     """
 
     def __init__(self, table: TracedTable, on_conflict: str, where: str | None = None) -> None:
-        self.table, self.chains, self.on_conflict = table, chains(table.steps, table.carried), on_conflict
+        steps = replace(table.steps, replaces=replaced_rows(table))
+        self.table, self.chains, self.on_conflict = table, chains(steps, table.carried), on_conflict
         if where is not None and len(self.chains):
             self.chains = self.chains.part(chosen_rows(table, self.chains, where))
         changes = LaterChanges(table, self.chains)
@@ -64,6 +68,12 @@ class RowsToUndo:
         which = np.flatnonzero(lost)
         lost[which] = self.table.are_lost(found.before_units[which], found.before[which], loss)
         return lost
+
+    @property
+    def own_key(self) -> str | None:
+        """The name of the key that tells the table's rows apart."""
+        key = table_key(self.table.definition)
+        return None if key is None else key.choice.name
 
     def leave(self, which: np.ndarray, reason: str, by: np.ndarray) -> None:
         """Do not undo these chains, by their numbers."""

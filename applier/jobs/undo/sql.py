@@ -3,9 +3,10 @@ not change exactly this row (UNDO-GUARD)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from applier.jobs.guarded_sql.script import Script
+from applier.jobs.guarded_sql.script import Script, events_of
+from applier.jobs.guarded_sql.set_statements import SetStatements, can_be_set
 from applier.jobs.guarded_sql.table_statements import TableStatements
 from applier.jobs.undo.table_undo import TableUndo
 from applier.mysql.types import quote_name
@@ -15,15 +16,23 @@ from applier.schema.definition import TableDefinition
 _FIRST = "-- Tables and partitions that are not there; an error further down leaves them as they are made here.\n"
 
 
-def statements(tables: Sequence[TableUndo], what: str, *, checks_off: bool) -> Iterator[bytes]:
-    """The statements, many at a time; tables are in order, those that others refer to first. Raises SchemaError for
-    a name or a text that a client could misread."""
+def statements(tables: Sequence[TableUndo], what: str, comments: Iterable[str], *, checks_off: bool
+               ) -> Iterator[bytes]:
+    """The statements, many at a time, and comments behind them; tables are in order, those that others refer to first.
+    Raises SchemaError for a name or a text that a client could misread."""
     first = [f"{statement};\n" for one in tables for statement in one.statements]
     return Script(f"undo of {what}", "the log left it",
-                  [(one.definition.database, one.definition.name) for one in tables],
-                  [TableStatements(one.definition, one.key, one.batches) for one in tables],
+                  {(one.definition.database, one.definition.name): events_of(one.inserted, one.updated, one.deleted)
+                   for one in tables},
+                  [_statements(number, one) for number, one in enumerate(tables)],
                   [_FIRST, *first] if first else [], checks_off,
-                  instead=", and the other format has no triggers").text()
+                  instead=", and the other format has no triggers", comments=[*comments]).text()
+
+
+def _statements(number: int, one: TableUndo) -> TableStatements:
+    if can_be_set(one.definition, one.key, one.rows, as_printed=False):
+        return SetStatements(one.definition, one.key, one.batches, number)
+    return TableStatements(one.definition, one.key, one.batches)
 
 
 def checks(tables: Sequence[TableUndo], children: Sequence[TableDefinition], not_counted: Collection[TableName]

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.jobs.history.commits import NEVER
+from applier.jobs.undo.later_changes import SAME_KEY
 from applier.jobs.undo.row_keys import key_columns, row_keys, unique_keys
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 
@@ -31,6 +32,12 @@ def leave_taken_keys(rows: RowsToUndo) -> bool:
         taken = np.flatnonzero(valid[:len(back)] & ((holder >= 0) | twice[own]))
         if len(taken):
             found = True
-            by = np.where(holder[taken] >= 0, steps.commits[holder[taken]], NEVER)
-            rows.leave(back[taken], f"another row has its {key.name} now", by)
+            came_back = (key.name == rows.own_key) & (rows.chains.now[back[taken]] < 0)
+            for which, reason in ((came_back, SAME_KEY.format(key.name)),
+                                  (~came_back, f"another row has its {key.name} now")):
+                by_others = taken[which & (holder[taken] >= 0)]
+                rows.leave(back[by_others], reason, steps.commits[holder[by_others]])
+            of_undo = taken[holder[taken] < 0]
+            rows.leave(back[of_undo], f"another row that comes back has the same {key.name}",
+                       np.full(len(of_undo), NEVER))
     return found

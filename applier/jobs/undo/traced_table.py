@@ -15,6 +15,7 @@ from applier.apply.tasks import ApplyTask
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import SchemaError, UnsupportedEvent
+from applier.jobs.changes.groups import version_at
 from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.whole_rows import check
 from applier.jobs.history.commits import Commits
@@ -24,7 +25,8 @@ from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import same_to_rows
 from applier.schema.history.table_versions import Position, TableVersion
 
-_NO_STEPS = RowSteps(*(np.empty(0, kind) for kind in (np.int32, np.int64, np.int64, np.int64, np.bool_, np.int64)))
+_NO_STEPS = RowSteps(*(np.empty(0, kind) for kind in (np.int32, np.int64, np.int64, np.int64, np.bool_, np.int64,
+                                                      np.int64)))
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,11 @@ class TracedTable:
         """The names of the columns that rows have."""
         return [column.name for column in self.definition.stored_columns]
 
+    def position_of(self, version: int) -> str:
+        """Return where the transaction with a commit version ends, as FILE:POS."""
+        return next((f"{file.name}:{version - start}" for file in self._log.files.values()
+                     if 0 < version - (start := version_at(file.name, file.place, 0)) <= file.end), "?")
+
     def read(self, units: np.ndarray, old: np.ndarray, new: np.ndarray,
              columns: Sequence[str]) -> Iterator[ReadSteps]:
         """Some columns of the rows at pointers of units, as steps from the old ones to the new ones."""
@@ -133,7 +140,8 @@ class TracedTable:
         if version in self._line:
             moves = np.where(made.halves, self._batches << 32 | made.changes, -1)
             found = RowSteps(made.units + self._offsets[version], made.old, made.new,
-                             self.commits.of(groups, made.places), chosen, moves)
+                             self.commits.of(groups, made.places), chosen, moves,
+                             np.full(len(made), -1))
             if late.any():
                 self._parts[version].append(found.part(late))
         if not late.any():  # what happens to these rows later begins with what they are now
@@ -192,7 +200,7 @@ class TracedTable:
             goes = self.are_lost(np.full(len(left), place), left, loss)
             n = int(goes.sum())
             yield RowSteps(np.full(n, place), left[goes], np.full(n, -1), np.full(n, commit), np.full(n, chosen),
-                           np.full(n, -1))
+                           np.full(n, -1), np.full(n, -1))
             if loss.part is not None:
                 self.carried.append(Carried(self._offsets[self._line[next_one]] + number, place, left[~goes]))
 

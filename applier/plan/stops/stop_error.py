@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from applier.binlog.events.events import parse_gtid, read_event, read_format
-from applier.binlog.events.format import EventType
+from applier.binlog.events.format import GTID_EVENTS, EventType
 from applier.binlog.events.query import parse_query
 from applier.binlog.outline.outline import Outline
 from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError
 from applier.io.mapping import map_file
 
 _IN_ONE_ROW = {KEY_NOT_FOUND: 0, DUPLICATE_KEY: 2}
-_GTIDS = {EventType.GTID, EventType.ANONYMOUS_GTID, EventType.GTID_TAGGED, EventType.MARIADB_GTID}
 
 
 def first_of(errors: Sequence[ApplierError], order: dict[str, int]) -> ApplierError:
@@ -38,7 +37,7 @@ def with_transaction(error: ApplierError, outline: Outline,
     group, gtid, has_gtids = position, None, False
     while position < end:
         event = read_event(file, position, description)
-        if event.type in _GTIDS:
+        if event.type in GTID_EVENTS:
             group, has_gtids = position, True
             gtid = parse_gtid(event.type, event.body, event.server_id).text
         elif not has_gtids and event.type == EventType.QUERY and parse_query(event.body).sql == b"BEGIN":

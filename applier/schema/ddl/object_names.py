@@ -5,9 +5,11 @@ Statements that the grammar does not follow have no names here.
 
 from applier.errors import SchemaError
 from applier.schema.ddl.cursor import Cursor
+from applier.schema.stored_object import NamedObject
 
 Names = tuple[tuple[str, str | None], ...]
 """Database and name; None as the name means the database as a whole, or an object of it that is not a table."""
+_STORED = ("VIEW", "TRIGGER", "PROCEDURE", "FUNCTION", "EVENT", "PACKAGE")
 _TABLES = ("ANALYZE", "OPTIMIZE", "REPAIR", "CHECK", "CHECKSUM")
 
 
@@ -41,6 +43,31 @@ def object_names(cursor: Cursor, verb: str, kind: str) -> Names:
     except SchemaError:
         pass
     return ()
+
+
+def stored_objects(cursor: Cursor, verb: str, kind: str) -> tuple[NamedObject, ...]:
+    """Return the views, triggers, routines and events that CREATE, ALTER or DROP of a kind is about; the cursor is
+    after the kind, and stays there."""
+    start = cursor.index
+    if kind not in _STORED:
+        return ()
+    try:
+        if not cursor.accept("IF", "NOT", "EXISTS"):
+            cursor.accept("IF", "EXISTS")
+        if cursor.accept("BODY"):
+            kind = "PACKAGE BODY"
+        if kind == "TRIGGER" and verb == "CREATE":
+            (database, name), words = cursor.qualified_name(), list[str]()
+            while not cursor.accept("ON"):
+                words.append(cursor.next().text.upper())
+            table = cursor.table_name()
+            return (NamedObject(kind, database or table[0], name, table, " ".join(words)),)
+        names = _list(cursor) if verb == "DROP" else (cursor.table_name(),)
+        return tuple(NamedObject(kind, database, name) for database, name in names if name is not None)
+    except SchemaError:
+        return ()
+    finally:
+        cursor.index = start
 
 
 def _list(cursor: Cursor) -> Names:

@@ -10,6 +10,7 @@ from applier.mysql.collations import Charset
 from applier.schema.ddl.alter_actions import AlterAction
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.definition import TableDefinition
+from applier.schema.stored_object import NamedObject
 
 TableName = tuple[str, str]  # database, table
 
@@ -92,10 +93,13 @@ class TruncateTable:
 @dataclass(frozen=True, slots=True)
 class Ignored:
     """A statement that changes no table's rows or definition; `what` names it. `names` are the tables, views and
-    sequences that it is about; of routines, events and whole databases the database (None as the name)."""
+    sequences that it is about; of routines, events and whole databases the database (None as the name). `objects` are
+    what CREATE, ALTER or DROP is about, if that is no table; `if_not_exists` is of CREATE."""
 
     what: str
     names: tuple[tuple[str, str | None], ...] = field(default=(), compare=False)
+    objects: tuple[NamedObject, ...] = field(default=(), compare=False)
+    if_not_exists: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

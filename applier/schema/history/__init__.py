@@ -1,3 +1,5 @@
 """Tables over time: what statements do to definitions, and which definition applies where."""
 
-__all__ = ["conversion", "effects", "history", "in_place", "relevance", "session", "table_versions"]
+__all__ = [
+    "conversion", "effects", "history", "in_place", "relevance", "session", "stored_objects", "table_versions",
+]

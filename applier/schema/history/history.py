@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.client_charsets import ClientCharsets
-from applier.mysql.collations import Charset
+from applier.mysql.collations import Charset, compiles_defaults
 from applier.mysql.names import folded
 from applier.mysql.sequences import SequenceState
 from applier.schema.checks import keeps_checks
@@ -30,6 +30,7 @@ from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.dump_header import database_of_header
 from applier.schema.foreign_keys import honours_inline_references
 from applier.schema.history.session import LoggedStatement, parse_arguments, text_of, timestamp_us
+from applier.schema.history.stored_objects import StoredObjects
 from applier.schema.history.table_changes import TableChanges
 from applier.schema.history.table_versions import (
     BEFORE_THE_LOG,
@@ -70,7 +71,8 @@ class SchemaHistory:
     ("" if not known). `folds_names`: databases and tables are known by their names in lower case, as in a server with
     lower_case_table_names=1; None: names are taken as they are, and `case` is what that shows. `defined_by_log` are
     tables that `define` was called for, `lower_case_table_names` is the server's variable where it is known,
-    `charset_assumed` are tables that inherit the character set of a database of which it is not known.
+    `charset_assumed` are tables that inherit the character set of a database of which it is not known. `objects`
+    are those of the log that are no tables.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class SchemaHistory:
         self.flavour = flavour
         self._inline_references = honours_inline_references(flavour, server_version)
         self._keeps_checks = keeps_checks(flavour, server_version)
+        self._compiled_defaults = compiles_defaults(server_version)
         self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
@@ -94,6 +97,7 @@ class SchemaHistory:
         self.lower_case_table_names: int | None = None
         self.defined_by_log: list[str] = []
         self.charset_assumed: set[str] = set()
+        self.objects = StoredObjects()
 
     # ---- queries
 
@@ -248,6 +252,7 @@ class SchemaHistory:
         the zone of TIMESTAMP defaults."""
         changes = self._parse(sql, default_database=database, sql_mode=sql_mode, time_zone=time_zone, charsets=charsets)
         for change in changes:
+            self.objects.apply(change, StatementOrigin(BEFORE_THE_LOG, sql), database or "", sql_mode)
             if not isinstance(change, SessionChange | Dml):
                 self._apply(change, StatementOrigin(BEFORE_THE_LOG, sql))
         return changes
@@ -263,8 +268,9 @@ class SchemaHistory:
                                (context.get("auto_increment_increment", 1), context.get("auto_increment_offset", 1)),
                                end_of_time(self.server_version), self.server_version, statement.sequences)
         try:
-            for change in self._parse(sql, **parse_arguments(statement, self.flavour, self._rewrites,
-                                                             self._system_time_zone)):
+            session = parse_arguments(statement, self.flavour, self._rewrites, self._system_time_zone)
+            for change in self._parse(sql, **session):
+                self.objects.apply(change, place, statement.database, session.get("sql_mode", ""))
                 if self.case is not None and isinstance(change, CreateDatabase | DropDatabase | AlterDatabase):
                     self.case.folds |= change.name != statement.database == folded(change.name)  # typed, and stored
                 self._apply(change, place)
@@ -284,4 +290,4 @@ class SchemaHistory:
     def _parse(self, sql: str, **session: Any) -> list[SchemaChange]:
         return parse_statement(sql, flavour=self.flavour, databases=self._databases,
                                inline_references=self._inline_references, keeps_checks=self._keeps_checks,
-                               folds_names=self.folds_names, **session)
+                               compiled_defaults=self._compiled_defaults, folds_names=self.folds_names, **session)

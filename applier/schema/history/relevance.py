@@ -49,7 +49,8 @@ class Relevance:
             changes = self._parse(statement, flavour)
         except ApplierError:
             return Relevant()
-        if all(isinstance(change, Ignored | SessionChange) for change in changes):
+        if all(isinstance(change, SessionChange) or (isinstance(change, Ignored) and not change.objects)
+               for change in changes):
             return Relevant(is_needed=False)
         if len(changes) != 1 or not isinstance(dml := changes[0], Dml):
             return Relevant()

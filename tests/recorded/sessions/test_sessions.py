@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+import applier.binlog
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
@@ -26,3 +27,19 @@ def test_a_snapshot_is_what_the_server_held(case, route, tmp_path):
                                            witness="stop"))
     wanted = {name: (columns, rows_of(rows)) for name, (columns, rows) in case["tables"].items()}
     assert differences_of(tmp_path / "out", wanted) == []
+
+
+@pytest.mark.by_turns("case")
+@pytest.mark.parametrize("case", [case for case in CASES if case["name"] == "equal-rows"],
+                         ids=lambda case: case["server"].partition("-")[0])
+def test_of_equal_rows_the_first_is_found_from_every_base(case, tmp_path):
+    """A server scans the table. Some of its rows come from a base, others from the log (FIND)."""
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(base64.b64decode(case["log"]))
+    ends = [event.end_log_pos for event in applier.binlog.open(str(log)) if event.name == "XID"]
+    wanted = {name: (columns, rows_of(rows)) for name, (columns, rows) in case["tables"].items()}
+    for end in ends[::3]:
+        base, output = tmp_path / f"base-{end}", tmp_path / f"from-{end}"
+        replay_with(ThisProcess(1), ReplayOptions((str(log),), str(base), stop_position=(log.name, end)))
+        replay_with(ThisProcess(1), ReplayOptions((str(log),), str(output), base=str(base)))
+        assert differences_of(output, wanted) == [], end

@@ -36,7 +36,7 @@ def places(events: list[dict]) -> list[tuple]:
 
 
 def test_between_positions_are_the_events_between_them(shown):
-    """In the middle of a group, too: its table maps are known."""
+    """In the middle of a group, too: its table maps are known, and its GTID comes first (EV-START)."""
     whole = shown("many-files-mysql")
     files = binlogs("many-files-mysql")
     name = files[1].rpartition("/")[2]
@@ -44,18 +44,20 @@ def test_between_positions_are_the_events_between_them(shown):
     third = [i for i, event in enumerate(whole) if event["pos"] == 4][2]
     rows = next(i for i in range(second, third) if "op" in whole[i])
     assert whole[rows - 1]["type"] == "TABLE_MAP"
+    gtid = max(i for i in range(rows) if whole[i]["type"] == "GTID")
     after = shown("many-files-mysql", "--start", f"{name}:{whole[rows]['pos']}")
-    assert after == [whole[second], *whole[rows:]]
+    assert after == [whole[second], whole[gtid], *whole[rows:]]
     before = shown("many-files-mysql", "--stop", f"{files[1]}:{whole[rows]['pos']}")
     assert before == whole[:rows]
     one = "--start", f"{name}:{whole[rows]['pos']}", "--stop", f"{name}:{whole[rows]['end']}"
     both = shown("many-files-mysql", *one)
-    assert both == [whole[second], *[event for event in whole[second:third] if event["pos"] == whole[rows]["pos"]]]
+    of_event = [event for event in whole[second:third] if event["pos"] == whole[rows]["pos"]]
+    assert both == [whole[second], whole[gtid], *of_event]
 
 
 def test_a_position_without_a_file_is_one_in_every_file(shown):
     events = shown("many-files-mysql", "--start", "200", "--stop", "600")
-    assert all(event["pos"] == 4 or 200 <= event["pos"] < 600 for event in events)
+    assert all(event["pos"] == 4 or event["type"] == "GTID" or 200 <= event["pos"] < 600 for event in events)
     assert sum(event["pos"] == 4 for event in events) == len(binlogs("many-files-mysql"))
 
 
@@ -175,7 +177,8 @@ def test_text_begins_where_json_does(shown, capfdbinary, start):
     assert main(["show", *binlogs("ddl-mysql"), *places]) == 0
     text = capfdbinary.readouterr().out.decode()
     positions = [int(line[5:]) for line in text.splitlines() if line.startswith("# at ")]
-    assert positions == list(dict.fromkeys(event["pos"] for event in events)) and positions[1] >= start
+    assert positions == list(dict.fromkeys(event["pos"] for event in events))
+    assert all(event["pos"] >= start for event in events[1:] if event["type"] != "GTID") and positions[2] >= start
 
 
 @pytest.mark.parametrize("format", ["text", "json"])

@@ -168,8 +168,8 @@ def test_a_row_whose_key_another_one_has_does_not_come_back(tmp_path, unique):
     log.transaction(("insert", "t", {"id": ["a", "b"], "u": ["x", "y"]}))
     log.transaction(("delete", "t", {"id": ["a", "b"]}))
     log.transaction(("insert", "t", {"id": ["A" if unique == "id" else "c"], "u": ["z" if unique == "id" else "X"]}))
-    name = "PRIMARY" if unique == "id" else "u"
-    with pytest.raises(applier.UndoRefused, match=rf"d.t id=a: another row has its {name} now by .*:5 at"):
+    what = "created again with the same PRIMARY since" if unique == "id" else "another row has its u now"
+    with pytest.raises(applier.UndoRefused, match=rf"d.t id=a: {what} by .*:5 at"):
         log.undo(2)
     assert log.undo(2, on_conflict="skip").tables[0].inserted == 1
 
@@ -186,17 +186,17 @@ AGAIN = [("insert", "t", {"id": [1], "u": [9]}), ("delete", "t", {"id": [1]})]
      "not restored: d.t id=1: another row had its PRIMARY since", [1, 2, 7]),
     ([("delete", "t", {"id": [1]})], [("insert", "t", {"id": [7], "u": [1]}), ("delete", "t", {"id": [7]})],
      "not restored: d.t id=1: another row had its u since", [1, 2]),
-    ([("delete", "t", {"id": [1]})], AGAIN[:1], "not restored: d.t id=1: another row has its PRIMARY now", None),
+    ([("delete", "t", {"id": [1]})], AGAIN[:1], "not restored: d.t id=1: created again with the same PRIMARY since",
+     None),
     ([("delete", "t", {"id": [1]})], ["TRUNCATE TABLE t"],
      "not restored: d.t id=1: its table or partition was emptied or dropped since", [1]),
     ([("update", "t", {"id": [1]}, {"id": [3]})], AGAIN, "left as it is: d.t id=1: another row had its PRIMARY since",
      [1, 2]),
-    ([("delete", "t", {"id": [1]}), AGAIN[0]], AGAIN[1:], "not restored: d.t id=1: created again and deleted since",
-     [1, 2]),
+    ([("delete", "t", {"id": [1]}), AGAIN[0]], AGAIN[1:], "not restored: d.t id=1: deleted since", [1, 2]),
     ([("insert", "t", {"id": [5], "u": [5]})], [("delete", "t", {"id": [5]})], "already gone: d.t id=5: deleted since",
      [1, 2]),
     ([("insert", "t", {"id": [5], "u": [5]})], [("delete", "t", {"id": [5]}), ("insert", "t", {"id": [5], "u": [5]})],
-     "left as it is: d.t id=5: another row has its PRIMARY now", None),
+     "left as it is: d.t id=5: deleted, and created again with the same PRIMARY since", None),
     ([("update", "t", {"id": [1]}, {"u": [3]})], [("delete", "t", {"id": [1]})],
      "not restored: d.t id=1: deleted since", [1, 2]),
     ([("update", "t", {"id": [1]}, {"u": [3]})], [("update", "t", {"id": [1]}, {"id": [8]}),
@@ -370,6 +370,30 @@ def test_columns_that_nobody_changed_since(tmp_path):
     assert found.proof == (PROOF.format("2 rows", "but in 1 of them for the columns that others have changed since"),)
     assert log.undone() == rows(*({"id": n, "a": a, "b": b} for n, a, b in (
         (1, 1, 8), (2, 2, 2), (9, 0, 0), (5, 5, 7))))
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize("chosen_replaces", [False, True])
+@pytest.mark.parametrize("others_replace", [False, True])
+def test_rows_that_were_replaced_are_changed_rows(tmp_path, chosen_replaces, others_replace, flavour):
+    """UNDO-REPLACE: REPLACE deletes a row and inserts it. The columns that it changed are those that differ."""
+    log = Log(tmp_path, "CREATE TABLE t (id INT PRIMARY KEY, a INT, b INT, c INT UNIQUE)", flavour=flavour)
+
+    def changed(values, column, is_replaced):
+        now = values | column
+        log.transaction(*([("delete", "t", values), ("insert", "t", now)] if is_replaced else
+                          [("update", "t", values, now)]))
+        return now
+
+    values = {"id": [1, 2], "a": [10, 20], "b": [1, 2], "c": [5, 6]}
+    log.transaction(("insert", "t", values))
+    values = changed(values, {"a": [0, 0]}, chosen_replaces)
+    changed({name: both[:1] for name, both in values.items()}, {"b": [7]}, others_replace)
+    with pytest.raises(applier.UndoRefused, match=rf"d.t id=1: changed since by {log.gtid(3)} at 2026-03-14 12:03"):
+        log.undo(2)
+    [table] = log.undo(2, on_conflict="columns").tables
+    assert (table.updated, table.inserted, table.deleted, table.partly, table.in_conflict) == (2, 0, 0, 1, 0)
+    assert log.undone() == rows({"id": 1, "a": 10, "b": 7, "c": 5}, {"id": 2, "a": 20, "b": 2, "c": 6})
 
 
 def test_as_if_nobody_had_changed_anything_since(tmp_path):
@@ -582,7 +606,7 @@ def test_whoever_emptied_a_table_since_has_touched_its_rows(tmp_path):
     log.transaction(("insert", "t", {"id": [2]}))
     with pytest.raises(applier.UndoRefused, match=r"d.t id=3: deleted since by \S+:5 at"):
         log.undo(2)
-    with pytest.raises(applier.UndoRefused, match=r"d.t id=2: another row has its PRIMARY now by \S+:6 at"):
+    with pytest.raises(applier.UndoRefused, match=r"d.t id=2: created again with the same PRIMARY since by \S+:6 at"):
         log.undo(3)
     with pytest.raises(applier.UndoRefused, match=r"d.t id=1: its table .* emptied or dropped since by \S+:5 at"):
         log.undo(2)

@@ -86,3 +86,23 @@ def test_options_and_partitions(before, after, notes):
     ("unknown(a b)", "unknown(a c)", False), ("a = b", "a <> b", False), ("1.0", "1", False), ("true", "1", True)])
 def test_expressions(one, other, same):
     assert same_expressions(one, other) == same_expressions(other, one) == same
+
+
+@pytest.mark.parametrize(("before", "after", "notes"), [
+    ("a INT CHECK (a > 0)", "a INT, CONSTRAINT `t_chk_1` CHECK ((`a` > 0))", ()),
+    ("a INT CHECK (a > 0)", "a INT", ("CHECK t_chk_1 was dropped",)),
+    ("a INT", "a INT, CONSTRAINT c CHECK (a > 0) NOT ENFORCED", ("CHECK c was added",)),
+    ("a INT, CONSTRAINT c CHECK (a > 0)", "a INT, CONSTRAINT c CHECK (a > 1)",
+     ("CHECK c was added", "CHECK c was dropped")),
+    ("a VARCHAR(9) CHECK (a <> 'x')", "a VARCHAR(9), CONSTRAINT `t_chk_1` CHECK ((`a` <> _utf8mb4'x'))", ())])
+def test_constraints(before, after, notes):
+    assert differences(table(before), table(after)) == notes
+
+
+@pytest.mark.parametrize(("before", "after", "notes"), [
+    ("COMMENT='it''s'", "COMMENT='it''s'", ()), ("COMMENT='a'", "", ("COMMENT is not set, and was a",)),
+    ("ROW_FORMAT=compressed KEY_BLOCK_SIZE=8", "ROW_FORMAT=COMPRESSED KEY_BLOCK_SIZE=8", ()),
+    ("MAX_ROWS=0 CHECKSUM=0", "", ()), ("STATS_PERSISTENT=0", "", ("STATS_PERSISTENT is not set, and was 0",)),
+    ("STATS_AUTO_RECALC=DEFAULT", "", ()), ("", "ROW_FORMAT=DYNAMIC", ())])
+def test_options(before, after, notes):
+    assert differences(table("a INT", before), table("a INT", after)) == notes

@@ -45,6 +45,7 @@ SERVERS = {
         "n.t3": ["CONSTRAINT `t3_ibfk_1` FOREIGN KEY (`p`) REFERENCES `m`.`pp` (`key_`) ON DELETE CASCADE",
                  "CONSTRAINT `t3_ibfk_8` FOREIGN KEY (`p`) REFERENCES `m`.`pp` (`key_`) ON DELETE SET NULL"]},
     ("mariadb", "10.11.19-MariaDB"): BOTH | {
+        "n.o": ["CONSTRAINT `x` FOREIGN KEY (`b`) REFERENCES `n`.`t1` (`id`) ON DELETE CASCADE ON UPDATE NO ACTION"],
         "n.t1": ["CONSTRAINT `idxname` FOREIGN KEY (`p`) REFERENCES `m`.`pp` (`key_`) ON DELETE CASCADE",
                  "CONSTRAINT `i2` FOREIGN KEY (`up`) REFERENCES `n`.`t1` (`id`)"],
         "n.t3": ["CONSTRAINT `t3_ibfk_1` FOREIGN KEY (`p`) REFERENCES `m`.`pp` (`key_`) ON DELETE CASCADE",
@@ -112,3 +113,22 @@ def test_an_engine_without_foreign_keys_keeps_their_indexes_alone(history, engin
     [made] = [table for table in history.definitions() if table.full_name == "n.c1"]
     assert [(key.name, [part.column for part in key.parts]) for key in made.keys] == [
         ("PRIMARY", ["id"]), ("a", ["a"]), ("f", ["b"])]
+
+
+@pytest.mark.parametrize(("flavour", "words", "shown"), [
+    ("mysql", "ON DELETE RESTRICT ON UPDATE RESTRICT", " ON DELETE RESTRICT ON UPDATE RESTRICT"),
+    ("mysql", "ON DELETE NO ACTION ON UPDATE NO ACTION", ""), ("mysql", "", ""),
+    ("mysql", "ON DELETE SET DEFAULT ON UPDATE SET NULL", " ON DELETE SET DEFAULT ON UPDATE SET NULL"),
+    ("mariadb", "ON DELETE RESTRICT ON UPDATE RESTRICT", ""), ("mariadb", "", ""),
+    ("mariadb", "ON DELETE NO ACTION ON UPDATE NO ACTION", " ON DELETE NO ACTION ON UPDATE NO ACTION"),
+    ("mariadb", "ON DELETE SET DEFAULT ON UPDATE SET DEFAULT", "")])
+def test_words_come_back_as_servers_show_them(flavour, words, shown):
+    """AP-FK: MySQL takes a key without words for NO ACTION, MariaDB for RESTRICT. To rows it is the same."""
+    history = SchemaHistory(flavour)
+    history.load_schema_file("USE d; CREATE TABLE p (id INT PRIMARY KEY);"
+                             f"CREATE TABLE c (id INT, CONSTRAINT x FOREIGN KEY (id) REFERENCES p (id) {words});")
+    [key] = [key for table in history.definitions() for key in table.foreign_keys]
+    assert key.sql() == f"CONSTRAINT `x` FOREIGN KEY (`id`) REFERENCES `d`.`p` (`id`){shown}"
+    again = SchemaHistory(flavour)
+    again.load_schema_file(schema_file(history.definitions()))
+    assert [*again.definitions()] == [*history.definitions()]

@@ -79,8 +79,9 @@ def choose(base, state_address):
         elif stop < body:
             return Status.NO_EVENT
         elif kind == _GTID or kind == _ANONYMOUS or kind == _GTID_TAGGED or kind == _MARIADB_GTID:
-            _begin(state)
-            _add(state, place, after)
+            _begin(state)  # its GTID is shown with any part of a group
+            _put_range(state.ranges_out, place, after)
+            state.ranges_out += RANGE_BYTES
         elif kind == _ROWS_QUERY or kind == _ANNOTATE:
             state.text_start = place
             state.text_end = after
@@ -141,11 +142,12 @@ def _take(state, role, place, after):
             _add(state, state.text_start, state.text_end)
             state.text_start = -1
         _add(state, place, after)
-        _keep(state)
+        if place >= state.choose_from:
+            _keep(state)
         state.is_chosen = 1
     elif role == Role.FRAME or role == Role.FRAME_END:
         _add(state, place, after)
-        if state.is_chosen:
+        if state.is_chosen and place >= state.choose_from:
             _keep(state)
         if role == Role.FRAME_END:
             _begin(state)

@@ -9,7 +9,10 @@ import pytest
 
 import applier
 from applier import cli
+from applier.engine.executor import ThisProcess
 from applier.jobs.guarded_sql.table_statements import six_digits_around
+from applier.jobs.replay.job import replay_with
+from applier.options import ReplayOptions
 from tests.support.diffs import snapshot_of
 
 TABLE = "CREATE TABLE d.t (id INT PRIMARY KEY, n INT NOT NULL DEFAULT 0, p INT)"
@@ -55,6 +58,23 @@ def test_definitions_that_differ(tmp_path, capsys, after, why, written):
     assert cli.main(["diff", before.uri, now.uri, "--format", "sql"]) == 1
     shown = capsys.readouterr()
     assert shown.out == text and f"not repaired: d.t: {why}\n" in shown.err
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_rows_as_events(tmp_path, flavour):
+    """DIFF-EVENT: the events make the rows before those after; unique keys that change places are no obstacle."""
+    table = "CREATE TABLE d.t (id INT PRIMARY KEY, u INT UNIQUE, s VARCHAR(9), j JSON)"
+    rows = [[(1, 1, "a", '{"a": 1}'), (2, 2, "b", None), (3, 3, None, None)],
+            [(1, 2, "a", '{"a": 1}'), (2, 1, "x", None), (4, 3, "n", "[]")]]
+    before, now = (snapshot_of(tmp_path / str(number), table, side, flavour=flavour)
+                   for number, side in enumerate(rows))
+    applier.diff(before, now).repair().write_events(tmp_path / "events.000001")
+    options = ReplayOptions((str(tmp_path / "events.000001"),), str(tmp_path / "after"), base=before.uri,
+                            start_position=("events.000001", 4), witness="stop")
+    replay_with(ThisProcess(1), options)
+    assert applier.diff(tmp_path / "after", now).same
+    with pytest.raises(applier.UsageError, match="events change no definitions"):
+        applier.diff(before, now).repair(definitions=True).write_events(tmp_path / "other")
 
 
 def test_tables_that_one_side_has(tmp_path):

@@ -136,7 +136,7 @@ def split(*, minutes=(), tables=("d.t",), largest=()):
     counts = SplitCounts(transactions=1)
     counts.tables = {name: np.array([1, 0, 0, 1, 10]) for name in tables}
     counts.times = {(minute, name): np.array([1, 0, 0]) for minute in minutes for name in tables}
-    counts.largest = [Counted(rows, "u", None, 1, {}, False) for rows in largest]
+    counts.largest = [Counted(rows, "u", None, 1, None, {}, False) for rows in largest]
     return counts
 
 

@@ -56,8 +56,8 @@ def by_hand(steps):
 
 @given(logs())
 def test_chains_are_what_following_each_row_gives(steps):
-    columns = list(zip(*steps, strict=True)) or [()] * 6
-    kinds = (np.int32, np.int64, np.int64, np.int64, np.bool_, np.int64)
+    columns = [*(zip(*steps, strict=True) if steps else [()] * 6), [-1] * len(steps)]
+    kinds = (np.int32, np.int64, np.int64, np.int64, np.bool_, np.int64, np.int64)
     made = chains(RowSteps(*(np.array(column, kind) for column, kind in zip(columns, kinds, strict=True))))
     assert [*zip(made.before_units.tolist(), made.before.tolist(), made.now_units.tolist(), made.now.tolist(),
                  made.first.tolist(), made.last_later.tolist(), strict=True)] == by_hand(steps)

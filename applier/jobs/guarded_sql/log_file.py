@@ -1,9 +1,10 @@
-"""The undo as a binlog file of one transaction with full images, for mysqlbinlog or mariadb-binlog."""
+"""Changes of rows as a binlog file of one transaction with full images, for mysqlbinlog or mariadb-binlog."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,6 @@ import pyarrow as pa
 from applier.errors import UsageError
 from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
-from applier.jobs.undo.table_undo import TableUndo
 from applier.mysql.type_registry import Family
 from applier.schema.definition import TableDefinition
 from applier.writer.row_encoder import RowChanges
@@ -20,14 +20,22 @@ from applier.writer.wire_columns import wire_columns
 from applier.writer.writer import BinlogWriter
 
 
-def write_log(tables: Sequence[TableUndo], flavour: str, path: str, *, checks_off: bool) -> None:
-    """Write the file; tables are in order, those that others refer to first. Raises UsageError for values that are not
-    written as events."""
+class ChangedRows(Protocol):
+    """A table with differences of its rows (jobs.diff.rows)."""
+
+    @property
+    def definition(self) -> TableDefinition: ...
+    def batches(self) -> Iterator[pa.RecordBatch]: ...
+
+
+def write_log(tables: Sequence[ChangedRows], first: Iterable[str], flavour: str, path: str, *, checks_off: bool
+              ) -> None:
+    """Write the file: statements, and then the rows; tables are in order, those that others refer to first. Raises
+    UsageError for values that are not written as events."""
     with BinlogWriter(path, flavour=flavour, gtids="none", timestamp=int(time.time()),
                       foreign_key_checks=not checks_off) as log:
-        for one in tables:
-            for statement in one.statements:
-                log.query(statement)
+        for statement in first:
+            log.query(statement)
         with log.transaction():
             for table in tables[::-1]:
                 _write(log, table, (DELETE,))
@@ -36,12 +44,12 @@ def write_log(tables: Sequence[TableUndo], flavour: str, path: str, *, checks_of
                 _write(log, table, (PREIMAGE, POSTIMAGE))
 
 
-def _write(log: BinlogWriter, table: TableUndo, kinds: tuple[int, ...]) -> None:
+def _write(log: BinlogWriter, table: ChangedRows, kinds: tuple[int, ...]) -> None:
     for changes in _changes(table, kinds):
         log.rows(changes)
 
 
-def _changes(table: TableUndo, kinds: tuple[int, ...]) -> Iterator[RowChanges]:
+def _changes(table: ChangedRows, kinds: tuple[int, ...]) -> Iterator[RowChanges]:
     definition = table.definition
     for batch in table.batches():
         of_batch = batch.column("_change_type").indices.to_numpy()
