@@ -132,6 +132,7 @@ class OutlinePass(OutlinedFile):
     def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: float | None, n_groups: int = 0,
               n_row_statements: int = 0) -> _Result:
         """Walk [begin, end), or up to the stop condition. Raises ArchiveError for corrupt bytes."""
+        self.mapped.fetch(begin, end)
         n_splits = (end - begin) // self.split_bytes + 2
         n_left_out = 0 if self.leaving_out is None else 1 + (end - begin) // GROUP_BYTES
         room = _FIRST_ROOM
