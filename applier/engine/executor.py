@@ -130,4 +130,5 @@ def outline_all(tasks: Sequence[OutlineTask], cores: int = 1,
 def outline(task: OutlineTask) -> Outline:
     """Outline a file. Raises ArchiveError."""
     return outline_file(task.uri, start=task.start, stop=task.stop, sample_bytes=task.sample_bytes,
-                        relevance=task.relevance, known=task.known, leaving_out=task.leaving_out)
+                        relevance=task.relevance, known=task.known, leaving_out=task.leaving_out,
+                        split_bytes=task.split_bytes)

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from applier.errors import StoreUnavailable, reason
+from applier.errors import ApplierError, StoreUnavailable, reason
 
 Result = TypeVar("Result")
 
-ATTEMPTS = 6
+ATTEMPTS = 4
 FIRST_PAUSE = 0.25
 """Seconds, at most, before the second attempt; each later pause is twice as long."""
 _TRANSIENT = re.compile(
@@ -22,15 +22,26 @@ _FORBIDDEN = re.compile(r"HTTP status 40[13]\b|\bACCESS_DENIED\b|\bPERMISSION_DE
 
 def is_transient(error: BaseException) -> bool:
     """True if the same request may succeed a little later: the store is busy, or the network failed."""
-    if isinstance(error, ConnectionError | TimeoutError):
-        return True
+    if isinstance(error, ConnectionError | TimeoutError | StoreUnavailable):
+        return not isinstance(error, BrokenPipeError)
     return isinstance(error, OSError) and error.errno is None and not is_forbidden(error) \
         and _TRANSIENT.search(str(error)) is not None
 
 
 def is_forbidden(error: BaseException) -> bool:
     """True if the credentials do not allow the request, or there are none."""
-    return isinstance(error, PermissionError) or _FORBIDDEN.search(str(error)) is not None
+    return isinstance(error, PermissionError) or (
+        not isinstance(error, ApplierError) and _FORBIDDEN.search(str(error)) is not None)
+
+
+def comes_of(error: BaseException, is_cause: Callable[[BaseException], bool]) -> bool:
+    """True if this is so of an error or of one that it was raised for."""
+    at: BaseException | None = error
+    while at is not None:
+        if is_cause(at):
+            return True
+        at = at.__cause__
+    return False
 
 
 def retried(request: Callable[[], Result], location: str) -> Result:

@@ -78,7 +78,8 @@ def _gtids(conflicts: pa.Table, outlines: Sequence[Outline]) -> pa.Array:
 def _gtid_events(file: MappedFile, positions: np.ndarray, outlines: Sequence[Outline]) -> np.ndarray:
     """Where the GTID events of ascending positions of a file are, int64[n], -1 for none. Groups do not go over splits,
     so a look at a split with conflicts, from its start on, is enough."""
-    splits = {split.start: split.outlined for outline in outlines if outline.uri == file.uri for split in outline.splits}
+    splits = {split.start: split.outlined for outline in outlines if outline.uri == file.uri
+              for split in outline.splits}
     starts = np.unique(list(splits))
     split_of = np.searchsorted(starts, positions, side="right") - 1
     gtids = np.empty(len(positions), np.int64)

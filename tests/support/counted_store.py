@@ -21,29 +21,41 @@ _HOP = {"connection", "transfer-encoding", "content-length", "date", "server"}
 
 @dataclass(frozen=True)
 class Request:
-    """A request: `verb` is LIST for a listing, `sent` and `range` what its answer's body has."""
+    """A request: `verb` is LIST for a listing, `sent` the bytes of its answer's body. `range` are the
+    first byte and the last one that were asked for, None if all."""
 
     verb: str
     path: str
     sent: int
+    range: tuple[int, int] | None
     status: int
 
 
 @dataclass
 class CountedStore:
     """Counts what clients ask for. `delay`: seconds before each answer. `refuse` gets a verb and a path, and tells the
-    status of an answer that is an error; None lets the request through."""
+    status of an answer that is an error; None lets the request through. `most_at_once`: requests that waited together.
+    """
 
     delay: float = 0.0
     refuse: Callable[[str, str], int | None] = lambda verb, path: None
     requests: list[Request] = field(default_factory=list)
-    endpoint: str = ""
+    most_at_once: int = 0
+    _at_once: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    @contextmanager
-    def counting(self) -> Iterator[list[Request]]:
-        """Requests from here on, as they come."""
-        self.requests = found = []
-        yield found
+    def begin(self) -> None:
+        """Count from here on."""
+        self.requests, self.most_at_once = [], 0
+
+    def wait(self) -> None:
+        """Wait for an answer."""
+        with self._lock:
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+        time.sleep(self.delay)
+        with self._lock:
+            self._at_once -= 1
 
     def verbs(self, below: str = "") -> Counter[str]:
         """How many requests there were by verb, of paths that begin so."""
@@ -63,8 +75,7 @@ def counted_store(*buckets: str) -> Iterator[CountedStore]:
         server = _Server(("127.0.0.1", 0), _handler(store, behind))
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        store.endpoint = f"http://127.0.0.1:{server.server_address[1]}"
-        patch.setenv("AWS_ENDPOINT_URL", store.endpoint)
+        patch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_address[1]}")
         try:
             yield store
         finally:
@@ -89,7 +100,7 @@ def _handler(store: CountedStore, behind: str) -> type[BaseHTTPRequestHandler]:
 
         def answer(self) -> None:
             body = self._body()
-            time.sleep(store.delay)
+            store.wait()
             path, _, query = self.path.partition("?")
             verb = "LIST" if self.command == "GET" and re.search(r"(^|&)(list-type|prefix|location)\b", query) else \
                 self.command
@@ -108,7 +119,9 @@ def _handler(store: CountedStore, behind: str) -> type[BaseHTTPRequestHandler]:
                 length = response.getheader("content-length") or str(len(data))
                 headers = [(name, value) for name, value in response.getheaders() if name.lower() not in _HOP]
                 connection.close()
-            store.requests.append(Request(verb, path, len(data), status))
+            bounds = re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("range", ""))
+            asked = (int(bounds[1]), int(bounds[2])) if bounds else None
+            store.requests.append(Request(verb, path, len(data) * (self.command == "GET"), asked, status))
             self.send_response(status)
             for name, value in headers:
                 self.send_header(name, value)
@@ -116,7 +129,7 @@ def _handler(store: CountedStore, behind: str) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(data)
 
-        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
+        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer
 
         def _body(self) -> bytes:
             if self.headers.get("transfer-encoding", "").lower() != "chunked":

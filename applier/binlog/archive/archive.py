@@ -98,6 +98,14 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     local or any pyarrow.fs URI.
     Of relay logs the files are the source's (relay_logs).
 
+    Raises as `list_archive` does, and ArchiveError where the first file cannot be read.
+    """
+    return as_source_logs(list_archive(paths, with_gap=with_gap))
+
+
+def list_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
+    """Find the files of an archive as they lie, without reading one.
+
     Raises UsageError if the order is not clear, MissingFile for a skipped number or a file that an index names and that
     does not exist, unless that is left to the caller (`with_gap`), ArchiveError if there is nothing to read.
     """
@@ -122,22 +130,25 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     files = _in_order(list(found.values()))
     gap = _first_gap(files, missing)
     if gap is None:
-        return _archive(files, None)
+        return Archive(tuple(files))
     before = tuple(file for file in files if _number(file.name) < _number(gap.file or ""))
     if not with_gap or not before:
         raise gap
-    return _archive(before, gap)
+    return Archive(before, gap)
 
 
-def _archive(files: Sequence[ArchiveFile], gap: MissingFile | None) -> Archive:
+def as_source_logs(archive: Archive) -> Archive:
+    """The archive, or that of the source whose relay logs it has."""
+    files = archive.files
     if not is_relay_log(files[0].uri):
-        return Archive(tuple(files), gap)
+        return archive
     from applier.binlog.archive.relay_logs import source_logs  # kernels
 
     logs = [ArchiveFile(log, log_name(log), sum(part.end - part.start for part in log.relayed.parts),
                         max(file.changed for file in files))
             for log in source_logs([file.uri for file in files])]
-    return Archive(tuple(logs), gap, f"{files[0].name} to {files[-1].name}" if len(files) > 1 else files[0].name)
+    extent = f"{files[0].name} to {files[-1].name}" if len(files) > 1 else files[0].name
+    return Archive(tuple(logs), archive.gap, extent)
 
 
 def files_at(path: str) -> list[str]:

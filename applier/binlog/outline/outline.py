@@ -208,6 +208,10 @@ class KnownStart:
     tail: str | None
 
 
+SPLIT_BYTES = 64 << 20
+"""About how many bytes a split has."""
+
+
 @dataclass(frozen=True)
 class OutlineTask:
     """A file to outline, with the arguments of `outline_pass.outline_file`. Plain data, picklable."""
@@ -219,3 +223,4 @@ class OutlineTask:
     relevance: Relevance | None = None
     known: KnownStart | None = None
     leaving_out: LeavingOut | None = None
+    split_bytes: int = SPLIT_BYTES

@@ -14,6 +14,7 @@ import pyarrow as pa
 from applier.engine.spark import spark_private
 from applier.errors import ApplierError
 from applier.io import full_disk
+from applier.io.transient import is_transient, unavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -225,6 +226,9 @@ def _explained(error: BaseException) -> BaseException:
     text = str(error)
     if full := full_disk.explanation(text):
         return TaskOutOfResources(*full)
+    if said := re.search(r"^OSError: (.*)", text, re.MULTILINE):
+        if is_transient(of_store := OSError(said[1])):
+            return unavailable(of_store, None)
     if isinstance(error, PythonException):
         return TaskFailed(text)
     if "Python worker exited unexpectedly" in text:
