@@ -113,7 +113,7 @@ NO_FILE = MappedFile("", 0, np.empty(0, np.uint8), 0)
 """Of changes that no reader has handed over yet."""
 Made = TypeVar("Made")
 _lock = threading.Lock()
-_kept_bytes = 0
+kept_bytes = KEPT_BYTES
 _shared: OrderedDict[_Key, MappedFile] = OrderedDict()
 _checked: OrderedDict[tuple[str, _Stamp], set[Any]] = OrderedDict()
 
@@ -189,8 +189,8 @@ def _shared_or(key: _Key, map_anew: Callable[[_Key], MappedFile]) -> MappedFile:
 
 def keep_copies(n_bytes: int) -> None:
     """Keep so many bytes of copies in this process, or KEPT_BYTES if that is more."""
-    global _kept_bytes
-    _kept_bytes = n_bytes
+    global kept_bytes
+    kept_bytes = max(n_bytes, KEPT_BYTES)
 
 
 def _share_less() -> None:
@@ -201,7 +201,7 @@ def _share_less() -> None:
     copied = [key for key, mapped in _shared.items() if mapped.path is None]
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // _FILES_A_COPY
     n_bytes = sum(_shared[key].copied_bytes for key in copied)
-    while len(copied) > 1 and (n_bytes > max(KEPT_BYTES, _kept_bytes) or len(copied) > most):
+    while len(copied) > 1 and (n_bytes > kept_bytes or len(copied) > most):
         n_bytes -= _shared.pop(copied.pop(0)).copied_bytes
 
 

@@ -42,6 +42,7 @@ class PlainStream:
         try:
             start = retried(lambda: self._file.read_at(_FIRST_BYTES, 0), uri)
             packing = packing_of(start)
+            self._file.seek(0)
             source = self._file if is_local(filesystem) else pa.PythonFile(_Requests(self._file, uri, start), mode="r")
             buffered = pa.BufferedInputStream(source, buffer_bytes)
             self._stream: Stream = buffered if packing is None else _Unpacked(buffered, packing, uri, buffer_bytes)
