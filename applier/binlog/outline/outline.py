@@ -214,7 +214,8 @@ SPLIT_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class OutlineTask:
-    """A file to outline, with the arguments of `outline_pass.outline_file`. Plain data, picklable."""
+    """A file to outline, with the arguments of `outline_pass.outline_file`, and about how many bytes there are to read.
+    Plain data, picklable."""
 
     uri: str
     start: int | None = None
@@ -224,3 +225,4 @@ class OutlineTask:
     known: KnownStart | None = None
     leaving_out: LeavingOut | None = None
     split_bytes: int = SPLIT_BYTES
+    size: int = 0

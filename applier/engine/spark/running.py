@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 POLL_SECONDS = 0.1
+DYNAMIC_CORES = 64
+"""What is planned for where executors come as they are needed, without a bound: of less work, tasks are fewer."""
+_UNBOUNDED = (1 << 31) - 1
 _NO_ANSWER = re.compile(r"An error occurred while calling \S+")
 END_SECONDS = 5.0
 """Seconds that an ending program waits for the threads of jobs that it has cancelled."""
@@ -49,7 +52,21 @@ def is_remote(spark: "SparkSession") -> bool:
 
 
 def parallelism(spark: "SparkSession") -> int:
-    """How many tasks the session's executors run at once."""
+    """How many tasks the session's executors run at once, with those that are still to come: executors register while
+    a job runs, and under dynamic allocation there are none before it has tasks."""
+    return max(_parallelism_now(spark), _parallelism_to_come(spark.conf.get))
+
+
+def _parallelism_to_come(setting: Callable[[str, str], str | None]) -> int:
+    """How many tasks the executors run at once that the settings ask for; 0 where these do not say it."""
+    cores = int(setting("spark.executor.cores", "1") or 1) // int(setting("spark.task.cpus", "1") or 1)
+    if setting("spark.dynamicAllocation.enabled", "false") == "true":
+        most = setting("spark.dynamicAllocation.maxExecutors", "") or ""
+        return cores * int(most) if most.isdigit() and int(most) < _UNBOUNDED else DYNAMIC_CORES
+    return max(cores * int(setting("spark.executor.instances", "0") or 0), int(setting("spark.cores.max", "0") or 0))
+
+
+def _parallelism_now(spark: "SparkSession") -> int:
     if not is_remote(spark):
         return spark.sparkContext.defaultParallelism
     from pyspark.sql.functions import spark_partition_id

@@ -146,8 +146,9 @@ class Outlining:
         self._progress.phase("outline", len(files), f"files of {shown_size(sum(file.size for file in files))}")
         known = known_start(base) if self._start_position is None else None
         tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance,
-                             leaving_out=self._leaving_out, split_bytes=SPLIT_BYTES) for file in files]
-        tasks[0] = replace(tasks[0], start=start, known=known)
+                             leaving_out=self._leaving_out, split_bytes=SPLIT_BYTES, size=file.about_bytes)
+                 for file in files]
+        tasks[0] = replace(tasks[0], start=start, known=known, size=tasks[0].size - (start or 0))
         outlines = outlines_up_to_stop(
             lambda some: self._executor.outline(some, lambda done, _: self._progress.update(done)), tasks)
         if archive.gap is not None and stop.position is None and not any(found.stopped for found in outlines):
