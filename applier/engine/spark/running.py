@@ -12,6 +12,7 @@ from uuid import uuid4
 import pyarrow as pa
 
 from applier.engine.spark import spark_private
+from applier.engine.spark.frames import table_of
 from applier.errors import ApplierError
 from applier.io import full_disk
 from applier.io.transient import is_transient, unavailable
@@ -107,9 +108,9 @@ def java_is_gone(when: str = "") -> ApplierError:
                              "concurrent tasks, as with --master 'local[1]'")
 
 
-def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, name: str,
+def collect(spark: "SparkSession", frame: "DataFrame", schema: pa.Schema, n_tasks: int, name: str,
             on_progress: Progress | None) -> pa.Table:
-    """The rows of `frame`, whose job has a name in Spark's UI and ends with a stage of `n_tasks` tasks.
+    """The rows of `frame`, which has the columns of a schema, and whose job has a name in Spark's UI and ends with a stage of `n_tasks` tasks.
 
     It runs on a thread of its own, so that this one can report progress, as `on_progress(tasks done, n_tasks)`, and be
     interrupted, which cancels the job. Raises TaskFailed, without Spark's Java.
@@ -120,7 +121,7 @@ def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, name: str,
     def run() -> None:
         try:
             watched.begin()
-            job.set_result(frame.toArrow())
+            job.set_result(table_of(frame, schema))
         except BaseException as error:
             job.set_exception(error)
         finally:

@@ -131,7 +131,8 @@ def active_session_kept(session: object) -> Iterator[None]:
     from pyspark.sql import SparkSession
 
     jvm = session._jvm  # type: ignore[attr-defined]  # it is no session of Connect
-    of_java = SparkSession._get_j_spark_session_class(jvm)
+    of_java = jvm.org.apache.spark.sql.SparkSession if is_before_4() else \
+        SparkSession._get_j_spark_session_class(jvm)
     before, java_before = SparkSession._activeSession, of_java.getActiveSession()
     try:
         yield
@@ -141,6 +142,13 @@ def active_session_kept(session: object) -> Iterator[None]:
             of_java.setActiveSession(java_before.get())
         else:
             of_java.clearActiveSession()
+
+
+def is_before_4() -> bool:
+    """True for Spark 3."""
+    import pyspark
+
+    return pyspark.__version__.startswith("3.")
 
 
 def is_of_connect(session: object) -> bool:
