@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from applier.engine.spark import spark_private
+from applier.engine.spark import spark_private, workers
 from applier.engine.spark.frames import table_of
 from applier.errors import ApplierError
 from applier.io import full_disk
@@ -110,7 +110,8 @@ def java_is_gone(when: str = "") -> ApplierError:
 
 def collect(spark: "SparkSession", frame: "DataFrame", schema: pa.Schema, n_tasks: int, name: str,
             on_progress: Progress | None) -> pa.Table:
-    """The rows of `frame`, which has the columns of a schema, and whose job has a name in Spark's UI and ends with a stage of `n_tasks` tasks.
+    """The rows of `frame`, which has the columns of a schema. Its job has a name in Spark's UI and ends with a stage of
+    `n_tasks` tasks.
 
     It runs on a thread of its own, so that this one can report progress, as `on_progress(tasks done, n_tasks)`, and be
     interrupted, which cancels the job. Raises TaskFailed, without Spark's Java.
@@ -247,6 +248,8 @@ def _explained(error: BaseException) -> BaseException:
     if said := re.search(r"^OSError: (.*)", text, re.MULTILINE):
         if is_transient(of_store := OSError(said[1])):
             return unavailable(of_store, None)
+    if of_workers := workers.explanation(text):
+        return of_workers
     if isinstance(error, PythonException):
         return TaskFailed(text)
     if "Python worker exited unexpectedly" in text:

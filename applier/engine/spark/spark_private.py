@@ -41,6 +41,15 @@ def home() -> Path | None:
     return None if found is None or found.origin is None else Path(found.origin).parent
 
 
+def version(pyspark_home: Path) -> tuple[int, int] | None:
+    """The first two numbers of a pyspark's version; None where it does not say it. pyspark is not imported."""
+    try:
+        found = re.search(r"__version__\b.*?(\d+)\.(\d+)", (pyspark_home / "version.py").read_text())
+    except OSError:
+        return None
+    return (int(found[1]), int(found[2])) if found else None
+
+
 def jars(spark_home: Path) -> Path:
     """Where a Spark's jars are."""
     return spark_home / "jars"

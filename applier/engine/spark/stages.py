@@ -1,8 +1,9 @@
 """Two kinds of Spark stage for Python tasks: one task an item, and one with a shuffle of payloads to units.
 
 Spark sees numbers and binary columns only: pickled items in, pickled results out, payloads between. Every item, and
-every unit, has a partition of its own, by a number that is chosen for that (partitions). An ApplierError that a task raises travels as a value, so it reaches
-the caller as it was raised and Spark does not try the task again; any other exception is a fault, which Spark retries.
+every unit, has a partition of its own, by a number that is chosen for that (partitions). An ApplierError that a task
+raises travels as a value, so it reaches the caller as it was raised and Spark does not try the task again; any other
+exception is a fault, which Spark retries.
 """
 
 import pickle
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from applier.engine.spark import running
+from applier.engine.spark import running, workers
 from applier.engine.spark.frames import frame_of, sql_of
 from applier.engine.spark.partitions import values_of_partitions
 from applier.engine.spark.running import Progress
@@ -34,8 +35,8 @@ FAILED, UNIT_EXISTS = -2, -1
 
 _TASKS = pa.schema([("part", pa.int32()), ("task", pa.int32()), ("item", pa.binary())])
 _RESULTS = pa.schema([("task", pa.int32()), ("result", pa.binary())])
-_PAYLOADS = pa.schema([("part", pa.int32()), ("unit", pa.int32()), ("split", pa.int32()), ("task", pa.int32()), ("number", pa.int32()),
-                       ("payload", pa.binary())])
+_PAYLOADS = pa.schema([("part", pa.int32()), ("unit", pa.int32()), ("split", pa.int32()), ("task", pa.int32()),
+                       ("number", pa.int32()), ("payload", pa.binary())])
 
 
 def map_tasks(
@@ -100,6 +101,8 @@ def _payloads_of_each(
 ) -> Callable[..., Iterator[pa.RecordBatch]]:
     """Rows of _PAYLOADS. The first item also sends each unit a row without a payload, so that every unit has a task."""
 
+    needed = workers.versions()
+
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = partial(_payload_rows, values_of_partitions(n_units))
         with SharedFile(shared) if shared else nullcontext() as file:
@@ -110,6 +113,7 @@ def _payloads_of_each(
                         yield rows(range(n_units), UNIT_EXISTS, 0, range(n_units), [b""] * n_units)
                     number = -1
                     try:
+                        workers.check(needed)
                         for number, (unit, split, payload) in enumerate(function(pickle.loads(item.as_buffer()))):
                             if not 0 <= unit < n_units:
                                 raise ValueError(f"unit {unit} of {n_units}")
@@ -174,15 +178,18 @@ def _one_a_partition(spark: "SparkSession", items: list[Any]) -> "DataFrame":
 
 
 def _result_of_each(function: Callable[[Any], Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    needed = workers.versions()
+
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for task, item in zip(batch.column(1).to_pylist(), batch.column(2), strict=True):
-                yield _outcome(task, partial(_call, function, item))
+                yield _outcome(task, partial(_call, needed, function, item))
 
     return run
 
 
-def _call(function: Callable[[Any], Any], pickled: pa.BinaryScalar) -> Any:
+def _call(needed: workers.Versions, function: Callable[[Any], Any], pickled: pa.BinaryScalar) -> Any:
+    workers.check(needed)
     return function(pickle.loads(pickled.as_buffer()))
 
 
