@@ -15,11 +15,12 @@ from urllib.parse import quote
 
 from applier.errors import UsageError, reason
 from applier.io.printable import printable
+from applier.io.transient import is_transient, unavailable
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-_PROBE_SECONDS = 2
+PROBE_SECONDS = 2
 _CREDENTIALS = dict.fromkeys(("gs", "gcs"), "set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account's "
                              "key, or run `gcloud auth application-default login`")
 _CREDENTIALS |= dict.fromkeys(("abfs", "abfss"), "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or run "
@@ -66,8 +67,8 @@ def resolve(location: str) -> tuple["FileSystem", str]:
 
 def _check_access(location: str, hint: str) -> None:
     """Ask the store once a process for each bucket whether it can be reached with the credentials that are there.
-    Google's client would try for a quarter of an hour, and Azure's errors are none of a file system. Raises UsageError.
-    """
+    Google's client would try for a quarter of an hour, and Azure's errors are none of a file system. Raises UsageError,
+    and StoreUnavailable for one that is busy."""
     from pyarrow import ArrowException
     from pyarrow.fs import FileSystem
 
@@ -76,11 +77,13 @@ def _check_access(location: str, hint: str) -> None:
     if bucket in _reached:
         return
     if place.startswith("g") and "retry_limit_seconds" not in query:
-        query = f"{query or '?'}{'&' * (len(query) > 1)}retry_limit_seconds={_PROBE_SECONDS}"
+        query = f"{query or '?'}{'&' * (len(query) > 1)}retry_limit_seconds={PROBE_SECONDS}"
     try:
         filesystem, path = FileSystem.from_uri(place + query)
         filesystem.get_file_info(path)
     except (ArrowException, OSError) as error:
+        if isinstance(error, OSError) and is_transient(error):
+            raise unavailable(error, location) from error
         said = str(error).splitlines()[0].partition(" error_info=")[0]
         if "PERMISSION_DENIED" not in said:  # of this path, maybe: whoever needs it says so
             raise UsageError(f"cannot reach {bucket}: {said}", file=location, hint=hint) from error
