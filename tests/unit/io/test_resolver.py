@@ -134,6 +134,6 @@ def test_what_google_serves_is_asked_for_no_more(answering, monkeypatch):
 
 def test_azure_without_credentials_is_refused_in_a_line(answering):
     place = f"blob_storage_authority={answering}&dfs_storage_authority={answering}&enable_tls=false"
-    with pytest.raises(UsageError, match="cannot reach abfs://logs@account.*AZURE_CLIENT_ID") as caught:
+    with pytest.raises(UsageError, match=r"cannot reach abfs://logs@account.*AZURE_CLIENT_ID") as caught:
         resolver.resolve(f"abfs://logs@account.dfs.core.windows.net/binlogs?{place}")
     assert "\n" not in str(caught.value)
