@@ -60,9 +60,10 @@ fuzz: warm  ## 20,000 mutants of binlogs that know the format, 5,000 others, 5,0
 bench: warm .venv/bench  ## measure against other tools on this machine (ARGS="--size full --binlogs FILE ...")
 	$(BIN)/python -m benchmarks $(ARGS)
 
-lint: .venv/ready types  ## ruff, types, and that imports go down and in no circle
+lint: .venv/ready types  ## ruff, types, kernels, and that imports go down and in no circle
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.support.kernel_lint
 
 types: .venv/ready  ## what mypy says of the types
 	$(BIN)/mypy

@@ -15,8 +15,9 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.binlog.outline.packed import Packed
 from applier.binlog.outline.samples import sample_bytes
 from applier.plan.cascades import cascades_of
-from applier.plan.log import read_history, span_of
+from applier.plan.log import read_history
 from applier.plan.planned import PlannedVersion
+from applier.plan.span import span_of
 from applier.plan.tasks import log_segments, prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.units import changed_versions, divide
 from applier.plan.used_tables import used_tables

@@ -12,6 +12,7 @@ from applier.columns.table_key import BytesKey, IntKey, TableKey, keeps_key, tab
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
+from applier.schema.history.effects import changes_rows
 from applier.snapshot.file_entries import FileEntry, KeyValue
 from applier.snapshot.writer import TableTarget
 
@@ -134,7 +135,7 @@ class Altered:
     @cached_property
     def keeps_rows(self) -> bool:
         """Whether the rows are those of before, in their order, as over a RENAME."""
-        return self.keeps_key and not self.conversion.changes_rows
+        return self.keeps_key and not changes_rows(self.conversion)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

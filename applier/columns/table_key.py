@@ -18,6 +18,7 @@ from applier.errors import ReplayStopped
 from applier.mysql.types import INTEGERS
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
+from applier.schema.history.effects import changes_rows
 from applier.schema.key_infos import column_infos, key_collation, key_infos
 from keysearch.choose import AccessPath, choose_access_path
 from keysearch.keybytes import KeyBytes, find_ranges, int_key
@@ -143,7 +144,7 @@ def no_key_value(key: str, column: str, table: str) -> ReplayStopped:
 
 def alters_rows(conversion: RowConversion) -> bool:
     """True if an ALTER rewrites rows: other columns, or another key."""
-    return conversion.changes_rows or not keeps_key(conversion)
+    return changes_rows(conversion) or not keeps_key(conversion)
 
 
 def keeps_key(conversion: RowConversion) -> bool:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
-from typing import Literal
+from collections.abc import Mapping
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
 from applier.binlog.events.gtid import GtidSet
@@ -29,52 +28,13 @@ from applier.io.relayed import relayed_in
 from applier.mysql.collations import Charset
 from applier.mysql.names import folded
 from applier.plan.name_case import FOLDED, KEPT, told_by_log
+from applier.plan.span import LogSpan, Wanted
 from applier.plan.used_tables import table_map_of
 from applier.schema.engines import is_transactional
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import Position
 from applier.schema.other_flavour import as_mariadb, charset_as_mariadb
-from applier.snapshot.manifest import UNKNOWN, BinlogPosition, PreparedTransaction, Snapshot
-
-Wanted = Callable[[str, str], bool]
-
-
-@dataclasses.dataclass(frozen=True)
-class LogSpan:
-    """The files that count, in order, each outlined from its first group that counts (`start`) to its last (`end`).
-
-    The first `n_before` outlines are of single groups that the log prepared before the span, see applier.plan.prepared;
-    `pending` are the XA transactions that are prepared at its end.
-    """
-
-    outlines: tuple[Outline, ...]
-    n_before: int = 0
-    pending: tuple[PreparedTransaction, ...] = ()
-
-    @property
-    def files(self) -> tuple[Outline, ...]:
-        """The outlines without those of single groups."""
-        return self.outlines[self.n_before:]
-
-    @property
-    def flavour(self) -> Literal["mysql", "mariadb"]:
-        return "mariadb" if self.outlines[0].format.flavour == "mariadb" else "mysql"
-
-    @property
-    def has_compressed_rows(self) -> bool:
-        return any(outline.inflated_bytes for outline in self.outlines)
-
-    def end_position(self, base: Snapshot | None) -> BinlogPosition:
-        """Where a snapshot stands after this span (AP-SNAP): its last event group's end, and all that is executed."""
-        executed = GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet()
-        times = [outline.last_timestamp for outline in self.files if outline.last_timestamp is not None]
-        for outline in self.files:
-            executed = executed.union(outline.previous_gtids).followed_by(outline.gtids)
-        last = self.outlines[-1]
-        before, group_id = (base.position.timestamp, base.position.group_id) if base is not None else (None, None)
-        ids = [outline.last_group_id for outline in self.files if outline.last_group_id is not None]
-        return BinlogPosition(last.name, last.end, str(executed), times[-1] if times else before, self.flavour,
-                              ids[-1] if ids else group_id, last.tail)
+from applier.snapshot.manifest import UNKNOWN, BinlogPosition, Snapshot
 
 
 def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[ArchiveFile, ...], int | None]:
@@ -121,14 +81,6 @@ def check_base(base: Snapshot, first: Outline) -> None:
                            "to the base's position",
                            file=first.name, errno=LOG_GAP,
                            hint="the base is newer than these logs, or of another server")
-
-
-def span_of(outlines: list[Outline]) -> LogSpan:
-    """The part of an archive's outlines that counts: everything up to the first file that contains the stop point."""
-    for number, outline in enumerate(outlines):
-        if outline.stopped:
-            return LogSpan(tuple(outlines[:number + 1]))
-    return LogSpan(tuple(outlines))
 
 
 def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sql: str | None,

@@ -3,14 +3,10 @@ server knows them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from applier.mysql.names import folded
+from applier.plan.span import LogSpan
 from applier.plan.used_tables import table_map_of
 from applier.schema.history.history import SchemaHistory
-
-if TYPE_CHECKING:
-    from applier.plan.log import LogSpan
 
 KEPT, FOLDED = 0, 1
 

@@ -17,7 +17,7 @@ from applier.binlog.locating.targets import ByGtid
 from applier.binlog.outline.outline import Outline, OutlineTask, PreparedGroup, XaDecision
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import LOG_GAP, UNKNOWN_XID, ArchiveError, ReplayStopped
-from applier.plan.log import LogSpan
+from applier.plan.span import LogSpan
 from applier.snapshot.manifest import PreparedTransaction
 
 Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]

@@ -21,8 +21,8 @@ from applier.io.keys import keys_of
 from applier.io.mapping import KEPT_BYTES
 from applier.io.packing import is_packed
 from applier.io.resolver import is_far
-from applier.plan.log import LogSpan
 from applier.plan.planned import PlannedVersion
+from applier.plan.span import LogSpan
 from applier.plan.used_tables import UsedTable
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.engines import is_transactional

@@ -11,20 +11,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.outline.outline import Outline, TableUse
 from applier.binlog.outline.samples import Samples
 from applier.columns.from_log import has_definition
 from applier.errors import NO_SUCH_TABLE, ArchiveError, SchemaError
+from applier.plan.span import LogSpan, Wanted
 from applier.plan.stops.stop_error import with_transaction
 from applier.schema.engines import holds_rows
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import Position, TableVersion
-
-if TYPE_CHECKING:
-    from applier.plan.log import LogSpan, Wanted
 
 
 @dataclass

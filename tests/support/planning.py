@@ -6,7 +6,8 @@ import pyarrow as pa
 
 from applier.binlog.outline.outline_pass import outline_file
 from applier.plan.cascades import cascades_of
-from applier.plan.log import read_history, span_of
+from applier.plan.log import read_history
+from applier.plan.span import span_of
 from applier.plan.units import changed_versions, divide
 from applier.plan.used_tables import used_tables
 from applier.schema.ddl.ddl import parse_statement

@@ -27,6 +27,7 @@ from applier.mysql.types import ColumnType, arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import Column, TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
+from applier.schema.history.effects import computes_anew, moves_timestamps
 from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import PartRows
 from applier.sql.assignment import assigned
@@ -85,7 +86,7 @@ class RowConverter:
                 anew[column.name] = column
                 changed.add(folded(column.name))
         kept: dict[str, pa.Array | pa.ChunkedArray] = {}
-        if self._conversion.computes_anew:
+        if computes_anew(self._conversion):
             kept = {column.name: made[column.name] for column, _ in self._stored
                     if column.generated and column.name not in anew}
             anew |= {column.name: column for column, _ in self._stored if column.name in kept}
@@ -172,7 +173,7 @@ class RowConverter:
             raise self._cannot(f"column {column.name} was VIRTUAL, so its values are not stored")
         values = made = rows.column(self._places[old.name])
         try:
-            if self._conversion.moves_timestamps and old.type.base == column.type.base == "timestamp":
+            if moves_timestamps(self._conversion) and old.type.base == column.type.base == "timestamp":
                 values = made = pa.chunked_array([as_copied(values.combine_chunks(), self._conversion.session)])
             if self._keeps_numbers(old.type, column.type):
                 made = members.renamed(values.combine_chunks(), old.type, column.type)

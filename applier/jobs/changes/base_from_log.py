@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from applier.jobs.importing.sorted_rows import SortedRows
 from applier.jobs.importing.table_files import table_entry
-from applier.plan.log import LogSpan
+from applier.plan.span import LogSpan
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.schema.schema_file import schema_file

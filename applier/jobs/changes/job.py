@@ -42,8 +42,9 @@ from applier.jobs.replay.outlining import Outlining
 from applier.option_texts import KeyValues
 from applier.options import ChangesOptions, ReplayOptions
 from applier.plan.cascades import Cascades, cascades_of
-from applier.plan.log import LogSpan, Wanted, read_history
+from applier.plan.log import read_history
 from applier.plan.planned import PlannedVersion
+from applier.plan.span import LogSpan, Wanted
 from applier.plan.tasks import core_seconds, log_segments, walking_tasks
 from applier.plan.units import NO_CASCADES, NOT_CHOSEN, changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables

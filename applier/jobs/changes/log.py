@@ -13,7 +13,7 @@ from applier.jobs.changes.groups import FileGroups, WantedGroups
 from applier.jobs.changes.keys import ChosenKeys
 from applier.jobs.changes.statements import Statement, marker
 from applier.mysql.types import arrow_type
-from applier.plan.log import LogSpan
+from applier.plan.span import LogSpan
 from applier.schema.definition import Column
 from applier.schema.history.table_versions import Position, TableVersion
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from applier.plan.log import Wanted
+from applier.plan.span import Wanted
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion

@@ -12,6 +12,7 @@ import pyarrow as pa
 from applier.binlog.rows.change_records import SEQ_BITS
 from applier.jobs.changes.feed import ALL_PRESENT, ALTER, KINDS, OF_CHANGES, TRUNCATE
 from applier.jobs.changes.groups import FileGroups
+from applier.schema.history.effects import changes_values
 from applier.schema.history.table_versions import Position, TableVersion
 
 
@@ -43,7 +44,7 @@ def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[State
     for version in versions.values():
         if version.end is not None and version.id not in successors:
             found.append(Statement(version.end, TRUNCATE))
-        if len(version.sources) > 1 or any(source.version not in versions or source.conversion.changes_values
+        if len(version.sources) > 1 or any(source.version not in versions or changes_values(source.conversion)
                                            for source in version.sources):
             found.append(Statement(version.start, ALTER, version.id))
     found.sort(key=lambda statement: statement.end)

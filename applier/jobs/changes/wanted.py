@@ -11,7 +11,7 @@ from applier.errors import UsageError
 from applier.jobs.changes.groups import WantedGroups, version_at
 from applier.jobs.changes.log import FeedLog
 from applier.options import ChangesOptions
-from applier.plan.log import LogSpan
+from applier.plan.span import LogSpan
 
 
 def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:

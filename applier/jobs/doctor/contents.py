@@ -9,7 +9,7 @@ from applier.errors import KEY_NOT_FOUND, ReplayStopped
 from applier.jobs.doctor.result import Findings
 from applier.jobs.explain.job import by_version
 from applier.options import DoctorOptions
-from applier.plan.log import LogSpan
+from applier.plan.span import LogSpan
 from applier.plan.used_tables import UsedTable
 
 _NAMED = 5

@@ -15,7 +15,8 @@ from applier.jobs.explain.definitions import TableHistory, definition_history
 from applier.jobs.explain.layouts import before_images
 from applier.jobs.explain.searches import TableExplained, explain_table
 from applier.options import ExplainOptions
-from applier.plan.log import LogSpan, check_base, files_after, known_start, read_history, span_of
+from applier.plan.log import check_base, files_after, known_start, read_history
+from applier.plan.span import LogSpan, span_of
 from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.history.table_versions import BEFORE_THE_LOG, TableVersion
 from applier.snapshot import manifest

@@ -19,9 +19,10 @@ from applier.io.printable import shown_size
 from applier.io.progress import Progress
 from applier.option_texts import parse_gtid_set
 from applier.options import LogBounds
-from applier.plan.log import LogSpan, check_base, files_after, known_start, span_of
+from applier.plan.log import check_base, files_after, known_start
 from applier.plan.passes import bytes_left, end_of_pass
 from applier.plan.prepared import resolve_prepared_transactions, with_prepared_transactions
+from applier.plan.span import LogSpan, span_of
 from applier.plan.stops.base_position import (
     could_be_another_servers,
     have_all_domains,

@@ -10,7 +10,7 @@ import pyarrow as pa
 from applier.jobs.replay.applying import AppliedPlan
 from applier.jobs.replay.result import TableResult
 from applier.plan.conflicts import LISTING, conflict_listing
-from applier.plan.log import LogSpan
+from applier.plan.span import LogSpan
 from applier.plan.witness import WitnessResult
 from applier.plan.witness_results import witness_result
 from applier.schema.ddl.schema_changes import TableName

@@ -11,8 +11,9 @@ from applier.io.resolver import read_text
 from applier.jobs.replay.outlining import Pass
 from applier.options import ReplayOptions
 from applier.plan.cascades import Cascades, cascades_of
-from applier.plan.log import LogSpan, read_history
+from applier.plan.log import read_history
 from applier.plan.planned import PlannedVersion
+from applier.plan.span import LogSpan
 from applier.plan.units import changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.history.history import SchemaHistory

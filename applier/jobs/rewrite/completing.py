@@ -29,7 +29,7 @@ from applier.jobs.rewrite.lacking import Lacking
 from applier.jobs.rewrite.table_images import stays
 from applier.mysql.wire_types import WireType
 from applier.plan.cascades import cascades_of
-from applier.plan.log import LogSpan, Wanted
+from applier.plan.span import LogSpan, Wanted
 from applier.plan.tasks import log_segments
 from applier.plan.units import changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables

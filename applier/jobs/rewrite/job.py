@@ -41,7 +41,8 @@ from applier.jobs.rewrite.statements import StatementFilter
 from applier.jobs.rewrite.table_images import image_columns
 from applier.options import RewriteOptions
 from applier.options.making import FULL
-from applier.plan.log import LogSpan, read_history
+from applier.plan.log import read_history
+from applier.plan.span import LogSpan
 from applier.schema.history.history import SchemaHistory
 from applier.snapshot import manifest
 

@@ -19,7 +19,7 @@ from applier.jobs.summary.result import LargeTransaction, Summary, TableRows
 from applier.jobs.summary.statements import MOST_CHARACTERS, Statements
 from applier.jobs.summary.totals import MOST_THREADS, Totals, by_rows, kinds
 from applier.options import SummaryOptions
-from applier.plan.log import LogSpan
+from applier.plan.span import LogSpan
 
 _WHOLE, _AT_A_TIME = 1 << 62, 32
 """Bytes of a pass; splits whose counts are in memory at a time."""

@@ -10,12 +10,10 @@ from functools import cached_property
 from applier.errors import SchemaError
 from applier.mysql.sequences import SequenceState, sequence_of
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
 from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.ddl.key_grammar import in_server_order
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column, TableDefinition
-from applier.schema.history.in_place import is_in_place
 from applier.schema.key_infos import clustered_key
 from applier.schema.partitions import PartRows
 from applier.schema.versioning import ENDS_OF_TIME
@@ -60,67 +58,11 @@ class RowConversion:
     lc_time_names: int = 0
     sequences: tuple[SequenceState, ...] = ()
 
-    @cached_property
-    def changes_rows(self) -> bool:
-        """True if rows may differ afterwards: some are removed or numbered, or stored columns are added, dropped,
-        moved, converted or renamed, or become NOT NULL."""
-        if self._changes_rows_as_a_whole:
-            return True
-        before = [(number, *_seen(column)) for number, column in enumerate(self.old.columns) if _is_stored(column)]
-        after = [(source, *_seen(column)) for source, column in zip(self.sources, self.new.columns, strict=True)
-                 if _is_stored(column)]
-        return before != after
-
-    @cached_property
-    def changes_values(self) -> bool:
-        """True if rows may hold other values afterwards, where a column that is moved or renamed is the same one, and
-        one that is added was NULL before: some are removed or numbered, or stored columns are converted, computed, or
-        have a default that all rows get."""
-        if self._changes_rows_as_a_whole:
-            return True
-        added = (column for source, column in zip(self.sources, self.new.columns, strict=True) if source is None)
-        if any(_is_stored(column) and (column.generated or column.default or not column.nullable) for column in added):
-            return True
-        return any(_is_stored(new) and _seen(old)[1:] != _seen(new)[1:] for old, new in self._kept)
-
     @property
-    def _changes_rows_as_a_whole(self) -> bool:
-        """Whether rows may differ whatever columns they have."""
-        if self.removed is not None or self.ignores is not None or self.numbers_rows:
-            return True
-        if (self.old.versioning is None) != (self.new.versioning is None) or self._may_forbid_dates:
-            return True
-        if self.moves_timestamps or self.computes_anew:
-            return True
-        return any(old.nullable and not new.nullable for old, new in self._kept)
-
-    @property
-    def _kept(self) -> list[tuple[Column, Column]]:
+    def kept(self) -> list[tuple[Column, Column]]:
         """The columns that stay, before and after."""
         sources = zip(self.sources, self.new.columns, strict=True)
         return [(self.old.columns[source], column) for source, column in sources if source is not None]
-
-    @property
-    def _may_forbid_dates(self) -> bool:
-        """Whether the server copies rows with dates, for which nothing but the statement's words or an engine may be
-        the reason, and zeroes those that the sql_mode does not allow; in strict mode it refuses the statement."""
-        if "STRICT" in self.sql_mode or not (self.new.flavour == "mysql" or "NO_ZERO_" in self.sql_mode):
-            return False
-        return (self.asks_for_copy or self.loses_key or not self.is_innodb) and any(
-            source is not None and column.type.base in ("date", "datetime")
-            for source, column in zip(self.sources, self.new.columns, strict=True))
-
-    @cached_property
-    def moves_timestamps(self) -> bool:
-        """Whether TIMESTAMPs may change: MySQL copies them as datetimes of the session's time zone, in which an hour
-        may be there twice."""
-        has_any = any(new.type.base == old.type.base == "timestamp" for old, new in self._kept)
-        return has_any and self.new.flavour == "mysql" and self.time_zone[0] not in "+-" and not is_in_place(self)
-
-    @cached_property
-    def computes_anew(self) -> bool:
-        """Whether the server computes STORED columns that stay anew, in the statement's session: it copies the rows."""
-        return any(new.generated == "stored" for _, new in self._kept) and not is_in_place(self)
 
     @property
     def is_innodb(self) -> bool:
@@ -186,15 +128,6 @@ class RowConversion:
                        lc_time_names=self.lc_time_names,
                        last_timestamp=self.end_of_time if self.server_version else None,
                        server_version=self.server_version)
-
-
-def _is_stored(column: Column) -> bool:
-    return column.generated != "virtual"
-
-
-def _seen(column: Column) -> tuple[str, ColumnType, str | None]:
-    """The part of a column's definition that rows depend on."""
-    return column.name, column.type, column.expression
 
 
 def same_to_rows(old: TableDefinition, new: TableDefinition) -> bool:

@@ -6,19 +6,16 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import TYPE_CHECKING
 
 from applier.mysql.types import INTEGERS, MEMBERS, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.checks import is_json, json_check
 from applier.schema.ddl.type_grammar import recoded_labels
 from applier.schema.definition import Column
+from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import is_hashed
 from applier.schema.undecodable import shown_members
 from applier.sql.evaluator import differs_by_row
-
-if TYPE_CHECKING:
-    from applier.schema.history.conversion import RowConversion
 
 _DEPENDS = re.compile(r"\bFOREIGN\s+KEY\b|\bREFERENCES\b", re.IGNORECASE)
 _NO_KEY = re.compile(r"\bDROP\s+FOREIGN\s+KEY\b", re.IGNORECASE)

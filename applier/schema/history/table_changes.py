@@ -33,6 +33,7 @@ from applier.schema.engines import check_rows_are_its_own
 from applier.schema.foreign_keys import pointed_anew
 from applier.schema.history.alter import Altered, alter, moved
 from applier.schema.history.conversion import RowConversion, same_to_rows
+from applier.schema.history.effects import computes_anew, moves_timestamps
 from applier.schema.history.moved_rows import BOTH_KNOWN, MOVING, MovingAction, move_rows
 from applier.schema.history.table_versions import (
     BEFORE_THE_LOG,
@@ -235,7 +236,7 @@ class TableChanges:
         if conversion.drawn:
             conversion = replace(conversion, sequences=self._known_sequences(conversion, place))
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
-                and acts_alike(old, new, others) and not (conversion.moves_timestamps or conversion.computes_anew):
+                and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)):
             self._tables.redefine(version, new, place.end, place.sql)
             return
         if self._wanted(new.database, new.name) and not self._wanted(old.database, old.name):

@@ -19,7 +19,8 @@ from applier.jobs.change_files.lines import JsonLines
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.job import ChangeLog
 from applier.options import ChangesOptions
-from applier.plan.log import read_history, span_of
+from applier.plan.log import read_history
+from applier.plan.span import span_of
 from applier.schema.table_filter import EVERYTHING
 from tests.recorded.changes.record_tool_rows import cases, tool_rows
 from tests.recorded.changes.tool_values import read, same

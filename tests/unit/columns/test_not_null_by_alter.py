@@ -10,6 +10,7 @@ from applier.errors import SchemaError
 from applier.mysql.zero_dates import to_python
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.conversion import RowConversion
+from applier.schema.history.effects import changes_rows
 
 NOW = 1_763_734_970_815_300
 
@@ -20,7 +21,7 @@ def altered(flavour, before, after, value=None, *, sql="ALTER TABLE t …", opti
                     for v in (before, after))
     conversion = RowConversion(old.definition, new.definition, (0, 1), sql=sql, timestamp_us=NOW,
                                foreign_key_checks=checks)
-    assert conversion.changes_rows
+    assert changes_rows(conversion)
     schema = RowConverter(RowConversion(new.definition, old.definition, (0, 1))).schema
     rows = pa.table({"k": [1], "v": [value]}, schema)
     return to_python(RowConverter(conversion).convert(rows).column("v").combine_chunks())[0]

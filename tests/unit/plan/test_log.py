@@ -10,7 +10,8 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.binlog.outline.samples import Samples
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import SchemaError, UnsupportedEvent, UnsupportedStatement
-from applier.plan.log import read_history, span_of
+from applier.plan.log import read_history
+from applier.plan.span import span_of
 from applier.plan.used_tables import used_tables
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.table_filter import TableFilter

@@ -12,8 +12,9 @@ from applier.binlog.outline import statements
 from applier.binlog.outline.outline import OutlineTask
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
-from applier.plan.log import read_history, span_of
+from applier.plan.log import read_history
 from applier.plan.prepared import resolve_prepared_transactions
+from applier.plan.span import span_of
 from applier.schema.history import relevance
 from applier.schema.history.relevance import Relevance
 from applier.schema.table_filter import TableFilter, parse_table_list
