@@ -159,6 +159,7 @@ def test_an_index_is_answered_by_a_listing(store, tiny, tmp_path):
     assert store.verbs("/lake/tiny/")["HEAD"] <= N_FILES + 4
 
 
+@pytest.mark.thorough
 def test_nodes_of_a_cluster_read_their_splits(store, large, spark_cluster):
     """A pass outlines files, another one decodes splits: each reads the log once, over all nodes together. Executors
     have directories of their own, so that they share no copies, as on several machines."""
@@ -194,7 +195,7 @@ def no_pauses(monkeypatch):
     monkeypatch.setattr(transient.time, "sleep", lambda seconds: None)
 
 
-@pytest.mark.parametrize("status", [429, 500, 503])
+@pytest.mark.parametrize("status", [429, pytest.param(500, marks=pytest.mark.thorough), 503])
 def test_what_a_busy_store_does_not_answer_is_asked_again(store, tiny, tmp_path, no_pauses, status):
     store.refuse = Refusing(status)
     assert of_replay(tiny[0], tmp_path) == 10 * N_FILES
@@ -210,7 +211,7 @@ def test_packed_files_are_asked_for_again_too(store, tiny, tmp_path, no_pauses):
     assert of_replay("s3://lake/packed", tmp_path) == 10
 
 
-@pytest.mark.parametrize("verbs", [("GET",), ("HEAD", "LIST")])
+@pytest.mark.parametrize("verbs", [("GET",), pytest.param(("HEAD", "LIST"), marks=pytest.mark.thorough)])
 def test_a_store_that_stays_busy_ends_a_run_so_that_it_is_started_again(store, tiny, tmp_path, no_pauses, monkeypatch,
                                                                         capsys, verbs):
     monkeypatch.setattr(transient, "ATTEMPTS", 1)  # the store's client makes several of its own
@@ -235,6 +236,7 @@ def test_what_may_not_be_read_is_no_damage(store, lake, capsys, below):
     assert "damaged" not in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_check_that_a_busy_store_ends(store, lake):
     store.refuse = Refusing(503, ("GET",), below="/lake/checked/shop", times=1 << 30)
     with pytest.raises(StoreUnavailable):
