@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from applier.api.diffing import Diff, diff
     from applier.api.doctoring import doctor
     from applier.api.dumping import export, import_dump
+    from applier.api.following import Batch, follow
     from applier.api.histories import History, history
     from applier.api.lakes import expire, fsck, versions
     from applier.api.logs import explain, locate
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
         ArchiveError,
         EncryptedBinlog,
         MissingFile,
+        NotInstalled,
         ReplayStopped,
         SchemaError,
         ServerAnswerError,
@@ -76,6 +78,7 @@ _HOMES = {
     "applier.api.diffing": ("Diff", "diff"),
     "applier.api.doctoring": ("doctor",),
     "applier.api.dumping": ("export", "import_dump"),
+    "applier.api.following": ("Batch", "follow"),
     "applier.api.histories": ("History", "history"),
     "applier.api.lakes": ("expire", "fsck", "versions"),
     "applier.api.logs": ("explain", "locate"),
@@ -89,8 +92,8 @@ _HOMES = {
     "applier.api.undoing": ("undo",),
     "applier.api.verifying": ("verify", "verify_sql"),
     "applier.binlog.events.gtid": ("GtidSet",),
-    "applier.errors": ("AnotherRun", "ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "ReplayStopped",
-                       "SchemaError", "ServerAnswerError", "ServerDiffers", "SnapshotError",
+    "applier.errors": ("AnotherRun", "ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "NotInstalled",
+                       "ReplayStopped", "SchemaError", "ServerAnswerError", "ServerDiffers", "SnapshotError",
                        "StoreUnavailable", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
     "applier.jobs.archive.result": ("Archived",),
     "applier.jobs.diff.result": ("TableDiff",),
@@ -113,15 +116,16 @@ _HOMES = {
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "AnotherRun", "ApplierError", "ArchiveError", "Archived", "BinlogPosition", "Changes", "Check",
+    "AnotherRun", "ApplierError", "ArchiveError", "Archived", "Batch", "BinlogPosition", "Changes", "Check",
     "CheckedLake", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable",
-    "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "Keys", "LakeVersion", "MissingFile", "Proof",
-    "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped", "Replayed", "Rewritten",
-    "RewrittenFile", "Round", "SchemaError", "Server", "ServerAnswerError", "ServerComparison", "ServerDiffers",
-    "Snapshot", "SnapshotError", "SnapshotTable", "Step", "StoreUnavailable", "Summary", "TableAsOf", "TableDiff",
-    "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive",
-    "changes", "diff", "doctor", "expire", "explain", "export", "fsck", "history", "import_dump", "locate", "publish",
-    "published", "query", "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
+    "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "Keys", "LakeVersion", "MissingFile",
+    "NotInstalled", "Proof", "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped",
+    "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError", "Server", "ServerAnswerError",
+    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
+    "StoreUnavailable", "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone", "UndoneTable",
+    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "diff", "doctor", "expire",
+    "explain", "export", "follow", "fsck", "history", "import_dump", "locate", "publish", "published", "query",
+    "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -1,12 +1,14 @@
 """The change feed of a table, read as record batches and by DuckDB, and written for other programs."""
 
 import os
+from tempfile import TemporaryDirectory
 
 import applier
 from applier.jobs.change_files.job import write_changes
 from applier.options import ChangeFilesOptions, ChangesOptions
 from applier.options.making import CHANGE_FORMATS
 from applier.schema.table_filter import TableFilter
+from benchmarks import peers
 from benchmarks.measure import Cost, best, in_child
 from benchmarks.report import Table, number
 from benchmarks.sections import Bench
@@ -31,7 +33,8 @@ def changes(bench: Bench) -> list[Table]:
         table.rows.append([f"{name}, {what}", number(log.size / 1e6), number(rows / 1e6), number(opened.cpu),
                            number(rows / read.cpu / 1e6), number(rows / queried.cpu / 1e6),
                            number(rows / complete.cpu / 1e6), number(versions / traced.cpu / 1e6)])
-    return [table, _writing(bench.workload("single").files)]
+    files = bench.workload("single").files
+    return [table, _writing(files), _following(files)]
 
 
 def _writing(files: tuple[str, ...]) -> Table:
@@ -47,6 +50,43 @@ def _writing(files: tuple[str, ...]) -> Table:
         table.rows.append([format, number(size / 1e6), number(cost.cpu), number(size / cost.cpu / 1e6),
                            number(rows / cost.cpu / 1e6)])
     return table
+
+
+def _following(files: tuple[str, ...]) -> Table:
+    """What following costs, beside python-mysql-replication, whose rows are Python's."""
+    table = Table(
+        "Following changes",
+        "applier.follow of one table, full images, from an empty state, acknowledging each batch: million images a "
+        "second of one core's CPU time, as Arrow and as Python's dicts; and python-mysql-replication over a server's "
+        "packets, which makes dicts.",
+        ["reader", "M images a CPU second", "÷ python-mysql-replication"],
+    )
+    try:
+        cost, size = peers.read_with_python(files)
+    except ImportError:
+        cost, size = None, 0
+    for name, as_python in (("batches", False), ("dicts", True)):
+        rows, read = in_child(_followed, files, as_python)
+        speed = rows / read.cpu
+        known = None if cost is None else rows / sum(map(os.path.getsize, files)) * size / cost.cpu
+        table.rows.append([name, number(speed / 1e6), "" if known is None else number(speed / known)])
+    if cost is not None:
+        table.rows.append(["python-mysql-replication", number(known / 1e6), "1"])
+    return table
+
+
+def _followed(files: tuple[str, ...], as_python: bool) -> tuple[int, Cost]:
+    def read() -> int:
+        rows = 0
+        with TemporaryDirectory() as folder:
+            for found in applier.follow(files, "bench.sbtest1", state=f"{folder}/state", until_now=True,
+                                        batch_bytes="16M"):
+                for batch in found["bench.sbtest1"]:
+                    rows += len(batch.to_pylist()) if as_python else batch.num_rows
+                found.acknowledge()
+        return rows
+
+    return read(), best(read, 1 if as_python else 3)
 
 
 def written(files: tuple[str, ...], name: tuple[str, str], format: str) -> tuple[int, int, Cost]:

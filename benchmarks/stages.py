@@ -14,8 +14,9 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from applier.apply.spec import UnitSpec, key_range
+from applier.apply.spec import KeyRange, UnitSpec
 from applier.apply.tables.table_walk import TableWalk
+from applier.apply.tables.unit_outcome import finish, stops
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.outline.outline import Outline
 from applier.binlog.outline.outline_pass import outline_file
@@ -101,9 +102,9 @@ class AppliedTables:
         kept: list[pa.Table] = []
         with patch("applier.apply.output.unit_files.TableWriter", functools.partial(_Collector, kept)):
             for walk in self.walks.values():
-                for stop in walk.units[0].stops:
+                for stop in stops(walk.units[0]):
                     raise RuntimeError(f"a log of the benchmarks was refused: {stop}")
-                walk.units[0].finish()
+                finish(walk.units[0])
         return kept
 
     def _bind(self, table_map: TableMap) -> TableBinding | None:
@@ -115,7 +116,7 @@ class AppliedTables:
             key = table_key(definition)
             assert key is not None, "the tables that are measured have one"
             self.walks[table_map.name] = TableWalk(
-                (UnitSpec(number=0, version=0, definition=definition, search=key_range(key), place=place),))
+                (UnitSpec(number=0, version=0, definition=definition, search=KeyRange(key), place=place),))
         walk = self.walks[table_map.name]
         binding = walk.bind(table_map)
         binding.take = functools.partial(self._take, binding.take)

@@ -36,9 +36,9 @@ anything is read; none is ignored.
 _ARGUMENT = re.compile(r"^(\w+(?:,\s\w+)*): ", re.MULTILINE)
 _NAME = re.compile(r"\w+")
 _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTable", "changes", "Changes",
-          "history", "History", "undo", "Undone", "UndoneTable", "Conflict", "versions", "LakeVersion", "expire",
-          "Expired", "fsck", "CheckedLake", "publish", "published", "Published", "PublishedTable", "PublishedAsOf",
-          "TableAsOf", "sync", "Round", "Ending",
+          "follow", "Batch", "history", "History", "undo", "Undone", "UndoneTable", "Conflict", "versions",
+          "LakeVersion", "expire", "Expired", "fsck", "CheckedLake", "publish", "published", "Published",
+          "PublishedTable", "PublishedAsOf", "TableAsOf", "sync", "Round", "Ending",
           "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "export", "import_dump",
           "verify_sql", "verify", "ServerComparison", "summary", "Summary", "doctor", "locate", "explain",
           "binlog.Writer")

@@ -1,5 +1,5 @@
 """The Python API, which the package `applier` offers: the verbs of the command line as functions, and snapshots."""
 
-__all__ = ["archiving", "arguments", "building", "changes", "checked", "diffing", "doctoring", "dumping", "histories",
-           "job_options", "lakes", "logs", "public", "publishing", "querying", "replaying", "rewriting", "snapshots",
-           "streams", "summaries", "syncing", "undoing", "verifying"]
+__all__ = ["archiving", "arguments", "building", "changes", "checked", "diffing", "doctoring", "dumping", "following",
+           "histories", "job_options", "lakes", "logs", "public", "publishing", "querying", "replaying", "rewriting",
+           "snapshots", "streams", "summaries", "syncing", "undoing", "verifying"]

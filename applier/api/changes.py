@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, Unpack
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from applier.api.arguments import Key, KeyNames, PathLike, Paths, Place, Time, Watcher, keys_of_rows, watcher
 from applier.api.job_options import options_of
@@ -14,7 +14,11 @@ from applier.binlog.events.gtid import GtidSet
 from applier.io.keys import Keys
 from applier.options import ChangesOptions
 from applier.options.verbs import CHANGES
-from applier.schema.table_filter import one_table
+from applier.schema.table_filter import TableFilter, one_table
+from applier.snapshot.manifest import BinlogPosition
+
+if TYPE_CHECKING:
+    from applier.jobs.changes.job import ChangeFeed
 
 
 class Changes(Stream):
@@ -23,6 +27,15 @@ class Changes(Stream):
     Record batches for whatever takes Arrow streams: DuckDB, Polars, pandas, pyarrow. Memory is bounded, but
     for complete changes, and who stops early has read no more.
     """
+
+    def __init__(self, feed: ChangeFeed) -> None:
+        super().__init__(feed)
+        self._position = feed.position
+
+    @property
+    def position(self) -> BinlogPosition:
+        """Where the part of the log ends that is read: `after` of a later call goes on there."""
+        return self._position
 
 
 @public(CHANGES)
@@ -34,6 +47,7 @@ def changes(
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     start: Place | Time | None = None,
+    after: Place | Time | None = None,
     stop: Place | Time | None = None,
     gtids: str | GtidSet | None = None,
     exclude_gtids: str | GtidSet | None = None,
@@ -78,6 +92,7 @@ def changes(
     """
     from applier.jobs.changes.job import ChangeLog
 
-    log = ChangeLog(options_of(ChangesOptions, CHANGES, locals()), watcher(progress))
-    feed = log.feed(one_table(table), None if columns is None else tuple(columns), keys_of_rows(key))
+    name = one_table(table)
+    log = ChangeLog(options_of(ChangesOptions, CHANGES, locals()), watcher(progress), filter=TableFilter((name,)))
+    feed = log.feed(name, None if columns is None else tuple(columns), keys_of_rows(key))
     return Changes(feed.with_statements() if statements else feed)

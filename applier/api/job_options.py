@@ -78,7 +78,7 @@ def logs(given: Mapping[str, Any]) -> tuple[str, ...]:
 
 _CONVERSIONS: dict[Kind, Callable[[Any], Any]] = {
     kinds.PATH: path, kinds.SNAPSHOT: uri, kinds.LOGS: paths, kinds.FILES: paths, kinds.POSITION: position,
-    kinds.PLACES: places, kinds.GTIDS: chosen_gtids, kinds.EXECUTED: str, kinds.SERVER_IDS: tuple,
+    kinds.PLACE: point, kinds.PLACES: places, kinds.GTIDS: chosen_gtids, kinds.EXECUTED: str, kinds.SERVER_IDS: tuple,
     kinds.DATABASES: database_names, kinds.CONF: spark_conf, kinds.SIZE: size, kinds.ROW_KEYS: keys_of_rows,
     kinds.COLUMNS: tuple, kinds.CONVERSIONS: lambda names: parse_conversions(list(names)),
 }

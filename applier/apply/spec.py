@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from applier.apply.witnessed import OFF
-from applier.columns.table_key import BytesKey, IntKey, TableKey, keeps_key, table_key
+from applier.columns.table_key import IntKey, TableKey, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
@@ -37,48 +37,34 @@ def content_part(column: int, definition: TableDefinition) -> RowPart:
 # ---- how the rows of a unit are found
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class IntRange:
-    """By the one key that also orders and divides them, an integer: the unit has the rows from `low` to before `high`
-    (None: no bound)."""
+@dataclasses.dataclass(frozen=True)
+class KeyRange:
+    """By the one key that also orders and divides them: the unit has the rows from `low` to before `high` (None: no
+    bound). Raises ValueError for a bound that is not of the key's type."""
 
-    key: IntKey
-    low: int | None = None
-    high: int | None = None
+    key: TableKey
+    low: KeyValue | None = None
+    high: KeyValue | None = None
 
+    def __post_init__(self) -> None:
+        if any(not isinstance(bound, self.key.value_type) for bound in self.bounds):
+            raise ValueError(f"{self.low!r} to {self.high!r} is not a range of {self.key}")
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class BytesRange:
-    """The same by a key of bytes."""
+    @property
+    def bounds(self) -> list[KeyValue]:
+        """Those that there are of `low` and `high`."""
+        return [bound for bound in (self.low, self.high) if bound is not None]
 
-    key: BytesKey
-    low: bytes | None = None
-    high: bytes | None = None
-
-
-Keyed = IntRange | BytesRange
-
-
-def key_range(key: TableKey, low: KeyValue | None = None, high: KeyValue | None = None) -> Keyed:
-    """The rows from `low` to before `high` by a key, which these are of."""
-    match key, low, high:
-        case IntKey(), int() | None, int() | None:
-            return IntRange(key=key, low=low, high=high)
-        case BytesKey(), bytes() | None, bytes() | None:
-            return BytesRange(key=key, low=low, high=high)
-    raise ValueError(f"{low!r} to {high!r} is not a range of {key}")
-
-
-def has_whole(rows: Keyed, file: FileEntry) -> bool:
-    """Whether all rows of a file are in a range."""
-    match rows, file.min_key, file.max_key:
-        case (IntRange(low=None, high=None) | BytesRange(low=None, high=None)), _, _:
+    def has_whole(self, file: FileEntry) -> bool:
+        """True if all rows of a file are in the range."""
+        low: Any = self.low
+        high: Any = self.high
+        if low is None and high is None:
             return True
-        case IntRange(low=low, high=high), int() as first, int() as last:
-            return (low is None or low <= first) and (high is None or last < high)
-        case BytesRange(low=begin, high=end), bytes() as first, bytes() as last:
-            return (begin is None or begin <= first) and (end is None or last < end)
-    raise ValueError(f"{file.path} has no range of {rows.key}")
+        first, last = file.min_key, file.max_key
+        if not (isinstance(first, self.key.value_type) and isinstance(last, self.key.value_type)):
+            raise ValueError(f"{file.path} has no range of {self.key}")
+        return (low is None or low <= first) and (high is None or last < high)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -100,7 +86,7 @@ class NotSearched:
     """By nothing: the log changes no row of this version, which has no key; they only pass through it."""
 
 
-RowSearch = Keyed | Stored | ImageMultiset | NotSearched
+RowSearch = KeyRange | Stored | ImageMultiset | NotSearched
 
 
 # ---- where they come from
@@ -277,8 +263,8 @@ class UnitSpec:
     def shared_files(self) -> tuple[FileEntry, ...]:
         """Those of its own origin's files that have rows of other units, too. They are never carried over."""
         match self.origin, self.search:
-            case FromBase(files=files), IntRange() | BytesRange() as rows:
-                return tuple(file for file in files if not has_whole(rows, file))
+            case FromBase(files=files), KeyRange() as rows:
+                return tuple(file for file in files if not rows.has_whole(file))
             case _:
                 return ()
 
@@ -292,3 +278,9 @@ class UnitSpec:
     def key(self) -> TableKey | None:
         """The key that files are sorted by; None if there is none."""
         return table_key(self.definition)
+
+    @property
+    def int_key(self) -> IntKey | None:
+        """The integer key by which rows are found, if there is one; steps then have it as the row's number."""
+        key = self.search.key if isinstance(self.search, KeyRange) else None
+        return key if isinstance(key, IntKey) else None

@@ -3,8 +3,9 @@
 from typing import Any
 
 from applier.cli.application import verb
+from applier.errors import UsageError
 from applier.options import ChangeFilesOptions, ChangesOptions
-from applier.options.verbs import CHANGES
+from applier.options.verbs import CHANGES, FOLLOWING
 
 
 @verb(CHANGES)
@@ -12,9 +13,12 @@ def changes(*, output: str, **arguments: Any) -> None:
     """Write the row changes of tables, in commit order, with their columns' names.
 
     As JSON on stdout the tables' changes are in one order, that of the log. A directory is complete or it is not there.
+    --follow goes on as the archive grows, and --state keeps how far it is.
 
         applier changes --binlogs /backup --tables shop.orders | jq .after.status
         applier changes --binlogs /backup --format parquet --output /lake/changes
+        applier changes --binlogs /backup --follow --state /var/lib/orders.state
+                        --tables shop.orders --output /lake/orders
     """
     from applier.api.job_options import options_of
     from applier.cli.terminal import print_note, progress
@@ -22,6 +26,11 @@ def changes(*, output: str, **arguments: Any) -> None:
     from applier.io.printable import standard_output
     from applier.jobs.change_files.job import STDOUT, write_changes
 
+    if arguments["follow"]:
+        _follow(output, arguments)
+        return
+    if given := [option.flag for option in FOLLOWING if arguments[option.name] != option.default]:
+        raise UsageError(f"{given[0]} is for --follow", hint="add --follow, or leave it out")
     log = options_of(ChangesOptions, CHANGES, arguments)
     options = options_of(ChangeFilesOptions, CHANGES, arguments, changes=log, output=output)
     out = standard_output()
@@ -34,3 +43,39 @@ def changes(*, output: str, **arguments: Any) -> None:
         print_note(note)
     if output != STDOUT:
         print(f"{output}: {sum(written.rows.values()):,} changes of {len(written.rows):,} tables")
+
+
+def _follow(output: str, arguments: dict[str, Any]) -> None:
+    """Write batches, until a signal asks to end."""
+    import signal
+
+    from applier.api.following import follow_options
+    from applier.api.job_options import options_of
+    from applier.cli.loudness import Loudness, chosen
+    from applier.cli.terminal import print_note
+    from applier.io.printable import standard_output
+    from applier.io.progress import Silent
+    from applier.jobs.change_files.job import STDOUT, write_followed
+    from applier.jobs.changes.following import follow
+    from applier.jobs.summary.words import counted
+    from applier.jobs.sync.ending import Ending
+
+    class Notes(Silent):
+        def note(self, text: str) -> None:
+            print_note(text)
+
+    if output == STDOUT and arguments["format"] not in ("json", "debezium"):
+        raise UsageError(f"batches cannot be one {arguments['format']} file",
+                         hint="give --format json or debezium, or a directory in --output")
+    followed = follow_options(CHANGES, arguments)
+    options = options_of(ChangeFilesOptions, CHANGES, arguments, changes=followed.changes, output=output)
+    ending, out = Ending(), standard_output()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, ending.ask)
+    for batch in follow(followed, ending, Notes()):
+        written = write_followed(options, batch, out.buffer)
+        for note in written.notes if chosen() is Loudness.VERBOSE else ():
+            print_note(note)
+        if output != STDOUT:
+            print(f"batch {batch.number} up to {batch.position}: {counted(sum(written.rows.values()), 'change')} of "
+                  f"{counted(len(written.rows), 'table')}", flush=True)

@@ -148,6 +148,10 @@ def is_variable(column: Column) -> bool:
     return default is not None and (default.kind == "now" or (default.kind == "expression" and varies(default.text)))
 
 
+_BY_BYTES = re.compile(r"(_FORMAT|\b(CONV|BIN|OCT))\s*\(", re.IGNORECASE)
+"""Functions that MySQL's wide character sets take byte by byte."""
+
+
 def generated_values(column: Column, definition: TableDefinition, values: Stored, n: int,
                      session: Session | None = None) -> pa.Array:
     """A generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression, or its
@@ -155,8 +159,8 @@ def generated_values(column: Column, definition: TableDefinition, values: Stored
     if definition.flavour == "mysql" and definition.charset in WIDE and column.type.base in BINARY and \
             calls_functions(column.expression or ""):
         raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")
-    if definition.flavour == "mysql" and definition.charset in WIDE and "_FORMAT" in (column.expression or "").upper():
-        raise NotComputable(f"DATE_FORMAT in a table in {definition.charset}")  # whose text MySQL writes byte by byte
+    if definition.flavour == "mysql" and definition.charset in WIDE and _BY_BYTES.search(column.expression or ""):
+        raise NotComputable(f"text that MySQL writes byte by byte in a table in {definition.charset}")
     within = _of_generated(session or Session(definition.flavour), definition)
     return _computed(column, row_columns(definition, values, n, within), n, within)
 
@@ -170,7 +174,9 @@ def passes(check: str, definition: TableDefinition, values: Stored, n: int, sess
 
 
 def _of_table(session: Session, definition: TableDefinition) -> Session:
-    """The session for a table's expressions: MariaDB reads their literals in the table's character set."""
+    """The session for a table's expressions: functions make text in the table's character set, in which MariaDB reads
+    literals, too."""
+    session = replace(session, made_bytes=definition.charset == "binary")
     if definition.flavour == "mysql":
         return replace(session, collation=DEFAULT_COLLATIONS["mysql"][session.literals])
     return replace(session, literals=definition.charset)

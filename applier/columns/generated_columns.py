@@ -276,7 +276,8 @@ def computed_of_images(definition: TableDefinition) -> dict[int, frozenset[int]]
     """The STORED columns, by number, that a replica computes if an image has any of these columns: MySQL's does so
     whatever the image has of the generated one, MariaDB's if it lacks it (FormatDescription.computes_omitted)."""
     return {number: _made_of(column, definition) for number, column in enumerate(definition.columns)
-            if column.generated == "stored" and not depends_on_escapes(column.expression or "")}
+            if column.generated == "stored" and (
+                definition.flavour == "mariadb" or not depends_on_escapes(column.expression or ""))}
 
 
 def _made_of(column: Column, definition: TableDefinition) -> frozenset[int]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -71,6 +71,7 @@ class IntKey(KeyOf[np.ndarray, int]):
     unsigned: bool = False
     bias: int = 0
     form: ClassVar[Literal["int", "bytes"]] = "int"
+    value_type: ClassVar[type[int]] = int
     rules: ClassVar[tuple[str, ...]] = ()
 
     def encode(self, columns: Sequence[Values]) -> np.ndarray:
@@ -90,6 +91,7 @@ class BytesKey(KeyOf[KeyBytes, bytes]):
 
     rules: tuple[str, ...] = ()
     form: ClassVar[Literal["int", "bytes"]] = "bytes"
+    value_type: ClassVar[type[bytes]] = bytes
 
     def encode(self, columns: Sequence[Values]) -> KeyBytes:
         return encode_by_rules(columns, self.rules)
@@ -105,6 +107,14 @@ class BytesKey(KeyOf[KeyBytes, bytes]):
 
 
 TableKey = IntKey | BytesKey
+RangeOf = Callable[[Sequence[Values]], np.ndarray]
+"""Gives the number of each row's range, int64[n], by the key's columns."""
+
+
+def ranges_between(key: TableKey, lows: Iterable[int | bytes]) -> RangeOf:
+    """Return what `KeyOf.ranges_of` returns, for bounds that have the key's type."""
+    bounds: list[Any] = list(lows)
+    return key.ranges_of(bounds)
 
 
 def table_key(definition: TableDefinition) -> TableKey | None:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
+from applier.mysql.versions import is_since
+
 # What a character set means without a collation where the servers differ, and a session does not say. MySQL before 8.0
 # has utf8mb4_general_ci, too; MariaDB from 11.5 on has UCA 14's for all Unicode sets, which its sessions say.
 DEFAULT_COLLATIONS = {"mysql": {"utf8mb4": "utf8mb4_0900_ai_ci"}, "mariadb": {"utf8mb4": "utf8mb4_general_ci"}}
@@ -66,6 +68,12 @@ def named_default(above: Charset) -> Charset:
     """What MariaDB's CHARACTER SET DEFAULT means in a database or server with this character set: not the collation of
     that, nor what character_set_collations says, but the one that it is compiled with (seen on 10.11 and 11.8)."""
     return with_default(above.charset, DEFAULT_COLLATIONS["mariadb"])
+
+
+def compiles_defaults(server_version: str) -> bool:
+    """True if DEFAULT means what `named_default` says; before MariaDB 10.9 it means the character set and collation
+    above, and ALTER DATABASE changes nothing by it (seen on 10.5)."""
+    return not server_version or is_since(server_version, (10, 9))
 
 
 def with_default(charset: str, defaults: Mapping[str, str]) -> Charset:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from applier.binlog.locating.place import Place
 from applier.errors import UsageError
 from applier.option_texts import KeyValues
 from applier.options import verbs
@@ -31,7 +32,8 @@ class ChangesOptions:
     type of such columns. Only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) or
     later on are wanted, and only those of the transactions `gtids`, as GtidChoice takes them, of commits in a range,
     and not of the transactions and servers that are left out, which did what they did: complete changes go on from it.
-    Of `maybe_gtids`, as `gtids`, the log need not have any. The rest is as in ReplayOptions."""
+    Of `maybe_gtids`, as `gtids`, the log need not have any. `after` is a place where an earlier reading ended: the log
+    before it is read for definitions and prepared transactions only. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -51,9 +53,15 @@ class ChangesOptions:
     server_ids: tuple[int, ...] = ()
     ignore_server_ids: tuple[int, ...] = ()
     maybe_gtids: str | None = None
+    after: Place | None = None
 
     def __post_init__(self) -> None:
         verbs.CHANGES.check(self)
+        if self.after is not None and self.start_position is not None:
+            raise UsageError("--start-position and --after both say where to begin", hint="give one of them")
+        if self.after is not None and self.complete:
+            raise UsageError("--complete needs the rows that the tables had, and --after has only their definitions",
+                             hint="give a --base that has the rows")
 
 
 @dataclass(frozen=True)

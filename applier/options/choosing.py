@@ -71,6 +71,11 @@ START_FILE = Option(
     value="FILE")
 UNTIL_NOW = Option("until_now", kinds.FLAG, BOUNDS, "End at the end of the log, or wait there for more.", False)
 
+AFTER = Option(
+    "after", kinds.PLACE, BOUNDS, "Begin after this place, FILE:POS, a GTID set or a time, where an earlier reading "
+    "ended: the log before it is read for definitions and for XA transactions that are committed after it.", first=True,
+    python="begin after this place, where an earlier reading ended (`Changes.position`): the log before it is read for "
+           "definitions, and for XA transactions that are committed after it.")
 TABLE_NAMES = Option(
     "tables", kinds.TABLES, ROWS, "Only these tables; DB alone means the whole database. `*` and `?` are wildcards, "
     "and so are `%` and, in a name with `%`, `_`, as in replicate-wild-do-table (`\\_` is an underscore).",

@@ -12,6 +12,10 @@ BASE = Option("base", kinds.SNAPSHOT, READ, "Start from this snapshot.", first=T
                      "tables.")
 SOURCE = Option("source", kinds.SERVER, READ, "The server, mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH. The "
                 "password is in MYSQL_PWD of the environment or in --defaults-file.", REQUIRED, first=True)
+SOURCE_TO_COPY = SOURCE.of(
+    "With --follow: copy the binlogs of this server into the directory --binlogs meanwhile, as `archive` does. The "
+    "password is in MYSQL_PWD of the environment or in --defaults-file.", default=None,
+    python="a server whose binlogs are copied into the directory `binlogs` meanwhile, as `archive` does.")
 SCHEMA = Option("schema", kinds.PATH, READ, "CREATE TABLEs of tables that exist, empty, before the first binlog.",
                 value="FILE.sql")
 SCHEMA_OF_ANY = SCHEMA.of("CREATE TABLEs of tables that exist before the first binlog.")

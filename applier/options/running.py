@@ -7,6 +7,17 @@ CONFLICT_CHOICES = REFUSE, SKIP, OF_COLUMNS, FORCE = "refuse", "skip", "columns"
 
 EVERY = Option("every", kinds.SECONDS, RUN, "How long to wait between two looks at the archive: 10s, 0.5s, 1m.", 10.0,
                command_default="10s", first=True, python="how many seconds to wait between two looks at the archive.")
+FOLLOW = Option(
+    "follow", kinds.FLAG, RUN, "Go on as the archive grows, a batch at a time, until SIGTERM or Ctrl-C. In a directory "
+    "--output each batch is a directory of its own, DIR/0000000001.", False, first=True, where=Where.COMMAND_LINE)
+STATE = Option(
+    "state", kinds.PATH, RUN, "With --follow: a file that keeps how far it is. A run that is killed goes on from it, "
+    "with the same batches.", first=True,
+    python="a file that keeps how far it is: batches that were acknowledged do not come again, and the one after them "
+           "comes again as it was. One process at a time uses it. Without it nothing is kept.")
+BATCH_BYTES = Option(
+    "batch_bytes", kinds.SIZE, RUN, "With --follow: a batch has about this much of the log, at most.", "256M",
+    python="a batch has about this much of the log, at most.")
 ENGINE = Option(
     "engine", kinds.choice("auto", "local", "spark"), RUN, "Where tasks run. local: threads of this process; spark: "
     "Spark's tasks; auto: spark where --master names one, where files are far, or where the work takes longer than "

@@ -8,6 +8,9 @@ VERB_GROUPS = SNAPSHOTS, ARCHIVES, BINLOGS, ROWS, USES, LAKES = (
 
 _TABLES = choosing.TABLE_NAMES, choosing.IGNORE_TABLES
 _SERVERS = choosing.SERVER_IDS_TO_READ, choosing.IGNORE_SERVER_IDS
+FOLLOWING = (
+    running.STATE, running.EVERY.of(default=1.0, command_default="1s"), choosing.UNTIL_NOW, running.BATCH_BYTES,
+    reading.SOURCE_TO_COPY, reading.DEFAULTS_FILE.of(group=READ))
 _SPARK = running.ENGINE, running.MASTER, running.CONF_OF_SPARK
 _BASE_OF_REPLAY = reading.BASE.of("The snapshot that a replay would start from.")
 _OPTIONAL_BINLOGS = reading.BINLOGS.of(default=None)
@@ -79,13 +82,22 @@ CHANGES = Verb(
                      where=Where.COMMAND_LINE),
     making.CHANGE_FORMAT, *(option.of(where=Where.COMMAND_LINE) for option in _TABLES), choosing.COLUMN_NAMES,
     reading.BASE.of("A snapshot that has the tables' definitions; changes are those after it."),
-    reading.SCHEMA_OF_ANY, choosing.START_OF_CHANGES, choosing.STOP, choosing.GTIDS_TO_READ,
+    reading.SCHEMA_OF_ANY, choosing.START_OF_CHANGES, choosing.AFTER, choosing.STOP, choosing.GTIDS_TO_READ,
     choosing.EXCLUDE_GTIDS.of("All changes but those of these transactions. With --complete these are applied, and not "
                               "written.",
                               python="all changes but those of these transactions. `notes` count those that the log "
                                      "does not have. Of complete changes, what is left out is applied all the same."),
     *_SERVERS, choosing.KEY, reading.DEFINE_FROM_LOG, running.IGNORE_FOREIGN_KEYS, making.COMPLETE, making.STATEMENTS,
-    making.SPREADSHEET_SAFE, making.UNSIGNED_BIGINT, reading.KEYS_OF_LOGS, running.PROGRESS)
+    making.SPREADSHEET_SAFE, making.UNSIGNED_BIGINT, running.FOLLOW,
+    *(option.of(where=Where.COMMAND_LINE) for option in FOLLOWING), reading.KEYS_OF_LOGS, running.PROGRESS)
+FOLLOW = Verb(
+    "follow", ROWS, "", reading.BINLOGS, choosing.TABLE_NAMES, choosing.IGNORE_TABLES,
+    running.STATE, choosing.AFTER, *FOLLOWING[1:], running.ENDING_TO_ASK.of(
+        python="what is asked to end it, from another thread or a signal's handler, after the batch that it is at."),
+    reading.BASE.of("A snapshot that has the tables' definitions where the archive begins, or from which it goes on."),
+    reading.SCHEMA_OF_ANY, choosing.EXCLUDE_GTIDS.of("All changes but those of these transactions."), *_SERVERS,
+    reading.DEFINE_FROM_LOG, running.IGNORE_FOREIGN_KEYS, making.STATEMENTS, making.UNSIGNED_BIGINT,
+    reading.KEYS_OF_LOGS, running.PROGRESS, like=CHANGES, positional=2)
 HISTORY = Verb(
     "history", ROWS, "what a row was, and when", reading.BINLOGS, choosing.TABLE,
     making.OUTPUT.of("A directory to make; Parquet files of all versions of all rows.", value="DIR",

@@ -13,11 +13,11 @@ from applier.apply.spec import (
     BeginsEmpty,
     FromBase,
     ImageMultiset,
+    KeyRange,
     NotSearched,
     RowOrigin,
     Stored,
     UnitSpec,
-    key_range,
 )
 from applier.apply.witnessed import OFF
 from applier.columns.table_key import BytesKey, IntKey, TableKey, alters_rows, keeps_key, table_key
@@ -177,7 +177,7 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 origin = Altered(unit=chain[link - 1].units[nth], conversion=source.conversion)
             item.units.append(UnitSpec(
                 number=number + nth, version=version.id, definition=version.definition,
-                search=search or (NotSearched() if key is None else key_range(key, low, high)), origin=origin,
+                search=search or (NotSearched() if key is None else KeyRange(key, low, high)), origin=origin,
                 needs=needs, place=place, type_conversions=allowed, same_columns=not chain[0].version.given,
                 idempotent=idempotent, witness=witness))
     return number + len(ranges)

@@ -35,8 +35,9 @@ def has_foreign_keys(engine: str | None) -> bool:
 
 
 def holds_rows(definition: TableDefinition) -> bool:
-    """True if the table keeps what is written to it."""
-    return definition.engine is None or definition.engine.upper() not in _NOWHERE
+    """True if the table keeps what is written to it, and a snapshot can: it has no rows of VIRTUAL columns alone."""
+    return bool(definition.stored_columns) and (
+        definition.engine is None or definition.engine.upper() not in _NOWHERE)
 
 
 def check_rows_are_its_own(definition: TableDefinition) -> None:

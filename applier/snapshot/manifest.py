@@ -252,7 +252,7 @@ def load(uri: str) -> Snapshot:
     except OSError as error:
         raise SnapshotError(f"cannot read the snapshot: {reason(error)}", file=uri) from error
     try:
-        return _from_json(loads(text), uri)
+        return from_json(loads(text), uri)
     except (Mismatch, SchemaError, UsageError) as error:  # SchemaError, UsageError: a name or a word that no server has
         what = error if isinstance(error, Mismatch) else error.message
         raise SnapshotError(f"{MANIFEST} is damaged: {what}", file=uri, table=getattr(error, "table", None),
@@ -302,8 +302,9 @@ class _Document:
         return Counter(column.id for table in self.tables for column in table.definition.columns if column.id)
 
 
-def _from_json(document: Any, uri: str) -> Snapshot:
-    """Raises Mismatch, and SnapshotError for another version's manifest and for key ranges that overlap."""
+def from_json(document: Any, uri: str) -> Snapshot:
+    """Return a manifest's snapshot, given its JSON and the URI that it was loaded from. Raises Mismatch, SchemaError
+    and UsageError for a damaged one, SnapshotError for another version's and for key ranges that overlap."""
     if isinstance(document, dict):
         version = document.get("format_version", FORMAT_VERSION)
         if type(version) is int and version not in _READ:

@@ -51,6 +51,8 @@ _UNUSUAL = r"^\s*(\+|-?\d{19})"
 def cast(value: Value, call: Call, session: Session) -> Value:
     """A value as the words after AS, or USING, say. Raises NotComputable."""
     if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
+        if value.type.base in BINARY:
+            return Value(value.values.cast(pa.string()), TEXT, value.constant)
         return Value(as_text(value, session), TEXT, value.constant)
     if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
         return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from decimal import Decimal
 from functools import reduce
 
 import pyarrow as pa
@@ -84,6 +83,12 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
     if any(days):
         if not all(days):
             instant = arguments[days.index(True)]
+            if instant.type.base == "time" and not instant.is_column and session.flavour == "mysql" and any(
+                    value.is_text and value.constant for value in arguments):
+                if not _WHOLE_OR_NO_TIME.fullmatch(str(arguments[days.index(False)].values[0].as_py())):
+                    raise NotComputable("a time compared with a part of one, which CASE and = read in other ways")
+                return _comparable_texts([Value(as_text(value, session), TEXT, value.constant) for value in arguments],
+                                         name, session, n)
             if not arguments[days.index(False)].is_text or not arguments[days.index(False)].constant:
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)
@@ -110,6 +115,9 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
         raise NotComputable("large numbers compared with doubles")
     scale = max(array.type.scale if pa.types.is_decimal(array.type) else 0 for array in arrays)
     return [array.cast(pa.decimal128(38, scale)) if pa.types.is_decimal(array.type) else array for array in arrays]
+
+
+_WHOLE_OR_NO_TIME = re.compile(r"-?\d{2,3}:\d\d:\d\d|[^\d.:-]*")
 
 
 def _is_large(exact: pa.Array) -> bool:
@@ -165,7 +173,7 @@ def _common_type(arguments: Arguments, session: Session) -> ColumnType:
         raise NotComputable("a value of one type or another")
     if kinds & BINARY:
         return BYTES
-    if any(value.is_text for value in typed):
+    if any(value.is_text or value.type.base in MEMBERS for value in typed):
         return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
     arrays = [as_number(value, session) for value in typed]
     if any(pa.types.is_floating(array.type) for array in arrays):
@@ -269,28 +277,29 @@ def _days_of_texts(arguments: Arguments, session: Session) -> Arguments:
 
 
 def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is."""
+    """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is. Among strings, a
+    number is a string in MySQL and makes all of them numbers in MariaDB. Of equal texts MySQL's GREATEST takes the last
+    one."""
     if any(value.is_null for value in arguments):
         return Value(pa.nulls(1), NULL, constant=True)
     arguments = _days_of_texts(arguments, session)
     kinds = {value.type.base for value in arguments}
-    if kinds <= {*BINARY} and all(value.digits is False for value in arguments):
-        chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
-        return Value(chosen(*together(list(arguments), n), skip_nulls=False), BYTES,
-                     all(value.constant for value in arguments))
-    if not all(value.is_text for value in arguments) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
+    are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
+    if any(are_strings) and not all(are_strings) and session.flavour == "mariadb" and not kinds & {*TEMPORAL}:
+        arguments = [Value(as_double(as_number(value, session)), DOUBLE, value.constant) for value in arguments]
+        are_strings = [False]
+    if not any(are_strings) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
         return EXTREMES[call.name](arguments, call, session, n)
-    (made, *others), _ = _one_of(arguments, session)
+    (made, *others), type_ = _one_of(arguments, session)
+    if type_ is BYTES:
+        chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
+        return Value(chosen(*together([made, *others], n), skip_nulls=False), BYTES,
+                     all(value.constant for value in arguments))
+    sign = "<" if call.name == "LEAST" else ">=" if session.flavour == "mysql" else ">"
     for other in others:
-        sign = ">" if call.name == "GREATEST" else "<"
-        is_first = FUNCTIONS[sign]([other, made], Call(sign), session, n)
-        is_first = replace(is_first, values=as_truth(is_first, session))
-        same = FUNCTIONS["="]([other, made], Call("="), session, n)
-        first, second, chosen, equal = together([other, made, is_first, same], n)
-        if pc.any(pc.and_(pc.equal(equal, Decimal(1)), pc.not_equal(first, second))).as_py():
-            raise NotComputable(f"{call.name} of equal texts")
-        made = replace(made, values=pc.if_else(chosen, first, second),
-                       constant=made.constant and other.constant)
+        is_next = FUNCTIONS[sign]([other, made], Call(sign), session, n)
+        first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
+        made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
     return made
 
 

@@ -59,6 +59,12 @@ _OF_STRINGS = frozenset({
 """Functions of strings that have one collation, or are bytes, together."""
 _IN_OWN_CHARSET = frozenset({"SOUNDEX", "QUOTE", "CHAR", "JSON_UNQUOTE", "JSON_QUOTE", "JSON_VALUE"})
 """Functions whose text is not in the character set of literals, as text made of numbers is."""
+_WITH_FORMATS = frozenset({"STR_TO_DATE", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "CONVERT_TZ"})
+_IN_SESSION_CHARSET = frozenset({
+    "HEX", "CONV", "BIN", "OCT", "TO_BASE64", "FORMAT", "INET_NTOA", "INET6_NTOA", "BIN_TO_UUID", "SPACE", "MD5", "SHA",
+    "SHA1", "SHA2", "DATE_FORMAT", "TIME_FORMAT", "FROM_UNIXTIME", "MONTHNAME", "DAYNAME"})
+"""Functions whose text is in the session's character set, which is a table's own where the table is opened: bytes, if
+that is binary."""
 _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RANDOM_BYTES", "NEXTVAL", "LASTVAL"})
 
 
@@ -161,12 +167,23 @@ class Evaluator:
         arguments = [self.value(argument) for argument in call.arguments]
         if call.name in _OF_STRINGS:
             arguments = beside_text(arguments)
+        elif call.name in _WITH_FORMATS:
+            arguments = [_as_format(argument) for argument in arguments]
         made = _FUNCTIONS[call.name](arguments, call, self._session, self._n)
         if made.type == TEXT and self._session.literals in WIDE and call.name not in _IN_OWN_CHARSET:
             made = replace(made, type=text_type(self._session.literals, None))
+        if made.type == TEXT and self._session.made_bytes and call.name in _IN_SESSION_CHARSET:
+            made = replace(made, values=made.values.cast(pa.binary()), type=BYTES, is_loose=True)
         if made.type.base in BINARY:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         return made if all(map(_shows, arguments)) else replace(made, shows=False)
+
+
+def _as_format(value: Value) -> Value:
+    """A literal of a session whose character set is binary as text, where it is a date or names a format."""
+    if value.constant and value.is_loose and value.digits is False and value.type.base in BINARY:
+        return replace(value, values=value.values.cast(pa.string()), type=TEXT, is_loose=False)
+    return value
 
 
 def _shows(value: Value) -> bool:

@@ -7,6 +7,7 @@ MariaDB does not know, so x and two digits. (Seen on MySQL 9.7 and MariaDB 10.5,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -15,6 +16,8 @@ from applier.mysql.client_charsets import NOT_ASCII, UTF8, ClientCharsets, Coded
 from applier.sql.tokens import Token, tokenize
 
 _NATIONAL = "utf8mb3"
+_BEYOND = re.compile("[\U00010000-\U0010ffff]")
+"""Characters of four bytes, each of which becomes a question mark in the national character set."""
 _OF_BYTES = NOT_ASCII | {"binary"}
 _BEFORE_OTHERS = frozenset({"DATE", "TIME", "TIMESTAMP", "COLLATE", "SET", "USING"})
 """Words before a literal that takes no introducer."""
@@ -30,6 +33,7 @@ def introduced(tokens: list[Token], sql: str, charsets: ClientCharsets) -> list[
             charset = _introduced_by(before)
             if charset is None and not token.text.isascii() and _is_national(token, before, sql):
                 charset = _NATIONAL
+                token = token._replace(text=_BEYOND.sub("????", token.text))
                 made.append(Token("word", f"_{_NATIONAL}", token.start - 1, token.start))
             if charset is not None and token.text and (not token.text.isascii() or charset in _OF_BYTES):
                 token = _of_bytes(charsets.raw(token.text), charset, token)
@@ -41,8 +45,7 @@ def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: boo
     """An expression's tokens, each literal in the character set of the session: if one of them is not ASCII, with an
     introducer where that is not a form of UTF-8, or where `names_utf8` and the literal is not ASCII."""
     made: list[Token] = []
-    names = charsets.connection not in UTF8 and any(token.kind == "bytes" or (
-        token.kind == "string" and not token.text.isascii()) for token in tokens)
+    names = charsets.connection not in UTF8
     for token in _literals(tokens):
         if token.kind != "string" or _introduced_by(made[-1] if made else None):
             made.append(token)
@@ -51,7 +54,7 @@ def as_written(tokens: list[Token], charsets: ClientCharsets, *, names_utf8: boo
         data = text.data if isinstance(text, CodedText) else text.encode("utf-8", "surrogateescape")
         charset = "utf8mb4" if charsets.connection in UTF8 else charsets.connection
         if (data.isascii() and charset not in NOT_ASCII) or (charset == "utf8mb4" and not names_utf8):
-            if names and charset != "binary" and not (made and made[-1].keyword in _BEFORE_OTHERS):
+            if names and not (made and made[-1].keyword in _BEFORE_OTHERS):
                 made.append(Token("word", f"_{charset}", token.start, token.start))
             made.append(token._replace(text=str(text)))
         else:

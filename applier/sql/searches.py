@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.charsets import to_utf8
 from applier.mysql.client_charsets import UTF8
+from applier.mysql.collations import DEFAULT_COLLATIONS, default_collation
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, in_charset
@@ -60,6 +61,8 @@ _WORDS = re.compile(r"[ -~]*")
 _OF_TWO_CASES = "[\\x{17f}\\x{212a}]"
 """Letters beyond ASCII that are one of ASCII in another case."""
 _ENDS_OF_LINES = "[\\x0a-\\x0d\\x{85}\\x{2028}\\x{2029}]"
+_NUMBERS = re.compile("[0-9.-]*")
+"""What all collations order as bytes are."""
 _BELOW_SPACE = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
 """Characters that may come before a space, which text is compared as if it had at its end."""
 
@@ -71,6 +74,8 @@ def collation_between(arguments: Arguments, session: Session) -> str:
     charsets = {value.type.charset for value in arguments if value.is_text}
     if not own and not unknown and session.collation is not None and charsets <= {session.literals}:
         return collation_of_key(session.collation, session.flavour)
+    if not own and not unknown and session.flavour == "mysql" and len(charsets) == 1:
+        return collation_of_key(default_collation(charsets.pop() or "utf8mb4", DEFAULT_COLLATIONS["mysql"]), "mysql")
     if len(own) != 1 or SEVERAL in own or (unknown and session.flavour == "mariadb"):
         raise NotComputable("text in more than one collation, or in that of the connection")
     [collation] = own
@@ -89,7 +94,12 @@ def _texts(arguments: Arguments, session: Session) -> Arguments:
 def in_order(arguments: Arguments, session: Session, n: int) -> list[pa.Array]:
     """Two texts in a form whose bytes compare as they do."""
     arrays = together(_texts(arguments, session), n)
-    collation = collation_between(arguments, session)
+    try:
+        collation = collation_between(arguments, session)
+    except NotComputable:
+        if not all(_are(array, _NUMBERS) for array in arrays):
+            raise
+        return arrays
     charset, _, kind = collation.partition("_")
     if not is_exact(collation) or not is_ordered(collation) or (charset not in (*UTF8, *WIDE, "latin1", "ascii")) or (
             kind.endswith("bin") and charset not in UTF8 and not all(map(is_ascii, arrays))):

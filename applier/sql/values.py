@@ -232,8 +232,12 @@ def one(value: Value) -> Any:
 
 def whole_numbers(value: Value, session: Session) -> Value:
     """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
-    if value.is_text and pc.all(pc.match_substring_regex(as_text(value, session), r"^\s*-?\d{1,18}$")).as_py() is False:
-        raise NotComputable("text that is not a whole number as an argument")
+    if value.is_text:  # the digits that it begins with
+        digits = pc.struct_field(pc.extract_regex(as_text(value, session), r"^\s*(?P<digits>-?\d{0,18})(?:\D|$)"), 0)
+        if digits.null_count > value.values.null_count:
+            raise NotComputable("text with so long a number as an argument")
+        made = pc.if_else(pc.is_in(digits, pa.array(["", "-"])), "0", digits).cast(pa.int64()).cast(WHOLE)
+        return replace(value, values=made, type=WHOLE_NUMBER)
     found = as_number(value, session)
     if pa.types.is_floating(found.type):
         found = pc.round(found, 0, round_mode="half_to_even").cast(WHOLE)

@@ -7,10 +7,10 @@ to be tried: --lower-case-table-names=1, --binlog-row-image=MINIMAL, --default-t
 others.
 
 Each history is what one connection does in databases of its own. Some of them share a log, which is replayed at once,
-by the one route or by the other; one that is refused is judged alone. What the snapshot holds is compared with what the
-server holds. With `--replica`, a second server of the same version decides where they differ: it has the log by the
-server's own programs, and what it holds is right. The folder `--keep` gets the log and the statements of each history
-that is not equal, `--shrink` of them with as few statements as still show it.
+by the one route or by the other. A table that is refused is left out, and the others are compared: what the snapshot
+holds with what the server holds. With `--replica`, a second server of the same version decides where they differ: it
+has the log by the server's own programs, and what it holds is right. The folder `--keep` gets the log and the
+statements of each history that is not equal, `--shrink` of them with as few statements as still show it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,59 +68,70 @@ class Judge:
 
     def alone(self, one: Recorded, **options: object) -> Verdict:
         """A history that has a log of its own."""
-        return self._judge([one], one.log, [], options)[0]
+        found, refused = self._judged({0: one}, one.log, options)
+        return refused[1] if found is None else found[0]
 
     def together(self, some: list[Recorded], log: Path, again: Callable[[Recorded], Recorded]) -> list[Verdict]:
         """Histories of one log; `again` records one that needs a log of its own."""
-        found: dict[int, Verdict] = {}
-        while len(found) < len(some):
-            ignored = [some[number].database for number in found]
-            rest = [one for number, one in enumerate(some) if number not in found]
-            try:
-                judged = self._judge(rest, log, ignored, {})
-            except _OfOne as error:
-                number = next((number for number, one in enumerate(some) if one is error.one), None)
-                if number is not None and number not in found:
-                    verdict = _refused(error.__cause__)
-                    found[number] = verdict if verdict.kind == REFUSED else self.alone(again(some[number]))
-                    continue
-                judged = [self.alone(again(one)) for one in rest]
-            found |= dict(zip([number for number in range(len(some)) if number not in found], judged, strict=True))
-        return [found[number] for number in range(len(some))]
+        known: dict[int, Verdict] = {}
+        while len(known) < len(some):
+            rest = {number: one for number, one in enumerate(some) if number not in known}
+            ignored = [some[number].database for number in known]
+            found, refused = self._judged(rest, log, {}, ignored)
+            if found is not None:
+                known |= found
+            elif refused[0] in rest:
+                number, verdict = refused
+                known[number] = verdict if verdict.kind == REFUSED else self.alone(again(some[number]))
+            else:
+                known |= {number: self.alone(again(one)) for number, one in rest.items()}
+        return [known[number] for number in range(len(some))]
 
-    def _judge(self, some: list[Recorded], log: Path, ignored: list[str], options: dict) -> list[Verdict]:
-        """Raise _OfOne, where there are several and the log is refused."""
-        names = [name for database in ignored for name in (database, f"{database}_b")]
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                replay_with(ThisProcess(1), ReplayOptions((str(log),), f"{folder}/snapshot", filter=TableFilter(
-                    ignored=parse_table_list(names)), **(self._options | options)))
-            except Exception as error:
-                if len(some) > 1 or ignored:
-                    raise _OfOne(_whose(error, some)) from error
-                return [_refused(error)]
-            return [_compared(Path(folder, "snapshot"), one.held, some) for one in some]
+    def _judged(self, some: dict[int, Recorded], log: Path, options: dict[str, object], ignored: Sequence[str] = (),
+                ) -> tuple[dict[int, Verdict] | None, tuple[int, Verdict]]:
+        """The verdicts, or None and the history for which the log is refused: -1 if that is not known. A table that is
+        refused is left out, and the others are compared."""
+        left_out: dict[str, str] = {}
+        refused: dict[int, Verdict] = {}
+        while True:
+            with tempfile.TemporaryDirectory() as folder:
+                try:
+                    self._replay(log, f"{folder}/snapshot", [*ignored, *left_out.values()], options)
+                except Exception as error:
+                    verdict, number = _refused(error), _whose(error, some)
+                    table = getattr(error, "table", None) or ""
+                    name = ".".join(f"`{part.replace('`', '``')}`" for part in table.split(".", 1))
+                    if verdict.kind == REFUSED and number >= 0 and "." in table and table not in left_out:
+                        left_out[table] = name
+                        refused.setdefault(number, verdict)
+                        continue
+                    return None, (number, refused.get(number, verdict) if verdict.kind == REFUSED else verdict)
+                found = {number: _compared(Path(folder, "snapshot"), one.held, [*some.values()], left_out)
+                         for number, one in some.items()}
+                return {number: verdict if verdict else refused.get(number, verdict)
+                        for number, verdict in found.items()}, (-1, Verdict(EQUAL))
+
+    def _replay(self, log: Path, snapshot: str, ignored: Sequence[str], options: dict[str, object]) -> None:
+        names = [name for one in ignored for name in ([one] if one.startswith("`") else [one, f"{one}_b"])]
+        replay_with(ThisProcess(1), ReplayOptions((str(log),), snapshot, filter=TableFilter(
+            ignored=parse_table_list(names)), **(self._options | options)))
 
 
-def _compared(snapshot: Path, held: Wanted, some: list[Recorded]) -> Verdict:
+def _compared(snapshot: Path, held: Wanted, some: list[Recorded], left_out: Container[str]) -> Verdict:
     others = {name.split(".")[0] for one in some for name in one.held if one.held is not held}
     lines = [line for line in differences_of(snapshot, held, looked_at=held)
-             if line.split(".")[0] not in others]
+             if line.split(".")[0] not in others and line.partition(": ")[0] not in left_out]
     return Verdict(WRONG, "rows differ", tuple(lines)) if lines else Verdict(EQUAL)
 
 
-class _OfOne(Exception):
-    """A log of several histories was refused, for one of them if that is known."""
-
-    def __init__(self, one: Recorded | None):
-        super().__init__()
-        self.one = one
-
-
-def _whose(error: Exception, some: list[Recorded]) -> Recorded | None:
+def _whose(error: Exception, some: dict[int, Recorded]) -> int:
+    """The number of the history that an error is of; -1 if it is not known."""
+    if len(some) == 1:
+        return next(iter(some))
     text, position = f"{getattr(error, 'table', '')} {error}", getattr(error, "position", None)
-    return next((one for one in some if re.search(rf"\b{one.database}(_b)?\b", text, re.IGNORECASE)), next(
-        (one for one in some if position is not None and one.place[0] <= position < one.place[1]), None))
+    return next((number for number, one in some.items() if re.search(rf"\b{one.database}(_b)?\b", text, re.IGNORECASE)),
+                next((number for number, one in some.items()
+                      if position is not None and one.place[0] <= position < one.place[1]), -1))
 
 
 def _refused(error: BaseException | None) -> Verdict:

@@ -117,13 +117,16 @@ class LiveServer:
             columns = [list(row) for row in self.run(
                 f"SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = '{schema}' AND "
                 f"table_name = '{named}' AND extra NOT LIKE '%VIRTUAL%' ORDER BY ordinal_position")]
-            shown = ", ".join(_shown(quoted(column), kind) for column, kind in columns) or "'no'"
+            if not columns:  # of rows that have no stored column a snapshot has none
+                found[f"{schema}.{name}"] = [], rows_of([])
+                continue
+            shown = ", ".join(_shown(quoted(column), kind) for column, kind in columns)
             try:
                 rows = self.run(f"SELECT {shown} FROM {schema}.{quoted(name)}")
             except UnicodeDecodeError:
                 continue  # labels that are not text
             found[f"{schema}.{name}"] = columns, rows_of([
-                [_cell(kind, value) for (_, kind), value in zip(columns, row, strict=bool(columns))] for row in rows])
+                [_cell(kind, value) for (_, kind), value in zip(columns, row, strict=True)] for row in rows])
         return found
 
 

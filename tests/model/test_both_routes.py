@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from applier.apply.routes import shuffle
 from applier.apply.routes.payload import Payload
 from applier.apply.routes.shuffle import split_payloads
-from applier.apply.spec import UnitSpec, key_range
+from applier.apply.spec import KeyRange, UnitSpec
 from applier.apply.tasks import LogSegment, SplitTask
 from applier.binlog.outline.outline_pass import outline_file
 from applier.columns.table_key import table_key
@@ -138,7 +138,7 @@ def test_a_large_transaction_is_sent_in_parts(tmp_path, monkeypatch):
     cuts = [None, 100, 300, None]
     key = table_key(ITEM)
     specs = tuple(UnitSpec(number=n, version=0, definition=ITEM, place=None,
-                           search=key_range(key, cuts[n], cuts[n + 1])) for n in range(3))
+                           search=KeyRange(key, cuts[n], cuts[n + 1])) for n in range(3))
     [split] = outline_file(str(log.path), start=start).splits
     assert (split.start, split.end) == (start, end)
     segment = LogSegment(0, str(log.path), True, start, end, {("shop", "item"): 0}, split.outlined)

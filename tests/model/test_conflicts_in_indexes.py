@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.apply.index.unit_index import ROW_GONE
+from applier.apply.search.conflicts import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
 from tests.support.row_list import KeyEngine, Replica, Stopped
 

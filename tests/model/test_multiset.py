@@ -32,6 +32,12 @@ def batch_of(before_images, before_lengths, images, image_lengths):
                            before_images=before_images, before_lengths=before_lengths, image_lengths=image_lengths)
 
 
+def applied(held, batch):
+    """The conflict of a batch that a multiset applies."""
+    held.prepare(batch, LAYOUTS)
+    return held.run(batch)
+
+
 class Rows:
     """A multiset fed with byte strings, and the list of rows that it has to be like: [image, arrival number from 0 on].
 
@@ -57,7 +63,7 @@ class Rows:
 
     def apply(self, changes):
         """The number of the change whose row is missing, None if none is; asserts that the list says the same."""
-        conflict = self.held.apply(self.batch(changes), LAYOUTS)
+        conflict = applied(self.held, self.batch(changes))
         stopped = self._expect(changes)
         assert (None if conflict is None else conflict.change) == stopped
         return stopped
@@ -135,8 +141,8 @@ def test_equal_rows_cost_no_more_than_others():
     image, n = pointers_to(WHOLE, address_of(rows.memory[0])), 500_000
     pointers, none = np.full(n, image), np.full(n, -1)
     lengths, nothing = np.full(n, 5, np.int32), np.zeros(n, np.int32)
-    assert rows.held.apply(batch_of(none, nothing, pointers, lengths), LAYOUTS) is None
-    assert rows.held.apply(batch_of(pointers, lengths, none, nothing), LAYOUTS) is None
+    assert applied(rows.held, batch_of(none, nothing, pointers, lengths)) is None
+    assert applied(rows.held, batch_of(pointers, lengths, none, nothing)) is None
     assert (rows.held.live, rows.held.inserted, rows.held.deleted) == (0, n, n)
 
 
@@ -145,7 +151,7 @@ def test_a_batch_goes_on_behind_a_row_that_was_elsewhere():
     rows = Rows()
     rows.held.begin_after(5)
     batch = rows.batch([(None, b"new"), (b"old", b"newer"), (b"new", None), (b"older", None)])
-    assert rows.held.apply(batch, LAYOUTS).change == 1
+    assert applied(rows.held, batch).change == 1
     assert rows.held.missing(batch).tolist() == [1, 3]
     picks = np.array([1])
     rows.held.add(batch.before_images[picks], batch.before_lengths[picks], np.array([3]))

@@ -36,8 +36,9 @@ class StoreEngine(Engine):
             if search not in ways:
                 ways.append(search)
             patterns.append(ways.index(search))
-        return self.index.apply(batch, self.layouts, self.inputs(befores), self.inputs(afters),
-                                np.array(patterns, np.uint8), ways)
+        self.index.prepare(batch, self.layouts, self.inputs(befores), self.inputs(afters),
+                           np.array(patterns, np.uint8), ways)
+        return self.run(batch)
 
     def inputs(self, images):
         return [EncodedRowPart(keys([0 if image[c] is ... else image[c] for image in images]),

@@ -307,37 +307,36 @@ def _definition(sql: str) -> TableDefinition:
     return created.definition
 
 
-def _write_families(log: BinlogWriter) -> list[tuple[TableDefinition, TableDefinition, pa.Array]]:
-    """Parents with a child each: one foreign key does not change the child's key, so its effect is followed by value;
-    and the key of the parents' rows."""
+def _write_families(log: BinlogWriter) -> list[tuple[TableDefinition, TableDefinition, pa.Array, pa.Array]]:
+    """Parents with a child each: two foreign keys do not change the child's key, so their effect is followed by value;
+    the key of the parents' rows, and the keys of children to come."""
     import pyarrow as pa
 
     from applier.writer.row_encoder import RowChanges
 
     families, key = [], pa.array([1], pa.int32())
-    for name, column in (("a", "k"), ("b", "p")):
-        tables = []
+    for name, column, kind in (("a", "k", "INT"), ("b", "p", "INT"), ("c", "p", "VARBINARY(8)")):
+        tables, keys = [], pa.array([1, 2], pa.int32()) if kind == "INT" else pa.array([b"1", b"2"])
         for sql in (f"CREATE TABLE d.{name}_parent (k INT PRIMARY KEY)",
-                    f"CREATE TABLE d.{name}_child (k INT PRIMARY KEY, p INT, "
+                    f"CREATE TABLE d.{name}_child (k {kind} PRIMARY KEY, p INT, "
                     f"FOREIGN KEY ({column}) REFERENCES d.{name}_parent (k) ON DELETE CASCADE)"):
             log.query(sql)
             tables.append(_definition(sql))
-        families.append((*tables, key))
+        families.append((*tables, key, keys[1:]))
         with log.transaction():
             log.rows(RowChanges(tables[0], after={"k": key}))
-            log.rows(RowChanges(tables[1], after={"k": key, "p": key}))
+            log.rows(RowChanges(tables[1], after={"k": keys[:1], "p": key}))
     return families
 
 
-def _delete_parents(log: BinlogWriter, families: list[tuple[TableDefinition, TableDefinition, pa.Array]]) -> None:
+def _delete_parents(log: BinlogWriter,
+                    families: list[tuple[TableDefinition, TableDefinition, pa.Array, pa.Array]]) -> None:
     """A child more, and the parents are deleted."""
-    import pyarrow as pa
-
     from applier.writer.row_encoder import RowChanges
 
-    for parent, child, key in families:
+    for parent, child, key, added in families:
         with log.transaction():
-            log.rows(RowChanges(child, after={"k": pa.array([2], pa.int32()), "p": key}))
+            log.rows(RowChanges(child, after={"k": added, "p": key}))
             log.rows(RowChanges(parent, before={"k": key}))
 
 

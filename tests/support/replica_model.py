@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from applier.apply.routes.task import outcome
-from applier.apply.spec import BeginsEmpty, FromBase, UnitSpec, key_range
+from applier.apply.spec import BeginsEmpty, FromBase, KeyRange, UnitSpec
 from applier.apply.tables.table_walk import TableWalk
+from applier.apply.tables.unit_outcome import outcome
 from applier.apply.tasks import Refused
 from applier.apply.witnessed import STOP
 from applier.binlog.rows.changes import ChangeReader
@@ -135,7 +135,7 @@ def apply(table: Table, events: list[Event], folder: Path, *, base: list[tuple[A
         reader.walk(4, file.size)
         reader.flush()
         kept.append(file)
-    done = outcome([walk])
+    done = outcome(walk.units)
     if isinstance(done, Refused):
         return Outcome([], list(done.errors), positions=positions)
     results = done.results
@@ -172,7 +172,7 @@ def _specs(table: Table, base: list[tuple[Any, ...]], cuts: list[Any], folder: P
         own = BaseFiles(files).within(low, high)
         origin = FromBase(uri=snapshot.uri, files=own) if own else BeginsEmpty()
         specs.append(UnitSpec(number=number, version=0, definition=definition, origin=origin,
-                              search=key_range(key, low, high),
+                              search=KeyRange(key, low, high),
                               place=TableTarget(str(folder / "new"), "t"), witness=STOP))
     return tuple(specs)
 

@@ -8,11 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from applier.apply.index.key_index import ByteIndex, IntIndex
-from applier.apply.index.unit_index import ROW_GONE
+from applier.apply.index.key_index import ByteIndex, ImageKeys, IntIndex
+from applier.apply.search.conflicts import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, ImageLayout, ImageLayouts
 from applier.binlog.rows.image_pointers import layouts_of, pointers_to
-from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
 from tests.support.replica import Column, Key, Refused, Table
 
@@ -91,6 +90,12 @@ class Engine:
                                 before_rows=before_rows, after_rows=after_rows, images=images)
         return self.feed(batch, befores, afters, bys)
 
+    def run(self, batch):
+        """Have the index apply a batch that it was given."""
+        conflict = self.index.run(batch)
+        self.index.finish_batch(batch)
+        return conflict
+
     def rows(self, *order_by):
         rows = self.index.column_pointers.by_column(self.index.pointers(*order_by)).tolist()
         return [[self.value(pointer, column) for column, pointer in enumerate(row)] for row in rows]
@@ -122,12 +127,12 @@ class KeyEngine(Engine):
         new = [after[0] if after[0] is not ... else DEFAULT if old[row] < 0 else befores[old[row]][0]
                for row, after in enumerate(afters)]
         before, after = self.encoded([before[0] for before in befores]), self.encoded(new)
-        if self.form == "bytes":
-            return self.index.apply(batch, self.layouts, before, after)
-        after[absent & (old >= 0)] = 77  # nothing that counts: an update without a key keeps it
-        kept = np.packbits(absent & (old >= 0), bitorder="little")
-        return self.index.apply(batch, self.layouts, address_of(before), address_of(after),
-                                address_of(kept) if absent.any() else 0)
+        kept = None
+        if self.form == "int" and absent.any():
+            after[absent & (old >= 0)] = 77  # nothing that counts: an update without a key keeps it
+            kept = np.packbits(absent & (old >= 0), bitorder="little")
+        self.index.prepare(batch, self.layouts, ImageKeys(before, after, kept))
+        return self.run(batch)
 
 
 def key(value):

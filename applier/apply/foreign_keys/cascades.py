@@ -24,7 +24,7 @@ from applier.apply.output.row_steps import Causes
 from applier.apply.search.row_keys import RowKeys, StoredChanges
 from applier.apply.spec import GroupMembership
 from applier.apply.tables.table_walk import TableWalk
-from applier.apply.tables.unit_kinds import StoredUnit
+from applier.apply.tables.unit import UnitApplier
 from applier.binlog.events.format import NO_FOREIGN_KEY_CHECKS_FLAG, WITHOUT_CASCADES
 from applier.binlog.rows.change_records import EVENT_FLAG_BITS
 from applier.binlog.rows.changes import ChangeBatch
@@ -42,7 +42,7 @@ class GroupMember:
     """A table of a foreign-key group: its way through the log, its one unit, and when that belongs to the group."""
 
     walk: TableWalk
-    unit: StoredUnit
+    unit: UnitApplier
     membership: GroupMembership
 
     @property
@@ -57,7 +57,8 @@ class _Table:
 
     def __init__(self, member: GroupMember):
         self.member, self.unit = member, member.unit
-        self.parts, self.index = self.unit.store.parts, self.unit.store.index
+        self._store = self.unit.store
+        self.parts, self.index = self._store.parts, self._store.index
         self.links: list[tuple[Link, int]] = []
         self.tracked: list[int] = []
         self.taken: _Taken | None = None
@@ -82,7 +83,11 @@ class _Table:
         if batch.n:
             reader = RowKeys(self.parts, bound.reading.table_map, bound.reading.layouts)
             self.taken = _Taken(batch, reader, reader.of_batch(batch))
-            self.unit.prepare(self.taken.changes)
+            self._store.prepare(self.taken.changes, bound.reading.layouts)
+
+    def finish_batch(self, taken: _Taken, conflict: Conflict | None) -> None:
+        """Record the result of what was taken."""
+        self.unit.finish_batch(taken.changes, self._store.finish_batch(taken.changes, conflict))
 
     def record(self, links: np.ndarray, first_value: int, n_derived: int, made: int) -> tuple[int, ...]:
         """The table's record (cascade_layout.TABLE); the kernel changes the last two."""
@@ -222,7 +227,7 @@ class ForeignKeyGroup:
                 table.unit.add_derived(self._derived_rows(table, table.derived[:n_derived]))
         for _, table, taken in changed:
             conflict = stopped[1] if stopped is not None and stopped[0] is table else None
-            table.unit.finish_batch(taken.changes, conflict)
+            table.finish_batch(taken, conflict)
         self._hand_over_steps(changed, order)
 
     def _hand_over_steps(self, changed: list[tuple[int, _Table, _Taken]], order: np.ndarray) -> None:

@@ -1,37 +1,36 @@
 """What the changes of its parents do to the rows of a table, by the values of its foreign keys: *events*, all known
-before the table's own changes are applied (see watched_kernel)."""
+before the table's own changes are applied, and the units whose rows wait for them (see watched_kernel)."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.foreign_keys.parent_changes import FILE_SHIFT, ParentChanges, changed
-from applier.apply.foreign_keys.parent_events_kernel import (
-    ENTRY,
-    FREE,
-    KNOWN,
-    count_passed,
-    find_values,
-    index_values,
-)
-from applier.apply.index import watched_kernel as k
+from applier.apply.foreign_keys import watched_kernel as k
+from applier.apply.foreign_keys.event_links import EventLink
+from applier.apply.foreign_keys.parent_changes import FILE_SHIFT, ParentChanges
+from applier.apply.foreign_keys.parent_events_kernel import count_passed
+from applier.apply.foreign_keys.watched_index_kernel import apply_watched_bytes, apply_watched_ints
+from applier.apply.index import pointer_kernel
 from applier.apply.index.row_parts import EncodedRowPart
 from applier.apply.search.change_keys import times_of
+from applier.apply.search.key_search import KeySearch
+from applier.apply.search.keyed_changes import KeyedChanges
 from applier.apply.search.row_part_encoder import RowPartEncoder
-from applier.apply.spec import ParentLink
+from applier.apply.spec import KeyRange, ParentLink, UnitSpec
 from applier.binlog.events.table_map import TableMap
-from applier.binlog.rows.changes import INSERT, ChangeBatch
+from applier.binlog.rows.changes import INSERT, ChangeBatch, ImageLayouts
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of, pointers_to
 from applier.binlog.rows.layout import ColumnPlan
 from applier.schema.definition import TableDefinition, table_schema
-from applier.schema.foreign_keys import CASCADE, RESTRICT
 from keysearch.addresses import address_of
-from keysearch.keybytes import KeyBytes
 
-_CHUNK_ROWS = 1 << 16
+_CHUNK_ROWS, _FIRST_ROOM = 1 << 16, 1 << 10
 
 
 class ParentEvents:
@@ -53,7 +52,7 @@ class ParentEvents:
         self._parts = RowPartEncoder(dataclasses.replace(definition, keys=()), by_content=False, also=also)
         self._links, rows = [], 1
         for link, (part, turns) in zip(links, numbers, strict=True):
-            self._links.append(_Link(link, self._parts, part, turns, rows))
+            self._links.append(EventLink(link, self._parts, part, turns, rows))
             rows += len(self._links[-1].given)
         self.given = self._given_rows(definition)
         self.records: np.ndarray = np.array([(link.column, address_of(link.starts), address_of(link.events))
@@ -130,56 +129,10 @@ class ParentEvents:
                 column[given.absent & ~inserted] = k.NO_VALUE
         return values
 
-
-class _Link:
-    """The events of one foreign key: where they are by value, int64[values + 1], and as watched_kernel reads them."""
-
-    def __init__(self, link: ParentLink, parts: RowPartEncoder, changes: ParentChanges, turns: np.ndarray, first: int):
-        self.column, self.first_given = link.column, first
-        nothing = pa.nulls(0, table_schema(link.parent).field(link.parent.columns[link.parent_column].name).type)
-        before, after = (values.get(link.parent_column, nothing) for values in (changes.before, changes.after))
-        moves = ~changes.deletes & changed(before, after)
-        counts = (changes.deletes & (link.on_delete != RESTRICT)) | (moves & (link.on_update != RESTRICT))
-        chosen = np.flatnonzero(counts & np.asarray(before.is_valid()))
-        deletes, picks = changes.deletes[chosen], pa.array(chosen)
-        takes_new = ~deletes & (link.on_update == CASCADE)
-        self.given = after.take(pa.array(chosen[takes_new]))
-        keys = pa.concat_arrays([parts.encoded(link.part, column).to_arrow()
-                                 for column in (before.take(picks), self.given)]).dictionary_encode()
-        self._set_values(keys.dictionary)
-        numbers = np.asarray(keys.indices, np.int64)
-        own = numbers[:len(chosen)]
-        events = np.zeros(len(chosen), k.EVENT)
-        events["turn"] = turns[chosen]
-        events["gives"] = np.where(deletes & (link.on_delete == CASCADE), k.DELETES, k.NO_VALUE)
-        new = np.where(np.asarray(self.given.is_valid()), numbers[len(chosen):], k.NO_VALUE)
-        events["gives"][takes_new] = new
-        events["given_row"][takes_new] = first + np.arange(len(self.given))
-        order = np.lexsort([events["turn"], own])
-        self.events = events[order]
-        self.starts = np.searchsorted(own[order], np.arange(len(self._known) + 1)).astype(np.int64)
-
-    def _set_values(self, strings: pa.LargeBinaryArray) -> None:
-        """Index the distinct values, as they are encoded."""
-        _, offsets, data = strings.buffers()
-        offsets = np.frombuffer(offsets, np.int64)[strings.offset:strings.offset + len(strings) + 1] \
-            if len(strings) else np.zeros(1, np.int64)
-        self._known = KeyBytes(offsets, np.frombuffer(data or b"", np.uint8))
-        self._table = np.full(4 << max(3, len(strings).bit_length()), FREE, ENTRY)
-        self._record: np.ndarray = np.array(
-            (address_of(self._table), len(self._table) - 1, address_of(offsets), address_of(self._known.data)), KNOWN)
-        index_values(len(strings), address_of(self._record))
-
-    def find(self, keys: KeyBytes, numbers: np.ndarray) -> None:
-        """Fill `numbers` (int64[n], of any stride) with the values' numbers, -1 for those that no event is about."""
-        find_values(len(keys), address_of(keys.offsets), address_of(keys.data), address_of(self._record),
-                    address_of(numbers), numbers.strides[0])
-
-    def number_of(self, key: bytes) -> int:
-        """The number of one value."""
-        found = np.empty(1, np.int64)
-        self.find(KeyBytes(np.array([0, len(key)], np.int64), np.frombuffer(key + bytes(8), np.uint8)), found)
-        return int(found[0])
+    def search(self, spec: UnitSpec) -> WatchedSearch:
+        """Return the access method of a unit of the table. Only keys divide it (plan.cascades)."""
+        assert isinstance(spec.search, KeyRange), "rows that change by value are found by one key"
+        return WatchedSearch(spec, spec.search, self)
 
 
 def _turns(parts: list[ParentChanges]) -> list[np.ndarray]:
@@ -192,3 +145,67 @@ def _turns(parts: list[ParentChanges]) -> list[np.ndarray]:
     turns = np.empty(len(order), np.int64)
     turns[order] = np.cumsum(new)
     return np.split(turns, np.cumsum([len(part.places) for part in parts])[:-1])
+
+
+class WatchedSearch(KeySearch):
+    """The access method by one key where some rows are watched: they wait for `events`, which are those of the table,
+    in a task that may have several of its units."""
+
+    kernels = MappingProxyType({"int": apply_watched_ints, "bytes": apply_watched_bytes})
+
+    def __init__(self, spec: UnitSpec, rows: KeyRange, events: ParentEvents):
+        super().__init__(spec, rows)
+        self._events, self._first_given = events, 0
+        self._records = np.empty(_FIRST_ROOM, k.record_type(len(events.columns)))
+        self._watch = np.zeros((), k.WATCH)
+        self._watch["free"], self._watch["n_links"] = -1, len(events.columns)
+        self._watch["links"] = address_of(events.records)
+
+    def prepare(self, changes: KeyedChanges[Any], layouts: ImageLayouts) -> None:
+        super().prepare(changes, layouts)
+        self.index.watch(self._receive())
+
+    def _receive(self) -> int:
+        """Get ready for the rows that `events` has looked at. Return the address of the kernels' record, 0 if no row is
+        watched."""
+        used = int(self._watch["used"])
+        if not used and not self._events.n_watched:
+            return 0
+        while len(self._records) < used + self._events.n_watched:
+            self._records = np.concatenate([self._records, np.empty_like(self._records)])
+        self._watch["records"] = address_of(self._records)
+        self._watch["values"], self._watch["nexts"] = address_of(self._events.values), address_of(self._events.nexts)
+        if self._events.turns is not None:
+            self._watch["turns"] = address_of(self._events.turns)
+        return address_of(self._watch)
+
+    def seed(self, rows: pa.Table) -> None:
+        self._watch["first_given"] = self._first_given = rows.num_rows
+        pointers = np.arange(rows.num_rows)
+        for first, count in self._events.base_rows(rows):
+            if self._events.n_watched:
+                k.watch_base(self._receive(), count, first, address_of(pointers))
+        self._seed(rows, pointers)
+
+    def end(self) -> int:
+        self._watch["records"] = address_of(self._records)
+        k.pass_all(address_of(self._watch))
+        return int(self._watch["made"])
+
+    def pointers(self) -> np.ndarray:
+        """Return pointers to the remaining rows as `KeySearch.pointers`, after `end`: rows with values that events gave
+        have column pointers, which come after those that there are."""
+        pointers, column_pointers = super().pointers(), self.index.column_pointers
+        at = np.flatnonzero(layouts_of(pointers) == k.WATCHED_ID)
+        if not len(at):
+            return pointers
+        records = self._records[addresses_of(pointers[at])]
+        gone = records["next_turn"] == k.IS_GONE
+        left, records = at[~gone], records[~gone]
+        rows, used = column_pointers.by_column(records["pointer"]), self.index.column_pointers_used
+        for number, column in enumerate(self._events.columns):
+            given = records["values"]["given_row"][:, number]
+            rows[:, column] = np.where(given != k.NOT_GIVEN, self._first_given + given, rows[:, column])
+        column_pointers.pointers = np.concatenate([column_pointers.pointers[:used], rows])
+        pointers[left] = pointers_to(pointer_kernel.COLUMN_POINTERS_ID, used + np.arange(len(left)))
+        return np.delete(pointers, at[gone])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
+from typing import Generic
 
 import numpy as np
 
@@ -17,19 +18,47 @@ from applier.apply.index import byte_keys_kernel, int_keys_kernel
 from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.key_index_kernel import apply_bytes, apply_ints
 from applier.apply.index.status import Status
-from applier.apply.index.unit_index import Conflict, UnitIndex, growth
+from applier.apply.index.unit_index import UnitIndex, growth
 from applier.apply.index.witness_kernel import NO_HASH
 from applier.binlog.rows.changes import Changes, ImageLayouts
+from applier.columns.table_key import Encoded
 from keysearch.addresses import address_of
 from keysearch.keybytes import KeyBytes
+from keysearch.numba_private import Kernel
 
 FIRST_KEYS = 1 << 8
 
 
-class KeyIndex(UnitIndex[Changes]):
+@dataclasses.dataclass(frozen=True)
+class ImageKeys(Generic[Encoded]):
+    """The keys of a batch's before- and after-images, by row. `absent` is a bitmap of the after-images that have no key
+    and keep their row's (None: all have one)."""
+
+    before: Encoded
+    after: Encoded
+    absent: np.ndarray | None = None
+
+
+class KeyIndex(UnitIndex[Changes], Generic[Encoded]):
     """An open-addressed table. One entry in two is always free: it has -1 as its second word."""
 
     _table: np.ndarray
+
+    @abstractmethod
+    def seed(self, keys: Encoded, pointers: np.ndarray) -> None:
+        """Put in the rows of the base, whose keys are distinct: pointers[i] (int64[n]) leads to the row of key i."""
+
+    @abstractmethod
+    def prepare(self, batch: Changes, layouts: ImageLayouts, keys: ImageKeys[Encoded]) -> None:
+        """Take a batch and the keys of its images."""
+
+    @abstractmethod
+    def in_range(self, keys: ImageKeys[Encoded], rows: np.ndarray) -> np.ndarray:
+        """Return which after-images, by row (int64[n]), have a key in the unit's range: bool[n]."""
+
+    @abstractmethod
+    def pointers(self) -> np.ndarray:
+        """Return pointers to the remaining rows, int64[n] in the order of their keys. The index is given up."""
 
     def _receive(self, batch: Changes, layouts: ImageLayouts) -> None:
         super()._receive(batch, layouts)
@@ -50,28 +79,31 @@ def entries_for(keys: int) -> int:
     return 2 << int(keys).bit_length()
 
 
-class IntIndex(KeyIndex):
+class IntIndex(KeyIndex[np.ndarray]):
     """An index of int64 keys from `low` to before `high` (None: no bound)."""
 
-    def __init__(self, columns: int, low: int | None = None, high: int | None = None, *, idempotent: bool = False):
-        super().__init__(columns, int_keys_kernel.INDEX, apply_ints, idempotent=idempotent)
+    def __init__(self, columns: int, low: int | None = None, high: int | None = None, *, idempotent: bool = False,
+                 kernel: Kernel = apply_ints):
+        super().__init__(columns, int_keys_kernel.INDEX, kernel, idempotent=idempotent)
         limits = np.iinfo(np.int64)
         self._describe(low=limits.min if low is None else low, last=limits.max if high is None else high - 1)
         self._new_table(2 * FIRST_KEYS)
 
     def seed(self, keys: np.ndarray, pointers: np.ndarray) -> None:
-        """Put the base's rows in: int64[n], distinct; pointers[i] (int64[n]) leads to the row under keys[i]."""
         n, keys = len(keys), np.ascontiguousarray(keys)
         self._new_table(max(2 * FIRST_KEYS, entries_for(n)))
         int_keys_kernel.seed_ints(n, address_of(keys), address_of(pointers), self.address)
         self._set(keys=n, live=n)
 
-    def apply(self, batch: Changes, layouts: ImageLayouts, before_keys: int, after_keys: int,
-              after_absent: int) -> Conflict | None:
-        """Apply a batch. The keys are addresses of int64 arrays by row of the before- and after-images, `after_absent`
-        of a bitmap of after-images that have no key (0: all do)."""
-        self._describe(before_keys=before_keys, after_keys=after_keys, after_absent=after_absent)
-        return self._apply(batch, layouts)
+    def prepare(self, batch: Changes, layouts: ImageLayouts, keys: ImageKeys[np.ndarray]) -> None:
+        self._describe(before_keys=address_of(keys.before), after_keys=address_of(keys.after),
+                       after_absent=0 if keys.absent is None else address_of(keys.absent))
+        self._receive(batch, layouts)
+
+    def in_range(self, keys: ImageKeys[np.ndarray], rows: np.ndarray) -> np.ndarray:
+        after = keys.after[rows]
+        inside: np.ndarray = (after >= self._known("low")) & (after <= self._known("last"))
+        return inside if keys.absent is None else inside & (np.unpackbits(keys.absent, bitorder="little")[rows] == 0)
 
     def _make_room_for_first(self, keys: int) -> None:
         if 2 * keys > len(self._table):
@@ -92,19 +124,19 @@ class IntIndex(KeyIndex):
         self._new_table(len(self._table))
 
     def pointers(self) -> np.ndarray:
-        """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
         keys, pointers = np.empty(self.live, np.int64), np.empty(self.live, np.int64)
         int_keys_kernel.list_ints(address_of(self._table), len(self._table), address_of(keys), address_of(pointers))
         self._table, self._hashes = np.empty(0), np.empty(0, np.uint32)
         return pointers[np.argsort(keys)]
 
 
-class ByteIndex(KeyIndex):
+class ByteIndex(KeyIndex[KeyBytes]):
     """An index of keys as byte strings from `low` to before `high` (None: no bound)."""
 
     def __init__(self, columns: int, low: bytes | None = None, high: bytes | None = None, *,
-                 idempotent: bool = False):
-        super().__init__(columns, byte_keys_kernel.INDEX, apply_bytes, idempotent=idempotent)
+                 idempotent: bool = False, kernel: Kernel = apply_bytes):
+        super().__init__(columns, byte_keys_kernel.INDEX, kernel, idempotent=idempotent)
+        self._low, self._high = low, high
         self._bounds = {name: np.frombuffer(bound, np.uint8)
                         for name, bound in (("low", low), ("high", high)) if bound}
         for name, bound in self._bounds.items():
@@ -117,7 +149,6 @@ class ByteIndex(KeyIndex):
         self._rehash(2 * FIRST_KEYS)
 
     def seed(self, keys: KeyBytes, pointers: np.ndarray) -> None:
-        """Put the base's rows in: distinct keys; pointers[i] (int64[n]) leads to the row under key i."""
         n = len(keys)
         self._slots = np.empty(max(FIRST_KEYS, 2 * n), byte_keys_kernel.SLOT)
         self._slots["start"][:n], self._slots["length"][:n] = keys.offsets[:-1], np.diff(keys.offsets)
@@ -127,12 +158,16 @@ class ByteIndex(KeyIndex):
         self._set(keys=n, live=n, buffer_used=len(keys.data))
         self._rehash(max(2 * FIRST_KEYS, entries_for(n)))
 
-    def apply(self, batch: Changes, layouts: ImageLayouts, before: KeyBytes, after: KeyBytes) -> Conflict | None:
-        """Apply a batch, given the keys of its before- and after-images by row."""
-        self._keys = before, after
+    def prepare(self, batch: Changes, layouts: ImageLayouts, keys: ImageKeys[KeyBytes]) -> None:
+        self._keys, before, after = keys, keys.before, keys.after
         self._describe(before_offsets=address_of(before.offsets), before_data=address_of(before.data),
                        after_offsets=address_of(after.offsets), after_data=address_of(after.data))
-        return self._apply(batch, layouts)
+        self._receive(batch, layouts)
+
+    def in_range(self, keys: ImageKeys[KeyBytes], rows: np.ndarray) -> np.ndarray:
+        low, high = self._low, self._high
+        return np.array([(low is None or keys.after[row] >= low) and (high is None or keys.after[row] < high)
+                         for row in rows.tolist()], np.bool_)
 
     def _make_room_for_first(self, keys: int) -> None:
         if keys > len(self._slots):
@@ -143,7 +178,7 @@ class ByteIndex(KeyIndex):
         if 2 * self.live < self._get("keys"):
             self._compact_tombstones()
         elif status == Status.BUFFER_FULL:
-            least = self._get("buffer_used") + len(self._keys[1].data)
+            least = self._get("buffer_used") + len(self._keys.after.data)
             self._set_buffer(np.concatenate([self._buffer, np.empty(max(len(self._buffer), least), np.uint8)]))
         else:
             more = growth(len(self._table))
@@ -179,7 +214,6 @@ class ByteIndex(KeyIndex):
         byte_keys_kernel.index_slots(self._get("keys"), self.address)
 
     def pointers(self) -> np.ndarray:
-        """Pointers to the rows that are left, int64[n] in the order of their keys. The index is given up."""
         slots = self._live_slots()
         keys = _KeyViews(np.ascontiguousarray(slots["start"]), np.ascontiguousarray(slots["length"]), self._buffer)
         pointers: np.ndarray = slots["pointer"][keys.order()]

@@ -3,8 +3,9 @@
 
 For each key there is one pointer to where its row is (pointer_kernel). A key that was deleted stays in the index with
 the pointer DEAD. What a key is, is its *encoding*: a module with functions that read a key from an image, compare two,
-say whether it is in the unit's range, find it, and store it (int_keys_kernel, byte_keys_kernel). All else is here, once
-for both: what a change does to the row it finds, and what conflicts do in either mode.
+say whether it is in the unit's range, find it, and store it (int_keys_kernel, byte_keys_kernel). What a pointer leads
+to, is another module: pointer_kernel, or foreign_keys.watched_kernel, where rows wait for what foreign keys will do to
+them. All else is here, once for all: what a change does to the row it finds, and what conflicts do in either mode.
 
 Idempotent mode (APP-R7, AP-IDEM) differs only where a change meets a conflict: it is noted, as the number of the change
 and that of the unique key that is taken, or ROW_GONE. Strict mode stops there, but JSON diffs are applied before a key
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from applier.apply.index import byte_keys_kernel, int_keys_kernel
+from applier.apply.index import byte_keys_kernel, int_keys_kernel, pointer_kernel
 from applier.apply.index.pointer_kernel import (
     DEAD,
     NO_ROW,
@@ -30,15 +31,15 @@ from applier.apply.index.pointer_kernel import (
     trace,
 )
 from applier.apply.index.status import Status
-from applier.apply.index.watched_kernel import live_pointer, pointer_after_insert, pointer_after_update, release_row
-from applier.apply.index.witness_kernel import after_hash, testify
+from applier.apply.index.witness_kernel import after_hash, dispute, is_disputed
 from applier.binlog.rows.change_records import DELETE, INSERT
 from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, store_i64
 
 
-def changes_by(encoding: ModuleType) -> Any:
-    """The function that applies changes to an index whose keys are in an encoding. Its steps return DONE, also where
-    nothing is to be done, or why they stopped with nothing changed."""
+def changes_by(encoding: ModuleType, rows: ModuleType) -> Any:
+    """The function that applies changes to an index whose keys are in an encoding, and whose pointers lead to rows as
+    a module of kernels says. Its steps return DONE, also where nothing is to be done, or why they stopped with nothing
+    changed."""
     block = encoding.BLOCK
 
     @always_inline
@@ -47,12 +48,12 @@ def changes_by(encoding: ModuleType) -> Any:
             return Status.BUFFER_FULL
         entry = encoding.find(index, key)
         place = encoding.pointer_place(index, entry)
-        there = live_pointer(place, j, state)
+        there = rows.live_pointer(place, j, state)
         if there >= 0:
             status = on_conflict(state, j, 0, Status.DUPLICATE)
             if status != Status.DONE:
                 return status
-            pointer = pointer_after_update(there, image, j, after, state)
+            pointer = rows.pointer_after_update(there, image, j, after, state)
             store_i64(place, pointer)
             keep_hash(index, place, image, j, state)
             row = encoding.row_at(index, place)
@@ -64,7 +65,7 @@ def changes_by(encoding: ModuleType) -> Any:
 
     @inline
     def put(index, entry, key, j, after, image, state):
-        pointer = pointer_after_insert(image, after, state)
+        pointer = rows.pointer_after_insert(image, after, state)
         encoding.put(index, entry, key, pointer, state)
         place = encoding.pointer_place(index, entry)
         keep_hash(index, place, image, j, state)
@@ -74,7 +75,7 @@ def changes_by(encoding: ModuleType) -> Any:
     @always_inline
     def delete(index, key, j, state):
         place = encoding.pointer_place(index, encoding.find(index, key))
-        pointer = live_pointer(place, j, state)
+        pointer = rows.live_pointer(place, j, state)
         if pointer < 0:
             return on_conflict(state, j, ROW_GONE, Status.MISSING)
         remove(index, place, pointer, j, state)
@@ -91,12 +92,13 @@ def changes_by(encoding: ModuleType) -> Any:
     def ask_witness(index, place, pointer, j, state):
         """Compare the row that is found with its before-image, where a witness does."""
         if state.witness:
-            testify(encoding.hash_at(index, place), pointer, j, state)
+            if is_disputed(encoding.hash_at(index, place), pointer, j, state):
+                dispute(j, rows.held_pointer(pointer, state), state)
 
     @inline
     def remove(index, place, pointer, j, state):
         ask_witness(index, place, pointer, j, state)
-        release_row(pointer, state)
+        rows.release_row(pointer, state)
         trace(state, j, pointer, NO_ROW, encoding.row_at(index, place), NO_ROW)
         store_i64(place, DEAD)
         state.live -= 1
@@ -111,14 +113,14 @@ def changes_by(encoding: ModuleType) -> Any:
         if not old_in_range:
             return insert_moved_row(index, new_key, j, after, image, state) if new_in_range else Status.DONE
         place = encoding.pointer_place(index, encoding.find(index, key))
-        pointer = live_pointer(place, j, state)
+        pointer = rows.live_pointer(place, j, state)
         if pointer < 0:
             return on_conflict(state, j, ROW_GONE, Status.MISSING)
         if not new_in_range:
             remove(index, place, pointer, j, state)
         elif encoding.is_same(key, new_key):
             ask_witness(index, place, pointer, j, state)
-            updated = pointer_after_update(pointer, image, j, after, state)
+            updated = rows.pointer_after_update(pointer, image, j, after, state)
             store_i64(place, updated)
             keep_hash(index, place, image, j, state)
             row = encoding.row_at(index, place)
@@ -132,11 +134,11 @@ def changes_by(encoding: ModuleType) -> Any:
     def change_key(index, place, pointer, new_key, j, after, image, state):
         """A row within the unit gets another key."""
         entry = encoding.find(index, new_key)
-        is_taken = live_pointer(encoding.pointer_place(index, entry), j, state) >= 0
+        is_taken = rows.live_pointer(encoding.pointer_place(index, entry), j, state) >= 0
         if is_taken and state.noted:
             return on_conflict(state, j, 0, Status.DUPLICATE)
         ask_witness(index, place, pointer, j, state)
-        updated = pointer_after_update(pointer, image, j, after, state)
+        updated = rows.pointer_after_update(pointer, image, j, after, state)
         if is_taken:
             return Status.DUPLICATE
         encoding.put(index, entry, new_key, updated, state)
@@ -153,7 +155,7 @@ def changes_by(encoding: ModuleType) -> Any:
         if not is_whole(image, state):
             return Status.SPLIT_PARTIAL_IMAGE
         entry = encoding.find(index, key)
-        if live_pointer(encoding.pointer_place(index, entry), j, state) >= 0:
+        if rows.live_pointer(encoding.pointer_place(index, entry), j, state) >= 0:
             return Status.DUPLICATE
         put(index, entry, key, j, after, image, state)
         return Status.DONE
@@ -193,7 +195,8 @@ def changes_by(encoding: ModuleType) -> Any:
     return apply_changes
 
 
-_apply_ints, _apply_bytes = changes_by(int_keys_kernel), changes_by(byte_keys_kernel)
+_apply_ints = changes_by(int_keys_kernel, pointer_kernel)
+_apply_bytes = changes_by(byte_keys_kernel, pointer_kernel)
 
 
 @kernel

@@ -12,7 +12,7 @@ import numpy as np
 
 from applier.apply.index import multiset_kernel as m
 from applier.apply.index.status import Status
-from applier.apply.index.unit_index import Conflict, UnitIndex, growth
+from applier.apply.index.unit_index import UnitIndex, growth
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
 from applier.binlog.rows.image_pointers import layouts_of
 from keysearch.addresses import address_of
@@ -56,11 +56,11 @@ class RowMultiset(UnitIndex[ChangeBatch]):
         whole = np.array([*(len(layout.present) == columns and not layout.diffs for layout in layouts.known), True])
         return all(bool(whole[layouts_of(pointers)].all()) for pointers in (batch.before_images, batch.images))
 
-    def apply(self, batch: ChangeBatch, layouts: ImageLayouts) -> Conflict | None:
-        """Apply a batch whose images hold all columns, up to the first change whose row is not here."""
+    def prepare(self, batch: ChangeBatch, layouts: ImageLayouts) -> None:
+        """Take a batch whose images hold all columns; `run` stops at the first change whose row is not here."""
         self._describe(before_images=address_of(batch.before_images), before_lengths=address_of(batch.before_lengths),
                        image_lengths=address_of(batch.image_lengths))
-        return self._apply(batch, layouts)
+        self._receive(batch, layouts)
 
     def missing(self, batch: ChangeBatch) -> np.ndarray:
         """Numbers of the changes yet to be applied (int64[n]) whose rows are not here now, of the batch that was

@@ -33,7 +33,7 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
 of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the layout
 has a VALUE of all columns, then what it has of each; `column_pointers` that of int64[records, columns].
 `diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the conflicts
-of a batch in idempotent mode, 0 in strict mode. `watch`: see watched_kernel; 0 where no foreign key changes rows.
+of a batch in idempotent mode, 0 in strict mode. `watch`: see foreign_keys.watched_kernel; 0 where no row is watched.
 `traced` is that of the steps that rows take, 0 where nobody asks for them; `witness`: see witness_kernel, 0 where
 before-images are not compared with their rows."""
 _, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
@@ -214,6 +214,39 @@ def copied_column_pointers(pointer, state):
     copy = new_column_pointers(state)
     copy_bytes(column_pointers_of(copy, state), column_pointers_of(pointer, state), 8 * state.columns)
     return copy
+
+
+# ---- what the kernels of an index do with the rows that it finds
+
+
+@always_inline
+def live_pointer(at, change, state):
+    """The pointer at an address in an index, at a change of the batch; below 0 where no row is there."""
+    return load_i64(at)
+
+
+@always_inline
+def pointer_after_insert(image, after, state):
+    """The pointer of a row that is an after-image, by the row of this among those of the batch."""
+    return image
+
+
+@always_inline
+def pointer_after_update(old, image, change, after, state):
+    """The pointer of a row after an update (see updated_pointer)."""
+    return updated_pointer(old, image, state)
+
+
+@inline
+def release_row(pointer, state):
+    """Release what a deleted row took."""
+    free_column_pointers(pointer, state)
+
+
+@inline
+def held_pointer(pointer, state):
+    """A pointer to what a row is now that stays when the row changes."""
+    return copied_column_pointers(pointer, state) if has_column_pointers(pointer) else pointer
 
 
 @kernel

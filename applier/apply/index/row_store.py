@@ -166,15 +166,6 @@ class RowStore(UnitIndex[DecodedChanges]):
 
     # ---- changes
 
-    def apply(self, batch: DecodedChanges, layouts: ImageLayouts, before: list[EncodedRowPart],
-              after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
-              awaited: AwaitedValues | None = None) -> Conflict | None:
-        """Apply a batch, given what `prepare` takes."""
-        self.prepare(batch, layouts, before, after, access_paths, searches, awaited)
-        conflict = self.run(batch)
-        self.finish_batch(batch)
-        return conflict
-
     def prepare(self, batch: DecodedChanges, layouts: ImageLayouts, before: list[EncodedRowPart],
                 after: list[EncodedRowPart], access_paths: np.ndarray, searches: list[Search],
                 awaited: AwaitedValues | None = None) -> None:
@@ -225,7 +216,6 @@ class RowStore(UnitIndex[DecodedChanges]):
 
     @property
     def unique_met(self) -> int:
-        """After a conflict of a key that is there: which unique key it was."""
         return self._known("detail")
 
     def _grow(self, status: int) -> None:

@@ -17,14 +17,11 @@ from applier.apply.index.column_pointers import ColumnPointers
 from applier.apply.index.diff_nodes import DiffNodes
 from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.status import Status
-from applier.apply.index.watched_rows import WatchedRows
 from applier.binlog.rows.changes import Changes, ImageLayouts
 from keysearch.addresses import address_of
 from keysearch.numba_private import Kernel
 
 Batch = TypeVar("Batch", bound=Changes)
-ROW_GONE = k.ROW_GONE
-"""In `UnitIndex.noted`: the row to change is not there."""
 FIRST_NOTED, FIRST_TRACED = 1 << 8, 1 << 13
 SOON_FULL = 1 << 20
 """An index of fewer entries grows fourfold: most tables that begin empty are being filled."""
@@ -32,16 +29,19 @@ SOON_FULL = 1 << 20
 
 @dataclasses.dataclass(frozen=True)
 class Conflict:
-    """The change that could not be applied: number in its batch, and whether its key is there twice or not at all;
-    `moves`: neither, but its row is to go from one unit to another, and idempotent mode has to know both."""
+    """A change that cannot be applied: its number in the batch, and whether its key is taken (`duplicate`) or its row
+    does not exist. `moves`: neither; the row would move to another unit, and idempotent mode has to know both. `key`
+    is the key for messages, once a search has added it."""
 
     change: int
     duplicate: bool
     moves: bool = False
+    key: str = ""
 
 
 class UnitIndex(ABC, Generic[Batch]):
-    """State, column pointers, and going on where a kernel ran out of room.
+    """State, column pointers, and going on where a kernel ran out of room. A batch is given to an index (`prepare`, of
+    each kind), applied (`run`) and recorded (`finish_batch`).
 
     columns: of the table in the log. record: the type of what the kernels know of this kind of index. kernel: applies
     changes, given how many, the addresses of the record and of the state. idempotent: the exec mode; `noted` then has
@@ -52,7 +52,6 @@ class UnitIndex(ABC, Generic[Batch]):
         self._record, self._kernel = np.zeros((), record), kernel
         self._state = np.zeros((), k.STATE)
         self.column_pointers, self.diffs = ColumnPointers(columns), DiffNodes()
-        self.watched: WatchedRows | None = None
         self.witness: ImageWitness | None = None
         self._traced: np.ndarray | None = None
         self._set(columns=columns, free_column_pointers=-1)
@@ -105,8 +104,8 @@ class UnitIndex(ABC, Generic[Batch]):
     @property
     def noted(self) -> np.ndarray:
         """The conflicts that idempotent mode suppressed in the last batch, int64[n, 2]: the number of the change, and
-        of the unique key whose row it replaced (an insert) or would have duplicated (an update); ROW_GONE if the row to
-        change is not there."""
+        of the unique key whose row it replaced (an insert) or would have duplicated (an update); ROW_GONE
+        (pointer_kernel) if the row to change does not exist."""
         return self._noted[:self._get("n_noted")]
 
     def _note_in(self, room: np.ndarray) -> None:
@@ -139,6 +138,11 @@ class UnitIndex(ABC, Generic[Batch]):
         self._set(n_traced=0)
         return steps
 
+    def watch(self, address: int) -> None:
+        """Have foreign keys change rows of the next batch: the address of foreign_keys.watched_kernel.WATCH, 0 if no
+        row is watched."""
+        self._set(watch=address)
+
     def give_back(self, pointers: np.ndarray) -> None:
         """Release these pointers (int64[n]) to rows as they were before changes."""
         k.free_traced(self.state_address, pointers)
@@ -155,11 +159,10 @@ class UnitIndex(ABC, Generic[Batch]):
     def deleted(self) -> int:
         return self._get("deleted")
 
-    def _apply(self, batch: Batch, layouts: ImageLayouts) -> Conflict | None:
-        self._receive(batch, layouts)
-        conflict = self.run(batch)
-        self.finish_batch(batch)
-        return conflict
+    @property
+    def unique_met(self) -> int:
+        """The number of the unique key that is taken, after a conflict with `duplicate`."""
+        return 0
 
     def _receive(self, batch: Batch, layouts: ImageLayouts) -> None:
         """Get ready for a batch."""
@@ -171,8 +174,6 @@ class UnitIndex(ABC, Generic[Batch]):
             self._set(diff_nodes=self.diffs.reserve(diffs))
         if self._traced is not None:
             self._make_trace_room(batch.n)
-        if self.watched is not None:
-            self._set(watch=self.watched.receive())
         if self.witness is not None:
             self._set(witness=self.witness.receive(batch, layouts))
         self._set(next=0, n_noted=0)

@@ -8,8 +8,7 @@ outlive the change, so its column pointers are copied.
 
 import numpy as np
 
-from applier.apply.index.pointer_kernel import is_whole
-from applier.apply.index.watched_kernel import held_pointer
+from applier.apply.index.pointer_kernel import held_pointer, is_whole
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import always_inline, inline, load_i64, load_u8, load_u32
 from keysearch.records import struct
@@ -35,18 +34,33 @@ def after_hash(image, change, state):
 @inline
 def testify(held_hash, pointer, change, state):
     """Compare the before-image of a change with the row that it found, whose pointer is not changed yet."""
+    if is_disputed(held_hash, pointer, change, state):
+        dispute(change, held_pointer(pointer, state), state)
+
+
+@inline
+def is_disputed(held_hash, pointer, change, state):
+    """True if the values of a before-image have yet to be compared with the row that it found; else it agrees, or says
+    nothing."""
     witness = witness_at(state.witness)
     before = load_i64(witness.before_images + 8 * change)
     layout = before >> IMAGE_ID_SHIFT
     if load_u8(witness.comparable + layout) == 0:
-        return
+        return False
     is_same = np.int64(load_u32(witness.before_hashes + 4 * change)) == held_hash
     if is_same and held_hash != NO_HASH and is_image(pointer) and is_whole(before, state):
         witness.agreed += 1
-        return
+        return False
+    return True
+
+
+@inline
+def dispute(change, held, state):
+    """Keep a change whose before-image is disputed, and a pointer to the row as it was."""
+    witness = witness_at(state.witness)
     disputed = disputed_at(witness.disputed, witness.n_disputed)
     disputed.change = change
-    disputed.held = held_pointer(pointer, state)
+    disputed.held = held
     witness.n_disputed += 1
 
 

@@ -24,17 +24,18 @@ layouts (present columns, those of them that are diffs, and whether computes_omi
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import orjson
 import pyarrow as pa
 
+from applier.apply.index.key_index import ImageKeys
 from applier.apply.routes import payload_kernel
-from applier.apply.search.keyed_changes import BytesImageKeys, IntImageKeys, KeyColumns, KeyedChanges, KeyTexts
-from applier.apply.spec import BytesRange, IntRange, Keyed
+from applier.apply.search.keyed_changes import KeyColumns, KeyedChanges, KeyTexts
 from applier.binlog.rows.changes import DELETE, INSERT, ChangeBatch, ImageLayout, ImageLayouts
 from applier.binlog.rows.image_pointers import addresses_of, layouts_of, pointers_to
-from applier.columns.table_key import BytesKey, IntKey, TableKey
+from applier.columns.table_key import TableKey
 from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 
@@ -169,42 +170,17 @@ class ArrivedBatch:
         return before, after
 
 
-class ArrivedIntKeys:
-    """Reads the keys of arrived batches of a table with an integer key."""
+class ArrivedKeys:
+    """Reads the keys of arrived batches of a table with one key."""
 
-    def __init__(self, key: IntKey):
+    def __init__(self, key: TableKey):
         self._key = key
 
-    def of_batch(self, batch: ArrivedBatch) -> KeyedChanges[IntImageKeys]:
-        """A batch with its keys."""
-        before, after = (np.asarray(_filled(column)) for [column] in batch.key_columns)
-        return KeyedChanges(batch=batch, keys=IntImageKeys(before=before, after=after), texts=_texts(self._key, batch))
-
-
-class ArrivedBytesKeys:
-    """The same with a key of bytes."""
-
-    def __init__(self, key: BytesKey):
-        self._key = key
-
-    def of_batch(self, batch: ArrivedBatch) -> KeyedChanges[BytesImageKeys]:
-        """A batch with its keys."""
+    def of_batch(self, batch: ArrivedBatch) -> KeyedChanges[Any]:
+        """Return a batch with its keys."""
         before, after = (self._key.encode([_filled(column) for column in columns]) for columns in batch.key_columns)
-        return KeyedChanges(batch=batch, keys=BytesImageKeys(before=before, after=after),
-                            texts=_texts(self._key, batch))
-
-
-def arrived_keys(search: Keyed) -> ArrivedIntKeys | ArrivedBytesKeys:
-    """The reader of the keys that a unit searches by."""
-    match search:
-        case IntRange(key=key):
-            return ArrivedIntKeys(key)
-        case BytesRange(key=key):
-            return ArrivedBytesKeys(key)
-
-
-def _texts(key: TableKey, batch: ArrivedBatch) -> KeyTexts:
-    return KeyTexts(key, lambda: batch.key_columns)
+        return KeyedChanges(batch=batch, keys=ImageKeys[Any](before, after),
+                            texts=KeyTexts(self._key, lambda: batch.key_columns))
 
 
 def _filled(column: pa.Array) -> pa.Array:

@@ -6,26 +6,26 @@ code, in the order of the splits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.routes.payload import ArrivedBatch, Payload, arrived_keys, payload_batch, to_buffer
+from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
 from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
-from applier.apply.spec import BytesRange, IntRange, Keyed, RowSearch, UnitSpec
+from applier.apply.spec import KeyRange, UnitSpec
 from applier.apply.tables.logged_table import LoggedTable, TableReading
 from applier.apply.tables.table_maps import BATCH_ROWS, segment_reader
 from applier.apply.tables.unit import UnitApplier
-from applier.apply.tables.unit_kinds import unit_applier
-from applier.apply.tasks import Applied, Refused, SplitTask, TaskOutcome, outcome_of
+from applier.apply.tables.unit_outcome import outcome
+from applier.apply.tasks import SplitTask, TaskOutcome
 from applier.apply.witnessed import OFF
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
 from applier.binlog.rows.same_bytes import SameBytes
+from applier.columns.table_key import TableKey, ranges_between
 from applier.io.mapping import MappedFile, map_file
 
 PAYLOAD_BYTES = 32 << 20
@@ -41,8 +41,8 @@ def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
 
 
 def _payloads(task: SplitTask, file: MappedFile, outlined: SameBytes) -> Iterator[tuple[int, int, pa.Buffer]]:
-    tables = {version: _SplitTable(units, keyed, file.uri) for version, units in task.units.items()
-              if isinstance(keyed := units[0].search, IntRange | BytesRange)}
+    tables = {version: _SplitTable(units, ranges, file.uri) for version, units in task.units.items()
+              if (ranges := [unit.search for unit in units if isinstance(unit.search, KeyRange)])}
     reader = segment_reader(task.segment, file, tables)
     for _ in outlined.steps(reader, task.segment.split, task.segment.start, task.segment.end):
         for table in tables.values():
@@ -56,11 +56,11 @@ def _payloads(task: SplitTask, file: MappedFile, outlined: SameBytes) -> Iterato
 class _SplitTable:
     """One version of a table in a log segment: its changes, dealt out to its units."""
 
-    def __init__(self, units: tuple[UnitSpec, ...], keyed: Keyed, uri: str):
-        self._units, self._uri, self._key = units, uri, keyed.key
+    def __init__(self, units: tuple[UnitSpec, ...], ranges: list[KeyRange], uri: str):
+        self._units, self._uri, self._key = units, uri, ranges[0].key
         self._logged = LoggedTable(units[0].definition, units[0].type_conversions, units[0].same_columns)
         self._sends_before_images = units[0].witness != OFF
-        self._range_of = _ranges_of(keyed, [unit.search for unit in units[1:]])
+        self._range_of = ranges_between(self._key, [rows.low for rows in ranges if rows.low is not None])
         self._pending: dict[int, list[pa.RecordBatch]] = {}
         self._reading: TableReading | None = None
         self.pending_bytes = 0
@@ -118,43 +118,27 @@ class _SplitTable:
         self._pending, self.pending_bytes = {}, 0
 
 
-def _ranges_of(first: Keyed, others: Sequence[RowSearch]) -> Callable[[list[pa.Array]], np.ndarray]:
-    """Tells by the key's columns in which of a table's ranges keys are, the first of which begins without a bound."""
-    match first:
-        case IntRange():
-            return first.key.ranges_of([rows.low for rows in others
-                                        if isinstance(rows, IntRange) and rows.low is not None])
-        case BytesRange():
-            return first.key.ranges_of([rows.low for rows in others
-                                        if isinstance(rows, BytesRange) and rows.low is not None])
-
-
 def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) -> TaskOutcome:
     """A unit out of the payloads that it was sent, in the order of their ranges."""
     versions: dict[int, _ArrivingVersion] = {}
-    chain: list[UnitApplier[Any]] = []
+    chain: list[UnitApplier] = []
     for spec in unit.chain:
-        chain.append(unit_applier(spec, chain[-1:]))
-        if isinstance(spec.search, IntRange | BytesRange):
-            versions[spec.version] = _ArrivingVersion(chain[-1], spec.search)
-    applier = chain[-1]
+        chain.append(UnitApplier(spec, chain[-1:]))
+        if isinstance(spec.search, KeyRange):
+            versions[spec.version] = _ArrivingVersion(chain[-1], spec.search.key)
     for _, buffer in payloads:
         payload = Payload.read(buffer)
         versions[payload.version].take(payload)
-    if applier.is_stopped:
-        applier.check()
-        return outcome_of([Refused(errors=(), witnessed=applier.testimony()), *applier.stops])
-    result = applier.finish()
-    return outcome_of([Applied(results=(result,)), *applier.stops])
+    return outcome(chain[-1:])
 
 
 class _ArrivingVersion:
     """One version of a unit's table: what its payloads are applied with."""
 
-    def __init__(self, applier: UnitApplier[Any], keyed: Keyed):
+    def __init__(self, applier: UnitApplier, key: TableKey):
         spec, self._applier = applier.spec, applier
         self._logged = LoggedTable(spec.definition, spec.type_conversions, spec.same_columns)
-        self._keys, self._has_met = arrived_keys(keyed), False
+        self._keys, self._has_met = ArrivedKeys(key), False
 
     def take(self, payload: Payload) -> None:
         reading = self._logged.bind_table_map(parse_table_map(payload.table_map))

@@ -10,8 +10,8 @@ from applier.apply.foreign_keys.parent_events import ParentEvents
 from applier.apply.spec import GroupMembership, Parents
 from applier.apply.tables.table_maps import segment_reader
 from applier.apply.tables.table_walk import TableWalk
-from applier.apply.tables.unit_kinds import StoredUnit
-from applier.apply.tasks import Applied, ApplyTask, LogSegment, Refused, TaskOutcome, UnitResult, outcome_of
+from applier.apply.tables.unit_outcome import outcome
+from applier.apply.tasks import ApplyTask, LogSegment, Refused, TaskOutcome
 from applier.binlog.rows.changes import ChangeReader
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import ReplayStopped
@@ -26,12 +26,15 @@ def apply_by_walking(task: ApplyTask) -> TaskOutcome:
 
 def _apply(task: ApplyTask, outlined: SameBytes) -> TaskOutcome:
     walks = table_walks(task, _events_of_parents(task, outlined))
+    units = [unit for walk in walks.values() for unit in walk.units]
+    taken_over = {id(source) for unit in units for source in unit.sources}
+    last = [unit for unit in units if id(unit) not in taken_over]
     try:
         for _ in steps(task, walks, outlined):
             pass
-    except ReplayStopped as error:  # where definition and log disagree (1677), or a key is not to be had
-        return outcome(list(walks.values()), Refused(errors=(error,)))
-    return outcome(list(walks.values()))
+    except ReplayStopped as error:  # definition and log disagree (1677), or a key has no value
+        return outcome(last, Refused(errors=(error,)))
+    return outcome(last)
 
 
 def table_walks(task: ApplyTask, events: Mapping[int, ParentEvents]) -> dict[int, TableWalk]:
@@ -48,7 +51,7 @@ def _groups(walks: Iterable[TableWalk]) -> list[ForeignKeyGroup]:
     groups: dict[int, list[GroupMember]] = {}
     for walk in walks:
         for unit in walk.units:
-            if isinstance(unit, StoredUnit) and isinstance(membership := unit.spec.needs, GroupMembership):
+            if isinstance(membership := unit.spec.needs, GroupMembership):
                 groups.setdefault(membership.group, []).append(GroupMember(walk, unit, membership))
     return [ForeignKeyGroup(members) for members in groups.values()]
 
@@ -115,24 +118,3 @@ def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> 
         last[1].flush()
     for walk in walks.values():
         walk.end()
-
-
-def outcome(walks: list[TableWalk], *refused: Refused) -> TaskOutcome:
-    """Write the units of all tables, unless one of them or the walk itself (`refused`) had to stop; then the others may
-    have had to before."""
-    units = [unit for walk in walks for unit in walk.units]
-    taken_over = {id(source) for unit in units for source in unit.sources}
-    last = [unit for unit in units if id(unit) not in taken_over]
-    results: list[UnitResult] = []
-    stopped: list[Refused] = []
-    has_stopped = bool(refused) or any(unit.stops for unit in last)
-    for unit in last:
-        if has_stopped:
-            unit.check()
-            stopped.append(Refused(errors=(), witnessed=unit.testimony()))
-        else:
-            results.append(unit.finish())
-            has_stopped = bool(unit.stops)
-    stops = [stop for unit in last for stop in unit.stops]
-    return outcome_of([Applied(results=tuple(results)), *stopped, *stops, *refused])
-

@@ -19,31 +19,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.search.keyed_changes import (
-    BytesImageKeys,
-    ImageKeys,
-    IntImageKeys,
-    KeyColumns,
-    KeyedChanges,
-    KeyTexts,
-)
+from applier.apply.index.key_index import ImageKeys
+from applier.apply.search.keyed_changes import KeyColumns, KeyedChanges, KeyTexts
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, Changes, DecodedChanges
 from applier.binlog.rows.layout import ColumnPlan, ImageBuffers
 from applier.columns.agreement import is_compatible
 from applier.columns.image_values import Rows, absent_flags, with_defaults, without_nulls
 from applier.columns.replica_defaults import ReplicaDefaults
-from applier.columns.table_key import BytesKey, IntKey, TableKey
+from applier.columns.table_key import BytesKey, Encoded, IntKey, TableKey
 from applier.columns.values import finish_column
 from applier.errors import KEY_NOT_FOUND, ApplierError, ReplayStopped
 from applier.mysql.types import arrow_type
 from applier.schema.definition import TableDefinition
-from keysearch.keybytes import int_key
+from keysearch.keybytes import KeyBytes, int_key
 
 AnyError = TypeVar("AnyError", bound=ApplierError)
 
 
-class ChangeKeys(ABC, Generic[ImageKeys]):
+class ChangeKeys(ABC, Generic[Encoded]):
     """Reads the keys of batches of a table with one key as they come from the log."""
 
     raw_diffs = before_images = False
@@ -53,7 +47,7 @@ class ChangeKeys(ABC, Generic[ImageKeys]):
         self._definition, self._table_map = definition, table_map
         self._key_for_messages, self._defaults = key, ReplicaDefaults(definition)
 
-    def of_batch(self, batch: ChangeBatch) -> KeyedChanges[ImageKeys]:
+    def of_batch(self, batch: ChangeBatch) -> KeyedChanges[Encoded]:
         """A batch with its keys."""
         return KeyedChanges(batch=batch, keys=self._image_keys(batch), texts=self.texts(batch))
 
@@ -62,7 +56,7 @@ class ChangeKeys(ABC, Generic[ImageKeys]):
         return KeyTexts(self._key_for_messages, partial(self.columns, batch))
 
     @abstractmethod
-    def _image_keys(self, batch: ChangeBatch) -> ImageKeys:
+    def _image_keys(self, batch: ChangeBatch) -> ImageKeys[Encoded]:
         """The keys of the before- and after-images."""
 
     @abstractmethod
@@ -131,7 +125,7 @@ def change_keys(key: TableKey, definition: TableDefinition, table_map: TableMap)
             return ByteKeys(key, definition, table_map)
 
 
-class IntKeys(ChangeKeys[IntImageKeys]):
+class IntKeys(ChangeKeys[np.ndarray]):
     """Keys that are one integer column."""
 
     def __init__(self, key: IntKey, definition: TableDefinition, table_map: TableMap):
@@ -169,10 +163,10 @@ class IntKeys(ChangeKeys[IntImageKeys]):
         keys[missing] = int_key(made.fill_null(0))[missing]
         return keys, absent
 
-    def _image_keys(self, batch: ChangeBatch) -> IntImageKeys:
+    def _image_keys(self, batch: ChangeBatch) -> ImageKeys[np.ndarray]:
         (before, _), (after, absent) = self._keys(batch, False), self._keys(batch, True)
         bitmap = None if absent is None else batch.after.columns[self._key.columns[0]].absent
-        return IntImageKeys(before=before, after=after, absent=bitmap)
+        return ImageKeys(before, after, bitmap)
 
     def columns(self, batch: ChangeBatch) -> KeyColumns:
         (before, _), (after, absent) = self._keys(batch, False), self._keys(batch, True)
@@ -183,7 +177,7 @@ class IntKeys(ChangeKeys[IntImageKeys]):
         return [pa.array(before)], [pa.array(after)]
 
 
-class ByteKeys(ChangeKeys[BytesImageKeys]):
+class ByteKeys(ChangeKeys[KeyBytes]):
     """Keys of any columns."""
 
     def __init__(self, key: BytesKey, definition: TableDefinition, table_map: TableMap):
@@ -196,9 +190,9 @@ class ByteKeys(ChangeKeys[BytesImageKeys]):
     def columns(self, batch: ChangeBatch) -> KeyColumns:
         return self.stored_columns(batch)
 
-    def _image_keys(self, batch: ChangeBatch) -> BytesImageKeys:
+    def _image_keys(self, batch: ChangeBatch) -> ImageKeys[KeyBytes]:
         before, after = self.columns(batch)
-        return BytesImageKeys(before=self._key.encode(before), after=self._key.encode(after))
+        return ImageKeys(self._key.encode(before), self._key.encode(after))
 
 
 def _images(batch: ChangeBatch, after: bool) -> tuple[ImageBuffers, int]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.unit_index import ROW_GONE
+from applier.apply.index.pointer_kernel import ROW_GONE
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE, Changes
 
 CONFLICTS = pa.schema([
@@ -23,18 +24,40 @@ BY_CONTENT = -1
 _OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 
 
-class ConflictTexts(Protocol):
-    """Tells the keys of one batch's images: RowTexts, or KeyTexts of a table's one key, which is its number 0."""
+class ConflictTexts(ABC):
+    """The keys of one batch's images, for messages and for the list of conflicts. Unique keys have numbers, as in
+    `UnitIndex.noted`; a table's one key has number 0."""
 
+    @abstractmethod
     def searched_by(self, images: np.ndarray) -> np.ndarray:
-        """For some before-images the number of the unique key that the row is found by, or BY_CONTENT; int64[n]."""
+        """Return the number of the unique key by which each of these before-images finds its row, or BY_CONTENT:
+        int64[n]."""
 
+    @abstractmethod
     def key_name(self, unique: int) -> str:
-        """The name of a unique key; nothing for BY_CONTENT."""
+        """Return the name of a unique key; an empty one for BY_CONTENT."""
 
+    @abstractmethod
+    def key_columns(self, unique: int) -> Sequence[str]:
+        """Return the names of a unique key's columns."""
+
+    @abstractmethod
     def texts(self, images: np.ndarray, after: bool, unique: int) -> list[str]:
-        """The values of some after- or before-images in a unique key, with what an after-image lacks filled in; for
-        BY_CONTENT what else they hold."""
+        """Return the values of some after- or before-images in a unique key, with what an after-image lacks filled in;
+        for BY_CONTENT the values of their first columns."""
+
+    def key_text(self, image: int, after: bool, unique: int) -> str:
+        """Return a unique key and the values of one image in it."""
+        [values] = self.texts(np.array([image]), after, unique)
+        return f"{self.key_name(unique)} ({', '.join(self.key_columns(unique))}) = {values}"
+
+    def found_by(self, image: int) -> str:
+        """Return what one before-image is searched by, and its values."""
+        images = np.array([image])
+        [unique] = self.searched_by(images).tolist()
+        if unique == BY_CONTENT:
+            return f"the row ({self.texts(images, False, BY_CONTENT)[0]})"
+        return self.key_text(image, False, unique)
 
 
 def conflict_rows(table: str, batch: Changes, noted: np.ndarray, told: ConflictTexts) -> pa.Table:

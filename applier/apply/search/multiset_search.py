@@ -24,7 +24,7 @@ from applier.apply.output.image_decoder import ImageDecoder
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.row_keys import RowKeys
 from applier.apply.search.store_search import StoreSearch
-from applier.apply.search.unit_search import RefusedChange, UnitSearch
+from applier.apply.search.unit_search import UnitSearch
 from applier.apply.spec import Stored, UnitSpec
 from applier.binlog.rows.changes import ChangeBatch, ImageLayouts
 from applier.binlog.rows.layout import ColumnPlan
@@ -58,8 +58,8 @@ class WholeImages:
 
 
 class MultisetSearch(UnitSearch[ImageChanges]):
-    """By whole images, as long as bytes tell. `files` is the memory of images so far, a list that grows; `gatherer`
-    makes what reads the values of rows that images lead to."""
+    """The access method by whole images, as long as bytes tell. `files` is the memory of images so far, a list that
+    grows; `gatherer` makes the reader of the rows that an index found."""
 
     index: RowMultiset | RowStore
 
@@ -72,7 +72,7 @@ class MultisetSearch(UnitSearch[ImageChanges]):
         self._suppressed: list[pa.Table] = []
         self.index = self._images
 
-    def apply(self, changes: ImageChanges, layouts: ImageLayouts) -> RefusedChange | None:
+    def apply(self, changes: ImageChanges, layouts: ImageLayouts) -> Conflict | None:
         batch, reader = changes.batch, changes.reader
         self._suppressed = []
         if self._decoder is None:
@@ -93,7 +93,8 @@ class MultisetSearch(UnitSearch[ImageChanges]):
                       decoder: ImageDecoder) -> Conflict | None:
         """Apply a batch by the bytes of its images. Rows of the base that it needs are looked for twice at most, the
         second time for all images that are left: what is not here then is not there either."""
-        conflict = self._images.apply(batch, layouts)
+        self._images.prepare(batch, layouts)
+        conflict = self._images.run(batch)
         for changes in (self._images.missing, _with_before_image):
             if conflict is None or not self._store.index.live:
                 break
@@ -121,13 +122,13 @@ class MultisetSearch(UnitSearch[ImageChanges]):
         self.index = store
 
     def _apply_decoded(self, batch: ChangeBatch, first: int, layouts: ImageLayouts, reader: RowKeys,
-                       decoder: ImageDecoder) -> RefusedChange | None:
+                       decoder: ImageDecoder) -> Conflict | None:
         """Apply the changes of a batch from number `first` on by the values of their images."""
         for part in decoder.changes(batch, first):
             stored = reader.of_batch(part)
-            refused = self._store.apply(stored, layouts)
-            if refused is not None:
-                return dataclasses.replace(refused, change=part.first + refused.change)
+            conflict = self._store.apply(stored, layouts)
+            if conflict is not None:
+                return dataclasses.replace(conflict, change=part.first + conflict.change)
             self._suppressed += self._store.suppressed_conflicts(self._table, stored)
         return None
 

@@ -24,34 +24,19 @@ class RowTexts(ConflictTexts):
     def __init__(self, parts: RowAccess, table_map: TableMap, batch: DecodedChanges):
         self._parts, self._table_map, self._batch = parts, table_map, batch
 
-    def found_by(self, image: int) -> str:
-        """What a before-image was searched by and its values, for people."""
-        images = np.array([image])
-        [unique] = self.searched_by(images).tolist()
-        if unique == BY_CONTENT:
-            return f"the row ({self.texts(images, False, BY_CONTENT)[0]})"
-        return self.key_text(image, False, unique)
-
     def searched_by(self, images: np.ndarray) -> np.ndarray:
-        """For some before-images the number of the unique key that the row is found by, or BY_CONTENT; int64[n]."""
         which, searches = self._parts.searches(self._batch, len(self._table_map.types))
         numbers = [BY_CONTENT if search.unique is None else search.unique for search in searches]
         found: np.ndarray = np.array(numbers, np.int64)[which[images]]
         return found
 
-    def key_text(self, image: int, after: bool, unique: int) -> str:
-        """The unique key of this number and an image's values in it, for people."""
-        columns = ", ".join(self._parts.definition.columns[c].name for c in self._columns(unique))
-        [values] = self.texts(np.array([image]), after, unique)
-        return f"{self.key_name(unique)} ({columns}) = {values}"
-
     def key_name(self, unique: int) -> str:
-        """The name of the unique key of this number; nothing for BY_CONTENT."""
         return "" if unique == BY_CONTENT else self._parts.unique[unique].name
 
+    def key_columns(self, unique: int) -> list[str]:
+        return [self._parts.definition.columns[c].name for c in self._columns(unique)]
+
     def texts(self, images: np.ndarray, after: bool, unique: int) -> list[str]:
-        """The values of some images (rows of the after- or before-images) in a unique key's columns for people; for
-        BY_CONTENT in the first columns that are decoded."""
         batch = self._batch
         buffers, rows = (batch.after, batch.n_after) if after else (batch.before, batch.n_before)
         columns = self._columns(unique) if unique != BY_CONTENT else tuple(buffers.columns)[:_MOST_VALUES]

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from applier.apply.index.pointer_kernel import ROW_GONE
 from applier.apply.index.row_store import RowStore
-from applier.apply.index.unit_index import ROW_GONE, Conflict, UnitIndex
+from applier.apply.index.unit_index import Conflict, UnitIndex
 from applier.apply.output.rows import RowGatherer
-from applier.apply.search.conflicts import conflict_rows
 from applier.apply.search.row_keys import StoredChanges
 from applier.apply.search.row_part_encoder import RowPartEncoder
-from applier.apply.search.unit_search import RefusedChange, UnitSearch, refused
+from applier.apply.search.unit_search import IndexSearch
 from applier.apply.spec import Stored, UnitSpec
 from applier.binlog.rows.changes import ImageLayouts
 from applier.columns.generated_columns import computed_of_images
 
 
-class StoreSearch(UnitSearch[StoredChanges]):
-    """Rows of a table without a key are written in the order in which they came. `gatherer` makes what reads the values
-    of rows that an index found."""
+class StoreSearch(IndexSearch[StoredChanges]):
+    """The access method by several keys, or by content. Rows of a table without a key are written in the order in which
+    they came. `gatherer` makes the reader of the rows that an index found."""
 
     index: RowStore
 
@@ -40,39 +40,18 @@ class StoreSearch(UnitSearch[StoredChanges]):
         self._found: Counter[str] = Counter()
         self._order = self.parts.order
 
-    def apply(self, changes: StoredChanges, layouts: ImageLayouts) -> RefusedChange | None:
-        self.prepare(changes, layouts)
-        conflict = self.index.run(changes.batch)
-        self.finish_batch(changes)
-        return None if conflict is None else self.refused(changes, conflict)
-
     def prepare(self, changes: StoredChanges, layouts: ImageLayouts) -> None:
-        """Give the store a batch, for kernels to apply."""
         self.index.prepare(changes.batch, layouts, changes.before, changes.after, changes.access_paths,
                            changes.searches, changes.awaited)
 
-    def finish_batch(self, changes: StoredChanges) -> None:
-        """Record the result of a batch that was given."""
-        batch, access_paths = changes.batch, changes.access_paths
-        self.index.finish_batch(batch)
-        noted = self.index.noted
+    def finish_batch(self, changes: StoredChanges, conflict: Conflict | None) -> Conflict | None:
+        batch, access_paths, noted = changes.batch, changes.access_paths, self.index.noted
         gone = noted[noted[:, 1] == ROW_GONE, 0]
         counts = np.bincount(access_paths[batch.before_rows[batch.before_rows >= 0]], minlength=len(changes.searches))
         counts -= np.bincount(access_paths[batch.before_rows[gone]], minlength=len(counts))
         for search, count in zip(changes.searches, counts.tolist(), strict=False):
             self._found[search.kind] += count
-
-    def refused(self, changes: StoredChanges, conflict: Conflict) -> RefusedChange:
-        """The change that a conflict is of."""
-        batch, texts = changes.batch, changes.texts
-        if conflict.duplicate:
-            image = int(batch.after_rows[conflict.change])
-            return refused(conflict, texts.key_text(image, True, self.index.unique_met))
-        return refused(conflict, texts.found_by(int(batch.before_rows[conflict.change])))
-
-    def suppressed_conflicts(self, table: str, changes: StoredChanges) -> list[pa.Table]:
-        noted = self.index.noted
-        return [conflict_rows(table, changes.batch, noted, changes.texts)] if len(noted) else []
+        return super().finish_batch(changes, conflict)
 
     @property
     def found(self) -> Counter[str]:

@@ -1,4 +1,4 @@
-"""How the rows of a unit are found: what all ways have in common."""
+"""How the rows of a unit are found: what all access methods have in common."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.unit_index import Conflict, UnitIndex
+from applier.apply.search.conflicts import ConflictTexts, conflict_rows
 from applier.binlog.rows.changes import Changes, ImageLayouts
 
 
@@ -22,44 +23,42 @@ class TakenBatch(Protocol):
     def batch(self) -> Changes: ...
 
 
+class TakenWithTexts(TakenBatch, Protocol):
+    """A batch with the keys of its images for messages."""
+
+    @property
+    def texts(self) -> ConflictTexts: ...
+
+
 Taken = TypeVar("Taken", bound=TakenBatch)
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class RefusedChange:
-    """A change, by its number in its batch, whose key is there already (`duplicate`) or whose row is not there; the key
-    for people."""
-
-    change: int
-    duplicate: bool
-    key: str
-
-
-@dataclasses.dataclass(frozen=True)
-class LeavesUnit:
-    """An update that moves a row to another unit, where idempotent mode has to know both."""
+WithTexts = TypeVar("WithTexts", bound=TakenWithTexts)
 
 
 class UnitSearch(ABC, Generic[Taken]):
-    """An index of a unit's rows, and how it is filled, emptied and reported on."""
+    """The access method of a unit: by a key, by content, or as a multiset of images. It fills an index, applies changes
+    to it, reports what was refused, and gives the rows. `index` is the one that holds the rows now."""
 
     index: UnitIndex[Any]
 
     @abstractmethod
-    def apply(self, changes: Taken, layouts: ImageLayouts) -> RefusedChange | LeavesUnit | None:
-        """Apply a batch, up to the first change that cannot be."""
+    def apply(self, changes: Taken, layouts: ImageLayouts) -> Conflict | None:
+        """Apply a batch, up to the first change that is refused."""
+
+    def end(self) -> int:
+        """No more changes come. Return how many rows foreign keys changed or deleted since the first one."""
+        return 0
 
     def trace(self) -> None:
         """Keep the steps that rows take from here on."""
         self.index.trace()
 
     def compare_images(self, witness: ImageWitness) -> None:
-        """Have `witness` compare before-images with the rows that they find; to be asked for before any row comes."""
+        """Have `witness` compare before-images with the rows that they find. To be called before any row comes."""
         self.index.compare_images(witness)
 
     def are_here(self, changes: Taken, numbers: np.ndarray) -> np.ndarray:
-        """Which of these changes (int64[n], their numbers in the batch) have an after-image that is a row of the unit:
-        bool[n]. All units of a table may see all of its changes."""
+        """Return which of these changes (int64[n], their numbers in the batch) have an after-image that is a row of the
+        unit: bool[n]. All units of a table may see all of its changes."""
         return np.ones(len(numbers), np.bool_)
 
     @property
@@ -70,11 +69,11 @@ class UnitSearch(ABC, Generic[Taken]):
     @property
     @abstractmethod
     def found(self) -> Counter[str]:
-        """How many rows were found in which way (keysearch.choose.AccessPath.kind), so far."""
+        """How many rows were found so far, by the kind of access path (keysearch.choose.AccessPath.kind)."""
 
     @abstractmethod
     def suppressed_conflicts(self, table: str, changes: Taken) -> list[pa.Table]:
-        """The conflicts of the last batch of a table (db.table) that were suppressed, as conflicts.CONFLICTS."""
+        """Return the conflicts of the last batch of a table (db.table) that were suppressed, as conflicts.CONFLICTS."""
 
     @abstractmethod
     def seed(self, rows: pa.Table) -> None:
@@ -82,9 +81,30 @@ class UnitSearch(ABC, Generic[Taken]):
 
     @abstractmethod
     def pointers(self) -> np.ndarray:
-        """Pointers to the rows that are left, int64[n], in the order in which they are written."""
+        """Return pointers to the remaining rows, int64[n], in the order in which they are written."""
 
 
-def refused(conflict: Conflict, key: str) -> RefusedChange:
-    """The change of an index's conflict."""
-    return RefusedChange(change=conflict.change, duplicate=conflict.duplicate, key=key)
+class IndexSearch(UnitSearch[WithTexts], Generic[WithTexts]):
+    """An access method whose rows are in one index all the time."""
+
+    def apply(self, changes: WithTexts, layouts: ImageLayouts) -> Conflict | None:
+        self.prepare(changes, layouts)
+        return self.finish_batch(changes, self.index.run(changes.batch))
+
+    @abstractmethod
+    def prepare(self, changes: WithTexts, layouts: ImageLayouts) -> None:
+        """Give the index a batch, for kernels to apply."""
+
+    def finish_batch(self, changes: WithTexts, conflict: Conflict | None) -> Conflict | None:
+        """Record the result of a batch that kernels applied. Return the conflict with its key for messages."""
+        batch, texts = changes.batch, changes.texts
+        self.index.finish_batch(batch)
+        if conflict is None or conflict.moves:
+            return conflict
+        key = texts.key_text(int(batch.after_rows[conflict.change]), True, self.index.unique_met) \
+            if conflict.duplicate else texts.found_by(int(batch.before_rows[conflict.change]))
+        return dataclasses.replace(conflict, key=key)
+
+    def suppressed_conflicts(self, table: str, changes: WithTexts) -> list[pa.Table]:
+        noted = self.index.noted
+        return [conflict_rows(table, changes.batch, noted, changes.texts)] if len(noted) else []

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 
 from applier.apply.output.altered_rows import altered_rows, exchanged_rows
-from applier.apply.spec import Altered, BeginsEmpty, BytesRange, Exchanged, FromBase, IntRange, UnitSpec
+from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, KeyRange, UnitSpec
 from applier.columns.alter.scan_order import Arrivals
+from applier.columns.table_key import ranges_between
 from applier.schema.definition import table_schema, without_rows
 from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.reader import FilePart, read_unit
@@ -22,9 +23,9 @@ _SMALL_CHUNK = 1024
 def _part(spec: UnitSpec) -> FilePart | None:
     """Which rows of the files that it shares with others are the unit's; None if it shares none."""
     rows, files = spec.search, spec.shared_files
-    if not files or not isinstance(rows, IntRange | BytesRange):
+    if not files or not isinstance(rows, KeyRange):
         return None
-    names, has_low, range_of = rows.key.names, rows.low is not None, _range_of(rows)
+    names, has_low, range_of = rows.key.names, rows.low is not None, ranges_between(rows.key, rows.bounds)
 
     def edges(keys: pa.Table) -> tuple[int, int]:
         whole = for_nulls(keys, spec.definition)
@@ -32,15 +33,6 @@ def _part(spec: UnitSpec) -> FilePart | None:
         return int(first), int(end)
 
     return FilePart(files, names, edges)
-
-
-def _range_of(rows: IntRange | BytesRange) -> Callable[[Sequence[pa.ChunkedArray]], np.ndarray]:
-    """Tells by the key's columns where keys are: below the range if it has a lower bound, in it, above it."""
-    match rows:
-        case IntRange():
-            return rows.key.ranges_of([bound for bound in (rows.low, rows.high) if bound is not None])
-        case BytesRange():
-            return rows.key.ranges_of([bound for bound in (rows.low, rows.high) if bound is not None])
 
 
 class RowsOfSource(Protocol):

@@ -5,76 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from applier.apply.output.row_steps import NO_CAUSES, Causes
-from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
-from applier.apply.search.multiset_search import WholeImages
-from applier.apply.search.row_keys import RowKeys
-from applier.apply.search.row_part_encoder import RowPartEncoder
-from applier.apply.search.unit_search import TakenBatch
-from applier.apply.spec import (
-    BeginsEmpty,
-    BytesRange,
-    ImageMultiset,
-    IntRange,
-    NotSearched,
-    RowSearch,
-    Stored,
-    UnitSpec,
-)
+from applier.apply.search.access_methods import BatchReader, batch_reader
+from applier.apply.spec import BeginsEmpty, KeyRange, UnitSpec
 from applier.apply.tables.logged_table import LoggedTable, TableReading
 from applier.apply.tables.table_maps import BATCH_ROWS
-from applier.apply.tables.unit import UnitApplier
-from applier.apply.tables.unit_kinds import unit_applier
+from applier.apply.tables.unit import RowEvents, UnitApplier
 from applier.apply.tables.unit_ranges import UnitRanges
 from applier.apply.witnessed import OFF
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
-from applier.binlog.rows.layout import ColumnPlan
 
-if TYPE_CHECKING:
-    from applier.apply.foreign_keys.parent_events import ParentEvents
-
-
-StepsTaker = Callable[[Sequence[UnitApplier[Any]], ChangeBatch | None, Causes], None]
+StepsTaker = Callable[[Sequence[UnitApplier], ChangeBatch | None, Causes], None]
 """Takes, from the units of a table, the steps of their rows that a batch made, or changes of other tables (causes)."""
-
-
-class BatchReader(Protocol):
-    """Reads of a table's batches what its units search by. `raw_diffs` and `before_images` are what it wants of them
-    (TableBinding)."""
-
-    @property
-    def raw_diffs(self) -> bool: ...
-    @property
-    def before_images(self) -> bool: ...
-
-    def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
-        """What to decode of each image."""
-
-    def of_batch(self, batch: ChangeBatch) -> TakenBatch:
-        """A batch as the units take it."""
-
-
-def batch_reader(search: RowSearch, reading: TableReading) -> BatchReader:
-    """The reader for units that search so."""
-    definition, table_map = reading.definition, reading.table_map
-    match search:
-        case IntRange() | BytesRange():
-            return change_keys(search.key, definition, table_map)
-        case Stored():
-            return row_keys(search, reading)
-        case ImageMultiset():
-            return WholeImages(row_keys(Stored(by_content=True), reading))
-        case NotSearched():
-            raise ValueError("changes of a version that the plan has none for")
-
-
-def row_keys(search: Stored, reading: TableReading) -> RowKeys:
-    """The reader for a row store."""
-    parts = RowPartEncoder(reading.definition, by_content=search.by_content, also=search.also)
-    return RowKeys(parts, reading.table_map, reading.layouts)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -96,9 +41,9 @@ class TableWalk:
     """
 
     def __init__(self, units: tuple[UnitSpec, ...], sources: Sequence[TableWalk] = (),
-                 events: ParentEvents | None = None):
-        self.units: list[UnitApplier[Any]] = [
-            unit_applier(unit, [source.units[number] for source in sources], events)
+                 events: RowEvents | None = None):
+        self.units: list[UnitApplier] = [
+            UnitApplier(unit, [source.units[number] for source in sources], events)
             for number, unit in enumerate(units)]
         self.bound: BoundTable | None = None
         self.taker: Callable[[ChangeBatch], None] | None = None
@@ -126,7 +71,8 @@ class TableWalk:
                 unit.bind_table_map(reading)
         if bound is not None:
             return bound
-        reader = batch_reader(self._spec.search, reading) if self.bound is None else self.bound.reader
+        reader = batch_reader(self._spec.search, reading.definition, table_map, reading.layouts) \
+            if self.bound is None else self.bound.reader
         wanted = reader.wanted(reading.plans)
         after = wanted if self._events is None else self._events.wanted(reading.plans, wanted)
         has_witness = self._spec.witness != OFF
@@ -142,7 +88,7 @@ class TableWalk:
         changes: Any = reader.of_batch(batch)  # as units that search so take them
         if self._events is not None:
             self._events.take(batch, reading.table_map)
-        for unit in self._concerned(reader, batch):
+        for unit in self._concerned(changes):
             unit.take(changes)
         self.hand_over_steps(batch)
 
@@ -173,12 +119,12 @@ class TableWalk:
         Python's collector comes."""
         self.bound = self._steps_to = None
 
-    def _concerned(self, reader: BatchReader, batch: ChangeBatch) -> list[UnitApplier[Any]]:
+    def _concerned(self, changes: Any) -> list[UnitApplier]:
         """The units that have to see a batch: all, unless some have rows of a base to read first, and none of the
         batch's keys is theirs."""
-        if self._ranges is None or not isinstance(reader, IntKeys | ByteKeys):
+        if self._ranges is None:
             return self.units
-        concerned = self._ranges.concerned(reader.columns(batch))
+        concerned = self._ranges.concerned(changes.texts.columns())
         self._closed -= concerned
         if not self._closed:
             self._ranges = None
@@ -187,7 +133,7 @@ class TableWalk:
 
 def _ranges(units: tuple[UnitSpec, ...]) -> UnitRanges | None:
     """The key ranges of units with rows before their first change; None if there are none."""
-    ranges = [unit.search for unit in units if isinstance(unit.search, IntRange | BytesRange)]
+    ranges = [unit.search for unit in units if isinstance(unit.search, KeyRange)]
     if len(ranges) < len(units) or isinstance(units[0].origin, BeginsEmpty):
         return None
     return UnitRanges(ranges)

@@ -7,111 +7,100 @@ where the row is not there. Which transaction that is, the driver looks up by th
 from __future__ import annotations
 
 import time
-from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any, Generic
+from typing import Any, Protocol, cast
 
 import numpy as np
 import pyarrow as pa
 
 from applier.apply.index.pointer_kernel import TRACED
+from applier.apply.index.unit_index import Conflict
 from applier.apply.output.rows import CHUNK_ROWS
-from applier.apply.output.unit_files import Written, write_unit
-from applier.apply.search.unit_search import LeavesUnit, RefusedChange, Taken, UnitSearch
-from applier.apply.spec import Altered, Exchanged, ExchangeGroup, FromBase, UnitSpec, in_order_of_rows
+from applier.apply.search.access_methods import unit_search
+from applier.apply.search.store_search import StoreSearch
+from applier.apply.search.unit_search import TakenBatch, UnitSearch
+from applier.apply.spec import ExchangeGroup, UnitSpec
 from applier.apply.tables.logged_table import TableReading
-from applier.apply.tables.rows_before import rows_before
 from applier.apply.tables.traced_rows import TracedRows
-from applier.apply.tables.unit_memory import UnitMemory
+from applier.apply.tables.unit_link import UnitLink
 from applier.apply.tables.unit_witness import UnitWitness
-from applier.apply.tasks import PlanAgain, Refused, UnitResult
-from applier.apply.witnessed import OFF, STOP, Witnessed, together
-from applier.binlog.rows.changes import Changes
-from applier.binlog.rows.partial_updates import N_DIFFS, PartialUpdates
-from applier.columns.alter.scan_order import Arrivals
-from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped, SchemaError
+from applier.apply.tasks import PlanAgain, Refused
+from applier.apply.witnessed import OFF, Witnessed, together
+from applier.binlog.events.table_map import TableMap
+from applier.binlog.rows.changes import ChangeBatch, Changes
+from applier.binlog.rows.layout import ColumnPlan
+from applier.binlog.rows.partial_updates import PartialUpdates
+from applier.columns.extra_columns import ExtraColumns
+from applier.errors import DUPLICATE_KEY, KEY_NOT_FOUND, ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
 from applier.schema.definition import table_schema, without_rows
 
-_ROWS = 4
-"""Numbers that come before those of diffs in `UnitApplier._counts`."""
+
+class RowEvents(Protocol):
+    """What foreign keys do to the rows of a table, by value (foreign_keys.parent_events). `file` is the number of the
+    file that batches are of; `given` has rows with the values that events give."""
+
+    file: int
+    given: pa.Table
+
+    def wanted(self, plans: list[ColumnPlan], others: list[ColumnPlan | None]) -> list[ColumnPlan | None]:
+        """Return what to decode of after-images, given what is decoded of them anyway."""
+
+    def take(self, batch: ChangeBatch, table_map: TableMap) -> None:
+        """Look at a batch of the table's changes, before its units take it."""
+
+    def search(self, spec: UnitSpec) -> UnitSearch[Any]:
+        """Return the access method of a unit whose rows events change."""
 
 
-class UnitApplier(ABC, Generic[Taken]):
+class UnitApplier(UnitLink):
     """Applies changes to a unit. Calls come in commit order: `bind_table_map`, `take` any number of times, and then
-    `finish`. While no change has come it has no rows in memory, and passes those that are there on.
+    `unit_outcome.finish`. While no change has come it has no `search` and no rows in memory, and passes those that are
+    there on.
 
-    `sources` are the units that `spec.sources` names, whose rows come to this one: all their changes come before.
+    `events`: what foreign keys do to its rows by value; they look at each batch before it is taken.
 
-    JSON diffs are applied last, so that one of them does not fit is known only then (`finish`, or `check` where nothing
-    will be written), and it may come before what stopped the unit. So is what statements of DDL made of the rows, where
-    no change came after them.
+    JSON diffs are applied last, so that a diff that does not fit is found only then (`failed_diff`), and it may come
+    before what stopped the unit (`stop`). So are statements of DDL, where no change came after them.
     """
 
-    def __init__(self, spec: UnitSpec, sources: Sequence[UnitApplier[Any]] = ()):
-        self.spec, self.sources = spec, tuple(sources)
-        self._files: list[MappedFile] = []
-        self._search: UnitSearch[Taken] | None = None  # while no change has come
-        self._is_traced = self._keeps_rows = self._has_testified = False
+    def __init__(self, spec: UnitSpec, sources: Sequence[UnitApplier] = (), events: RowEvents | None = None):
+        super().__init__(spec, sources)
+        self._events = events
+        self.failed_diff: ApplierError | None = None
+        self.conflicts: list[pa.Table] = []
+        self.seconds = 0.0
+        self.zero_dates = 0
+        self.has_testified = False
+        self._is_traced = self._keeps_rows = False
         self._left: np.ndarray | None = None  # pointers, where rows are kept
-        self._stop: Refused | PlanAgain | None = None
-        self._failed_diff: ApplierError | None = None
         self._kept: pa.Table | None = None
-        self._passed: pa.Table | None = None  # the rows before the first change, where they were asked for
-        self._has_rows = False  # those of the versions before, none of which was stopped, are here or were passed on
-        self._was_changed: bool | None = None  # once the rows were given away
-        self._arrivals: Arrivals | None = None
-        self._conflicts: list[pa.Table] = []
-        self._seconds = 0.0
-        self._zero_dates = self._next_number = 0
-        self.by_foreign_keys = 0
         self._partial_updates: PartialUpdates | None = None
-
-    @cached_property
-    def _memory(self) -> UnitMemory:
-        return UnitMemory(self.spec.definition, self._files)
 
     @cached_property
     def _witness(self) -> UnitWitness | None:
         return UnitWitness(self.spec.definition, self._files) if self.spec.witness != OFF else None
 
-    @abstractmethod
-    def _new_search(self) -> UnitSearch[Taken]:
-        """How rows are found, in an index that has none yet."""
-
-    # ---- what stopped it
-
-    @property
-    def is_stopped(self) -> bool:
-        """True if a change of this or an earlier version was refused; no later one is applied."""
-        if self._stop is None and not self._has_rows:
-            return any(link._stop is not None for link in self._links(lambda link: link._has_rows))
-        return self._stop is not None
-
-    @property
-    def stops(self) -> tuple[Refused | PlanAgain, ...]:
-        """What stopped the unit, in this version or those before, in no order."""
-        found = ((link._stop, None if link._failed_diff is None else Refused(errors=(link._failed_diff,)),
-                  *link._contradicted()) for link in self._links())
-        return tuple(stop for some in found for stop in some if stop is not None)
-
-    def _contradicted(self) -> Iterator[Refused]:
-        """What the log says of the rows, where that stops a replay."""
-        if self.spec.witness == STOP and (differences := self._witnessed.differences):
-            yield Refused(errors=tuple(difference.error() for difference in differences))
-
-    def _stopped_by(self, batch: Changes, refused: RefusedChange | LeavesUnit) -> Refused | PlanAgain:
+    def _stopped_by(self, batch: Changes, conflict: Conflict) -> Refused | PlanAgain:
         table = self.spec.definition.full_name
-        if isinstance(refused, LeavesUnit):
+        if conflict.moves:
             return PlanAgain(tables=frozenset([table]))
-        what, errno = ("duplicate entry: a row with this key already exists", DUPLICATE_KEY) if refused.duplicate else \
-            ("can't find record: the row to update or delete does not exist", KEY_NOT_FOUND)
-        place, row = int(batch.places[refused.change]), int(batch.rows[refused.change])
+        what, errno = ("duplicate entry: a row with this key already exists", DUPLICATE_KEY) if conflict.duplicate \
+            else ("can't find record: the row to update or delete does not exist", KEY_NOT_FOUND)
+        place, row = int(batch.places[conflict.change]), int(batch.rows[conflict.change])
         return Refused(errors=(ReplayStopped(what, file=batch.file.uri, position=place, row=row, errno=errno,
-                                             table=table, key=refused.key),))
+                                             table=table, key=conflict.key),))
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Count the time within it as the unit's."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - began
 
     # ---- while changes come
 
@@ -119,20 +108,25 @@ class UnitApplier(ABC, Generic[Taken]):
         """The table's first changes are coming, and are read so."""
         self._memory.bind_table_map(reading)
         self._partial_updates = PartialUpdates(reading.plans, reading.layouts)
-        if self._search is not None:
-            self._count_diffs(self._search)
+        if self.search is not None:
+            self._count_diffs(self.search)
+        if self._events is not None:  # they look at the first batch before it is taken, and watch the rows there
+            self.open()
+        number_in_key = ExtraColumns(self.spec.definition, self._memory.n_logged).place_in_key
+        if number_in_key is not None:
+            self.store.order_by_arrival(number_in_key)
 
-    def _count_diffs(self, search: UnitSearch[Taken]) -> None:
+    def _count_diffs(self, search: UnitSearch[Any]) -> None:
         search.index.diffs.count_by(self._partial_updates, has_befores=self._witness is not None)
 
-    def open(self) -> UnitSearch[Taken]:
+    def open(self) -> UnitSearch[Any]:
         """Get the rows that are there before the first change, unless they are here already."""
-        if self._search is None:
-            search = self._search = self._new_search()
+        if self.search is None:
+            search = self.search = self._new_search()
             if self._witness is not None:
                 search.compare_images(self._witness.images)
             if not self.is_stopped:
-                with self._timed(), self._refusing():
+                with self.timed(), self.refusing():
                     self._memory.base = self._rows_before()
                     self._has_rows = True
                     if self._memory.base.num_rows:
@@ -140,58 +134,78 @@ class UnitApplier(ABC, Generic[Taken]):
             if self._is_traced:
                 search.trace()
             self._count_diffs(search)
-        return self._search
+        return self.search
+
+    def _new_search(self) -> UnitSearch[Any]:
+        if self._events is None:
+            return unit_search(self.spec, self._memory.files, self._memory.gatherer)
+        self._memory.add_derived(self._events.given)
+        return self._events.search(self.spec)
+
+    @property
+    def store(self) -> StoreSearch:
+        """The search of a unit in a row store, with the rows that are there."""
+        return cast(StoreSearch, self.open())
 
     def retain_buffer(self, file: MappedFile) -> None:
         """Tell of memory that images of later batches lie in; it stays as long as the unit."""
         self._files.append(file)
 
-    def take(self, changes: Taken) -> None:
+    def take(self, changes: TakenBatch) -> None:
         """Apply a batch of changes of this table."""
         if self.is_stopped:
             return
         search = self.open()
-        with self._timed():
-            self._after_batch(changes, search, search.apply(changes, self._memory.layouts))
+        with self.timed():
+            self.finish_batch(changes, search.apply(changes, self._memory.layouts))
 
-    def _after_batch(self, changes: Taken, search: UnitSearch[Taken],
-                     refused: RefusedChange | LeavesUnit | None) -> None:
-        """Record the result of a batch."""
+    def finish_batch(self, changes: TakenBatch, conflict: Conflict | None) -> None:
+        """Record the result of a batch that the search applied."""
+        search = self.open()
         if self.is_stopped:  # a statement before it was refused, so the rows were not known
             return
         self._memory.remember_times(changes.batch)
         if self._witness is not None:
             self._witness.take(changes.batch, partial(search.are_here, changes))
             if self._witness.is_full:
-                self._compare_images()
-        if refused is not None:
-            self._stop = self._stopped_by(changes.batch, refused)
+                self.compare_images()
+        if conflict is not None:
+            self.stop = self._stopped_by(changes.batch, conflict)
         else:
-            self._conflicts += search.suppressed_conflicts(self.spec.definition.full_name, changes)
+            self.conflicts += search.suppressed_conflicts(self.spec.definition.full_name, changes)
+
+    @property
+    def base_rows(self) -> int:
+        """How many rows pointers may lead to that are in no image."""
+        return self._memory.base_rows
+
+    def add_derived(self, rows: pa.Table) -> None:
+        """Add rows that hold values which foreign keys gave to rows of this table, numbered after `base_rows`."""
+        self._memory.add_derived(rows)
+
+    def end(self) -> None:
+        """No more changes come: have foreign keys change the rows that are left."""
+        if self._events is not None:
+            search = self.open()
+            if not self.is_stopped:
+                self.by_foreign_keys = search.end()
 
     # ---- what before-images say of rows
 
-    def _compare_images(self) -> None:
+    def compare_images(self) -> None:
         """Compare the before-images that wait with their rows, before these are lost."""
-        if self._search is None or self._witness is None:
+        if self.search is None or self._witness is None:
             return
-        index = self._search.index
+        index = self.search.index
         self._witness.compare(index, self._memory.reading, partial(self._memory.gatherer, index))
 
     @property
-    def _witnessed(self) -> Witnessed:
-        if self._search is None or self._witness is None:
+    def witnessed(self) -> Witnessed:
+        """What before-images said of the rows of this version."""
+        if self.search is None or self._witness is None:
             return Witnessed()
-        by_search = self._search.agreed_by_search
+        by_search = self.search.agreed_by_search
         return together([self._witness.result, Witnessed(by_search, by_search)])
-
-    def testimony(self) -> Witnessed:
-        """What was witnessed in this version and those before, of each once: its rows may come down to several units.
-        """
-        chain = [link for link in self._links() if not link._has_testified]
-        for link in chain:
-            link._has_testified = True
-        return together(link._witnessed for link in chain)
 
     # ---- what changes do to rows
 
@@ -203,73 +217,29 @@ class UnitApplier(ABC, Generic[Taken]):
     def take_steps(self) -> np.ndarray:
         """The steps of rows since they were taken last (pointer_kernel.TRACED), in memory that the next change uses.
         Their pointers stay good until they are given back, whatever becomes of the rows that are left."""
-        return np.empty(0, TRACED) if self._search is None else self._search.index.take_steps()
+        return np.empty(0, TRACED) if self.search is None else self.search.index.take_steps()
 
     def give_back(self, pointers: np.ndarray) -> None:
-        """What rows were before steps was read, and is wanted no more."""
-        if self._search is not None:
-            self._search.index.give_back(pointers)
+        """Release the pointers to pre-change rows of steps, which were read."""
+        if self.search is not None:
+            self.search.index.give_back(pointers)
 
     def traced_rows(self) -> TracedRows:
         """The rows that pointers of steps lead to."""
         return TracedRows(self.spec.definition, self._memory, self.rows_at_first,
-                          None if self._search is None else self._search.index)
+                          None if self.search is None else self.search.index)
 
     @property
     def pointers_left(self) -> np.ndarray:
         """Pointers to the rows that are left after all changes, where rows are kept, in the order in which the next
         version has them at first."""
         if self._left is None:
-            self._left = np.arange(self.rows_at_first.num_rows) if self._search is None else self._search.pointers()
+            self._left = np.arange(self.rows_at_first.num_rows) if self.search is None else self.search.pointers()
         return self._left
-
-    @property
-    def rows_at_first(self) -> pa.Table:
-        """The rows that were there before the first change."""
-        if self._search is not None:
-            return self._memory.base
-        with self._refusing():
-            self._passed = self._rows_before()
-            return self._passed
-        return self._memory.base  # a statement was refused: there are `stops`
-
-    def _rows_before(self) -> pa.Table:
-        if self._passed is None:
-            self._pass_rows_on()
-            return rows_before(self.spec, self.sources)
-        return self._passed
-
-    def _pass_rows_on(self) -> None:
-        """Have versions without changes take the rows of those before them, from the first one on: each asks only the
-        one before it, however many there are."""
-        for link in self._links(lambda link: link._search is not None or link._passed is not None):
-            if link is not self and link._search is None and link._passed is None and link._was_changed is None:
-                link._passed = rows_before(link.spec, link.sources)
 
     # ---- the rows that are left
 
-    @property
-    def arrivals(self) -> Arrivals:
-        """What is known of how the rows came; to be asked before they are taken."""
-        for link in self._links(lambda link: link._arrivals is not None):
-            if link._arrivals is None:
-                link._arrivals = link._own_arrivals()
-        assert self._arrivals is not None, "it is the last of its links"
-        return self._arrivals
-
-    def _own_arrivals(self) -> Arrivals:
-        """What is known of how the rows came, where that is known of the versions before."""
-        before = [source._arrivals for source in self.sources if source._arrivals is not None]
-        index = None if self._search is None else self._search.index
-        touched = isinstance(self.spec.origin, FromBase | Exchanged) or self.by_foreign_keys or (
-            index is not None and (index.updated or index.deleted))
-        divided = self.spec.sources and self.spec.sources[0].conversion.old.partitioning is not None
-        return Arrivals(in_order=not divided and all(rows.in_order for rows in before),
-                        only_inserted=not touched and all(rows.only_inserted for rows in before))
-
     def rows(self) -> Iterator[pa.Table]:
-        """The rows that are left, in the order in which they are written, some thousand at a time; they are lost but
-        for a group, in which several units take them."""
         if not isinstance(self.spec.needs, ExchangeGroup):
             yield from self._rows_once()
             return
@@ -279,126 +249,47 @@ class UnitApplier(ABC, Generic[Taken]):
 
     def _rows_once(self) -> Iterator[pa.Table]:
         self._was_changed = self.is_changed
-        if self._search is None:
-            self._next_number = self.sources[0]._next_number if self.sources else 0
+        if self.search is None:
+            self.next_number = self.sources[0].next_number if self.sources else 0
             rows = self.rows_at_first if self._keeps_rows else self._rows_before()
             self._passed = self._passed if self._keeps_rows else None
             yield from _chunks(rows)
             return
-        self._compare_images()
-        gatherer = self._memory.gatherer(self._search.index)
-        yield from self._numbered(gatherer.batches(self.pointers_left if self._keeps_rows else self._search.pointers()))
-        self._zero_dates, self._failed_diff = gatherer.zero_dates, gatherer.failed_diff()
+        self.compare_images()
+        gatherer = self._memory.gatherer(self.search.index)
+        yield from self._numbered(gatherer.batches(self.pointers_left if self._keeps_rows else self.search.pointers()))
+        self.zero_dates, self.failed_diff = gatherer.zero_dates, gatherer.failed_diff()
         if not self._keeps_rows:
             self._memory.release()
 
     def _numbered(self, rows: Iterator[pa.Table]) -> Iterator[pa.Table]:
         """The rows with the numbers of an AUTO_INCREMENT column that the log does not have: only a row store's."""
-        return rows
+        extra = ExtraColumns(self.spec.definition, self._memory.n_logged)
+        numbers, start = extra.numbers(self._memory.base, self._first_free_number()), 0
+        if numbers is None:
+            yield from rows
+            return
+        index = self.store.index
+        self.next_number = numbers.after(index.arrived)
+        for chunk in rows:
+            numbered = numbers.number(chunk, index.arrivals[start:start + chunk.num_rows])
+            start += numbered.num_rows
+            yield numbered
 
-    def check(self) -> None:
-        """See whether all is possible that came before the unit stopped: that JSON diffs fit, and that it is known what
-        statements made of the rows."""
-        if self.sources and self._search is None and not self.is_stopped and self.spec.place is not None:
-            with self._refusing():
-                for _ in self.rows():
-                    pass
-        self._check_diffs()
+    def _first_free_number(self) -> int:
+        """Where AUTO_INCREMENT goes on: behind the numbers of rows that are gone, unless a statement says otherwise."""
+        number = self.spec.definition.first_number
+        if not self.sources or self.sources[0].spec.definition.first_number != number:
+            return number
+        return max(number, self.sources[0].next_number)
 
-    def _check_diffs(self) -> None:
-        for link in self._links():
-            if link._was_changed is None:
-                link._compare_images()
-            if link._was_changed is None and link._search is not None and link._search.index.diffs.n:
-                link._failed_diff = link._memory.gatherer(link._search.index).failed_diff()
-
-    def finish(self) -> UnitResult:
-        """Write the rows that are left, in key order, those of a table without one as they came; nothing where no
-        change came into the unit's range. It does not count where there are `stops` afterwards."""
-        written = Written(None)
-        with self._timed(), self._refusing():
-            self._compare_images()
-            if (place := self.spec.place) is None or self.is_stopped:
-                self.check()
-            elif self.is_changed:
-                written = write_unit(place, self.spec.number, self.spec.definition, self.rows())
-        chain = self._links()
-        conflicts = [part for link in chain for part in link._conflicts]
-        found = sum((link._search.found for link in chain if link._search is not None), Counter[str]())
-        inserted, updated, deleted, zero_dates, *of_diffs = self._counts()
-        return UnitResult(self.spec.number, inserted, updated, deleted, zero_dates, written.files,
-                          pa.concat_tables(conflicts) if conflicts else None, dict(found),
-                          sum(link._seconds for link in chain), written.history,
-                          sum(link.by_foreign_keys for link in chain), self._next_number, written.zero_dates,
-                          self.testimony(), *of_diffs)
-
-    # ---- the outcome
-
-    def _links(self, ends: Callable[[UnitApplier[Any]], bool] = lambda _: False) -> list[UnitApplier[Any]]:
-        """The appliers of the versions whose rows come down to this one, which is the last, each after those before it.
-        Where one `ends` it, it is there, and those before it are not."""
-        return in_order_of_rows(self, lambda link: link.sources, ends)
-
-    @contextmanager
-    def _refusing(self) -> Iterator[None]:
-        """Stop at a statement, within it, as at a change that cannot be applied: others may have to stop before."""
-        try:
-            yield
-        except (SchemaError, ReplayStopped) as error:
-            if error.file is None or error.position is None:  # not something of the log
-                raise
-            self._stop = Refused(errors=(error,))
-
-    @contextmanager
-    def _timed(self) -> Iterator[None]:
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._seconds += time.perf_counter() - began
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the rows are not those of the base. A row that moves in from another unit is counted there."""
-        link: UnitApplier[Any] = self
-        while (known := link._changed_here) is None:
-            link = link.sources[0]
-        return known
-
-    @property
-    def _changed_here(self) -> bool | None:
-        """The same; None if it depends on the version before."""
+    def check_diffs(self) -> None:
+        """Find the first JSON diff of this version that does not fit, unless the rows were given away."""
         if self._was_changed is not None:
-            return self._was_changed
-        if self._search is not None:
-            index = self._search.index
-            changes = self.by_foreign_keys or index.inserted or index.updated or index.deleted
-            if changes or index.live != self._memory.base.num_rows:
-                return True
-        match self.spec.origin:
-            case Exchanged():
-                return True
-            case Altered() as altered:
-                return None if altered.keeps_rows else True
-            case _:
-                return bool(self.spec.shared_files)  # which other units may change
-
-    def _counts(self) -> tuple[int, ...]:
-        """Rows inserted, updated and deleted, zero dates, and what PartialUpdates counts, in this version and those
-        before. Changes to a table whose partition was exchanged count there."""
-        counts, counted = np.zeros(_ROWS + N_DIFFS, np.int64), set[int]()
-        pending: list[UnitApplier[Any]] = [self]
-        while pending:
-            unit = pending.pop()
-            if id(unit) in counted:
-                continue
-            counted.add(id(unit))
-            pending += [before for number, (source, before) in enumerate(zip(unit.spec.sources, unit.sources)) if not (
-                number == 0 and (removed := source.conversion.removed) is not None and not removed.inside)]
-            if unit._search is not None:
-                index = unit._search.index
-                counts += (index.inserted, index.updated, index.deleted, unit._zero_dates, *index.diffs.counts)
-        return tuple(counts.tolist())
+            return
+        self.compare_images()
+        if self.search is not None and self.search.index.diffs.n:
+            self.failed_diff = self._memory.gatherer(self.search.index).failed_diff()
 
 
 def _chunks(rows: pa.Table) -> Iterator[pa.Table]:

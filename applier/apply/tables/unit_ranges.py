@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from applier.apply.search.keyed_changes import KeyColumns
-from applier.apply.spec import BytesRange, IntRange, Keyed
-from applier.snapshot.file_entries import KeyValue
-
-RangeOf = Callable[[Sequence[pa.Array]], np.ndarray]
+from applier.apply.spec import KeyRange
+from applier.columns.table_key import ranges_between
 
 
 class UnitRanges:
     """The key ranges of units by one key, in any order. Keys in none of them are of other tasks' units."""
 
-    def __init__(self, ranges: Sequence[Keyed]) -> None:
-        self._range_of, starts = _edges(ranges)
+    def __init__(self, ranges: Sequence[KeyRange]) -> None:
+        bounds: set[Any] = {bound for rows in ranges for bound in rows.bounds}
+        edges = sorted(bounds)
+        numbers = {edge: number for number, edge in enumerate(edges, 1)}
+        starts = [numbers.get(rows.low, 0) for rows in ranges]
+        self._range_of = ranges_between(ranges[0].key, edges)
         self._places = np.full(max(starts) + 2, -1)
         self._places[starts] = np.arange(len(ranges))
 
@@ -29,22 +31,3 @@ class UnitRanges:
             found[np.minimum(self._range_of(images), len(found) - 1)] = True
         places = self._places[found]
         return frozenset(places[places >= 0].tolist())
-
-
-def _edges(ranges: Sequence[Keyed]) -> tuple[RangeOf, list[int]]:
-    """Tells by the key's columns how many of the ranges' edges keys are not below; and how many that is for each range.
-    """
-    match ranges[0]:
-        case IntRange(key=int_key):
-            bounds = [edge for rows in ranges if isinstance(rows, IntRange) for edge in (rows.low, rows.high)]
-            ints = sorted({edge for edge in bounds if edge is not None})
-            return int_key.ranges_of(ints), _starts(ranges, ints)
-        case BytesRange(key=bytes_key):
-            edges = [edge for rows in ranges if isinstance(rows, BytesRange) for edge in (rows.low, rows.high)]
-            texts = sorted({edge for edge in edges if edge is not None})
-            return bytes_key.ranges_of(texts), _starts(ranges, texts)
-
-
-def _starts(ranges: Sequence[Keyed], edges: Sequence[KeyValue]) -> list[int]:
-    numbers: dict[KeyValue | None, int] = {edge: number for number, edge in enumerate(edges, 1)}
-    return [numbers.get(rows.low, 0) for rows in ranges]

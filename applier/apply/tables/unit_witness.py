@@ -27,7 +27,8 @@ from applier.binlog.rows.image_pointers import layouts_of
 from applier.columns.table_key import table_key
 from applier.errors import ApplierError
 from applier.io.mapping import MappedFile
-from applier.schema.definition import TableDefinition
+from applier.mysql.sequences import sequence_of
+from applier.schema.definition import Column, TableDefinition
 
 _COMPARED_BYTES = 16 << 20
 """So many bytes of before-images are compared at a time."""
@@ -43,6 +44,12 @@ class _Disputed(LoggedImages):
     lengths: np.ndarray
 
 
+def _is_numbered(column: Column) -> bool:
+    """True if an ALTER TABLE may have given rows the numbers of a sequence, which are others on a replica."""
+    default = column.default
+    return default is not None and default.kind == "expression" and sequence_of(default.text, "") is not None
+
+
 class UnitWitness:
     """The witness of one unit's rows. `images` is what the unit's index compares by hashes, `files` has the memory of
     images."""
@@ -50,7 +57,7 @@ class UnitWitness:
     def __init__(self, definition: TableDefinition, files: list[MappedFile]) -> None:
         key = table_key(definition)
         self._names = {number: column.name for number, column in enumerate(definition.columns)
-                       if column.generated != "virtual"}
+                       if column.generated != "virtual" and not _is_numbered(column)}
         self.images = ImageWitness(self._names, key.columns if key is not None else ())
         self._differences, generated = Differences(definition), GeneratedWitness(definition, files)
         self._generated = generated if generated.has_columns else None

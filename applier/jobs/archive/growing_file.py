@@ -90,8 +90,8 @@ class GrowingFile:
 
 
 def whole_part(path: str) -> int:
-    """The end of the last event up to which a file is whole: lengths fit, positions follow, checksums are good. 0 where
-    not even the format description is."""
+    """The end of the last event up to which a file is whole: lengths fit, checksums are good, and positions follow, but
+    for those that are 0, as within groups of MariaDB 11.8. 0 where not even the format description is whole."""
     with open(path, "rb") as file:
         if os.fstat(file.fileno()).st_size < len(MAGIC) + HEADER_LENGTH:
             return 0
@@ -132,7 +132,7 @@ def _whole(data: memoryview, description: FormatDescription) -> int:
     end = len(data)
     while at + HEADER_LENGTH <= end:
         _, _, _, size, next_at, _ = HEADER.unpack_from(data, at)
-        if size < HEADER_LENGTH or at + size > end or next_at != (at + size) & 0xFFFFFFFF:
+        if size < HEADER_LENGTH or at + size > end or next_at not in (0, (at + size) & 0xFFFFFFFF):
             break
         if description.checksum and zlib.crc32(data[at:at + size - CHECKSUM_LENGTH]) != int.from_bytes(
                 data[at + size - CHECKSUM_LENGTH:at + size], "little"):

@@ -21,6 +21,7 @@ from applier.errors import UnsupportedEvent
 from applier.io.mapping import map_file
 from applier.jobs.change_files.lines import JsonLines, gtids, places
 from applier.jobs.change_files.values import AS_DEBEZIUM
+from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.json_lines.steps import AFTER, BEFORE, PLAIN, QUOTED, Steps, quoted
 from applier.schema.definition import Column
 
@@ -39,9 +40,9 @@ class DebeziumLines(JsonLines):
     operations = ("c", "u", "u", "d", "t", "")
     leaves_out_statements = False
 
-    def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str], flavour: str,
-                 version: str, uris: Mapping[str, str]) -> None:
-        super().__init__(table, columns, key)
+    def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str],
+                 order: CommitOrder, flavour: str, version: str, uris: Mapping[str, str]) -> None:
+        super().__init__(table, columns, key, order)
         self._flavour, self._version, self._uris = flavour, version, uris
         self.left_out = 0
         """Changes that are no line: ALTERs that convert values, of which there is no such event."""

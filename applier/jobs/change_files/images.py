@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from applier.jobs.change_files.dividing import divided
 from applier.jobs.change_files.lines import OPERATIONS, JsonLines
+from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.json_lines.steps import AFTER, BEFORE, Cells, Steps
 from applier.schema.definition import Column
@@ -28,7 +29,7 @@ class JsonImages(JsonLines):
     """Makes rows of a table's batches."""
 
     def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str] = ()) -> None:
-        super().__init__(table, columns, key)
+        super().__init__(table, columns, key, CommitOrder({}))
         self._name = ".".join(table)
 
     def rows(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:

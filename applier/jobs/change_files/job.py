@@ -6,22 +6,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
+from pyarrow import fs
 
 from applier import __version__
 from applier.engine import compiling
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
-from applier.io.resolver import resolve
+from applier.io.resolver import join, resolve
 from applier.jobs.change_files.debezium import DebeziumLines
 from applier.jobs.change_files.described import MANIFEST
 from applier.jobs.change_files.lines import JsonLines, Lines
 from applier.jobs.change_files.merging import in_order
 from applier.jobs.change_files.tables import row_file
+from applier.jobs.changes.following import Batch
 from applier.jobs.changes.job import ChangeLog
 from applier.options import ChangeFilesOptions
 from applier.schema.ddl.schema_changes import TableName
@@ -51,7 +53,7 @@ class _Counted:
         self.rows = 0
         self._format, self._of_keys = options.format, feed.notes[len(log.notes):]
         self._spreadsheet_safe = options.spreadsheet_safe
-        known = table, self.feed.columns, self.feed.key
+        known = table, self.feed.columns, self.feed.key, self.feed.order
         self._lines = JsonLines(*known) if options.format == "json" else DebeziumLines(
             *known, log.flavour, f"applier {__version__}", self.feed.uris)
 
@@ -89,20 +91,44 @@ def write_changes(options: ChangeFilesOptions, stdout: Any, progress: Progress |
     no watcher was told them."""
     watch = progress or Silent()
     compiling.ensure("change files", watch)
-    log = ChangeLog(options.changes, watch)
+    log = ChangeLog(options.changes, watch, filter=options.filter)
     names = log.tables(options.filter)
     notes = list(log.notes) if progress is None else []
     notes += [f"--tables {entry}: no change is of such a table" for entry in options.filter.without_match(names)]
     if options.output == STDOUT and options.format not in _AS_LINES and len(names) > 1:
         raise UsageError(f"{len(names)} tables have changes, but a {options.format} file holds only one table",
                          hint="choose one with --tables, or name a directory in --output")
+    tables = _written(log, names, options, stdout, watch)
+    notes += [note for table in tables for note in table.notes()]
+    return Written({table.table: table.rows for table in tables}, tuple(notes))
+
+
+def write_followed(options: ChangeFilesOptions, batch: Batch, stdout: Any) -> Written:
+    """Write the changes of a batch, and acknowledge it: as lines to stdout, or to a directory of its own below the
+    output. Where that is there already, the batch was written before, by a run that ended before it was noted."""
+    if options.output != STDOUT:
+        options = replace(options, output=join(options.output, f"{batch.number:010}"))
+    if options.output == STDOUT or not _is_there(options.output):
+        tables = _written(batch.log, batch.tables, options, stdout, Silent())
+    else:
+        tables = []
+    batch.acknowledge()
+    return Written({table.table: table.rows for table in tables}, tuple(note for one in tables for note in one.notes()))
+
+
+def _is_there(output: str) -> bool:
+    filesystem, path = resolve(f"{output}/{MANIFEST}")
+    return bool(filesystem.get_file_info(path).type == fs.FileType.File)
+
+
+def _written(log: ChangeLog, names: Sequence[TableName], options: ChangeFilesOptions, stdout: Any,
+             progress: Progress) -> list[_Counted]:
     tables = [_Counted(log, name, options) for name in names]
     if options.output == STDOUT:
         _write_out(tables, options.format, stdout)
     else:
-        _write_files(tables, options, watch)
-    notes += [note for table in tables for note in table.notes()]
-    return Written({table.table: table.rows for table in tables}, tuple(notes))
+        _write_files(tables, options, progress)
+    return tables
 
 
 def _write_out(tables: list[_Counted], format: str, stdout: Any) -> None:

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from applier.jobs.change_files.dividing import divided
 from applier.jobs.change_files.values import AS_JSON, Writers, datetime_texts, texts_of
+from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.groups import version_at
 from applier.jobs.changes.row_statements import STATEMENT
 from applier.jobs.json_lines.steps import AFTER, BEFORE, FIRST, LINE, PLAIN, QUOTED, Cells, Steps, cells_of, quoted
@@ -36,7 +37,7 @@ _NO_PLACE = "\0"  # in no column's name
 @dataclass(frozen=True)
 class Lines:
     """Lines of JSON: line i is text[ends[i - 1]:ends[i]]. `order`, int64[n], ascends: the places of their events in the
-    log, by which lines of several tables are ordered."""
+    log, or of their XA COMMIT, by which lines of several tables are ordered."""
 
     text: np.ndarray
     ends: np.ndarray
@@ -44,15 +45,16 @@ class Lines:
 
 
 class JsonLines:
-    """Makes lines of a table's batches. `columns` and `key` are as the feed has them."""
+    """Makes lines of a table's batches. `columns`, `key` and `order` are as the feed has them."""
 
     writers: Writers = AS_JSON
     operations: tuple[str, ...] = OPERATIONS
     leaves_out_statements = True
     """Whether a line without a statement has no such member, instead of null."""
 
-    def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str]) -> None:
-        self._table, self._columns, self._key = table, columns, key
+    def __init__(self, table: tuple[str, str], columns: Mapping[str, Column], key: Sequence[str],
+                 order: CommitOrder) -> None:
+        self._table, self._columns, self._key, self._order = table, columns, key, order
 
     def lines(self, batch: pa.RecordBatch) -> Iterator[Lines]:
         """The lines of a batch, in parts of bounded size."""
@@ -66,6 +68,7 @@ class JsonLines:
             files = part.column("_file")
             starts = np.array([version_at(name, 0, 0) for name in files.dictionary.to_pylist()], np.int64)
             places = starts[files.indices.to_numpy()] | part.column("_pos").to_numpy()
+            places = np.where(self._order.are_prepared(part), part.column("_commit_version").to_numpy(), places)
             yield Lines(text, ends, np.maximum.accumulate(places[lines["row"]]))
 
     def _divided(self, batch: pa.RecordBatch) -> np.ndarray:

@@ -149,7 +149,7 @@ class FeedTable:
                 raise UnsupportedEvent("this update contains a JSON diff, not the whole document",
                                        file=batch.file.uri, position=int(batch.places[first]),
                                        row=int(batch.rows[first]), table=self._definition.full_name,
-                                       hint="ask for other columns, or replay these logs to get the rows")
+                                       hint="ask for other columns, or for complete=True (--complete)")
             names = [self._names[column] for column in layout.present
                      if column in self._names and column not in layout.diffs]
             known.append(None if len(names) == len(self._names) else names)

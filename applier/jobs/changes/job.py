@@ -23,7 +23,9 @@ from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, Unsupported
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
 from applier.jobs.changes.base_from_log import base_from_log
+from applier.jobs.changes.checkpoint import checkpoint, up_to
 from applier.jobs.changes.columns import feed_columns
+from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.first_images import first_images
 from applier.jobs.changes.groups import FileGroups, WantedGroups
@@ -36,7 +38,6 @@ from applier.jobs.changes.statements import statements_below_the_log
 from applier.jobs.changes.stored import Part, StoredAs
 from applier.jobs.changes.wanted import may_be_wanted, notes_on_choice, place_in, wanted_groups
 from applier.jobs.changes.whole_rows import WholeRows
-from applier.jobs.exporting.statements import schema_sql
 from applier.jobs.replay.left_out import leaving_out
 from applier.jobs.replay.outlining import Outlining
 from applier.option_texts import KeyValues
@@ -51,22 +52,26 @@ from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import Column, table_schema, without_rows
 from applier.schema.history.history import SchemaHistory
-from applier.schema.table_filter import EVERYTHING, TableFilter
+from applier.schema.table_filter import EVERYTHING, SYSTEM_DATABASES, TableFilter
 from applier.snapshot import manifest
-from applier.snapshot.manifest import BinlogPosition, DatabaseEntry, PreparedTransaction
+from applier.snapshot.manifest import BinlogPosition, Snapshot
 
-_WHOLE = 1 << 62
+WHOLE = 1 << 62
+"""Bytes of a log, of any length."""
 
 
 @dataclass(frozen=True)
 class ChangeFeed:
-    """The changes of a table; `notes` are lines for people."""
+    """The changes of a table; `notes` are lines for people, `order` is that of the log's commits, `position`
+    where the log ends."""
 
     notes: tuple[str, ...]
     _stored: StoredAs
     _log: FeedLog
     _source: SingleImages | WholeRows
     _statements: RowStatements
+    order: CommitOrder
+    position: BinlogPosition
     _has_statements: bool = False
 
     @property
@@ -100,9 +105,9 @@ class ChangeFeed:
         """The changes in commit order. Raises ArchiveError for damage, and where bytes are not those that were
         outlined, and of whole rows ReplayStopped where a replica would stop; what came before was right."""
         batches = self._stored.part(self._source).batches()
-        if not self._has_statements:
-            return batches
-        return (more for batch in batches for more in self._statements.added(batch, self.schema))
+        if self._has_statements:
+            batches = (more for batch in batches for more in self._statements.added(batch, self.schema))
+        return self.order.batches(batches)
 
     def with_statements(self) -> ChangeFeed:
         """The same changes, with a last column `_statement`: what the log has behind each, null where it has nothing.
@@ -121,12 +126,15 @@ class ChangeFeed:
 class ChangeLog:
     """A part of an archive, outlined once, and the changes of its tables; `notes` are lines for people. Raises what a
     replay would raise before it applies anything. `known_by_changes` are the tables of which only rows are known that
-    the log changes. `begins_at` is the base's position in this archive. `prepared` are XA transactions that were
-    pending where it begins. With `replaying`, changes are those that this replay applies: of the tables and
-    transactions that it does not leave out, with its names of databases."""
+    the log changes. `begins_at` is the base's position in this archive. With `replaying`, changes are those that this
+    replay applies: of the tables and transactions that it does not leave out, with its names of databases. `base`, a
+    snapshot that may have no rows, takes the place of the options' base; `filter` says whose definitions are needed
+    where the log before options.after has statements on other tables that cannot be followed. About `most_bytes` of the
+    log are read, and `is_last` says whether these are all."""
 
     def __init__(self, options: ChangesOptions, progress: Progress | None = None,
-                 prepared: tuple[PreparedTransaction, ...] = (), replaying: ReplayOptions | None = None) -> None:
+                 replaying: ReplayOptions | None = None, *, base: Snapshot | None = None,
+                 filter: TableFilter = EVERYTHING, most_bytes: int = WHOLE, may_be_empty: bool = False) -> None:
         progress, notes = progress or Silent(), list[str]()
         for job in ("replay", "changes") if options.complete else ("changes",):
             compiling.ensure(job, progress)
@@ -135,14 +143,21 @@ class ChangeLog:
             notes.append(text)
             progress.note(text)
 
+        if base is None and options.base is not None:
+            base = manifest.load(options.base)
+        if options.after is not None:
+            base = ChangeLog(up_to(options, options.after), base=base, may_be_empty=True).checkpoint(filter)
+            options = replace(options, schema=None)
         self._options, self._replaying, self.progress = options, replaying, progress
-        self._base = manifest.load(options.base) if options.base is not None else None
+        self._base = base
         self._folder: TemporaryDirectory[str] | None = None  # of a base that was made of the log
-        outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, _WHOLE, progress, note, prepared,
-                              None if replaying is None else leaving_out(replaying), reapply=not options.complete)
+        outlining = Outlining(ThisProcess(os.cpu_count() or 1), options, None, most_bytes, progress, note,
+                              None if replaying is None else leaving_out(replaying), reapply=not options.complete,
+                              may_be_empty=may_be_empty)
         archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
         part = outlining.next_pass(archive, self._base)
         self._span, self.begins_at = part.span, None if part.base is None else part.base.position
+        self.is_last = part.is_last
         for text in notes_on_choice(self._span, options):
             note(text)
         self.notes = tuple(notes)
@@ -163,11 +178,6 @@ class ChangeLog:
     def ends_at(self) -> BinlogPosition:
         """Where it ends."""
         return self._span.end_position(self._base)
-
-    @property
-    def pending(self) -> tuple[PreparedTransaction, ...]:
-        """The XA transactions that are prepared where it ends."""
-        return self._span.pending
 
     @cached_property
     def row_statements(self) -> RowStatements:
@@ -263,12 +273,19 @@ class ChangeLog:
         return cascades_of(history, used, idempotent=False, compressed=self._span.has_compressed_rows,
                            traced=self._options.complete)
 
-    def definitions(self, table: TableName | None, filter: TableFilter) -> str:
-        """A table and those that it depends on, or all that are wanted, as SQL, where the log ends."""
-        history = self._wanted(filter) if table is None else self._history(table)
-        databases = [DatabaseEntry(name, charset.charset, charset.collation)
-                     for name, charset in sorted(history.databases().items())]
-        return schema_sql(self.ends_at, databases, history.definitions())
+    def checkpoint(self, filter: TableFilter) -> Snapshot:
+        """What a ChangeLog that goes on where this one ends takes for its `base`: that position, and the definitions of
+        all tables, or, if others have statements that cannot be followed, of those that are wanted and the tables that
+        their rows depend on."""
+        history = self._everything
+        if history is not None and not any(name in SYSTEM_DATABASES for name, _ in filter.tables):
+            return checkpoint(history, history.definitions(), self.ends_at, self._span.pending, self._base)
+        names = {(version.definition.database, version.definition.name)
+                 for version in self._wanted(filter).versions()}
+        names = {name for name in names if filter.wanted(*name)}
+        history, names = self._closure(names)
+        return checkpoint(history, [one for one in history.definitions() if (one.database, one.name) in names],
+                          self.ends_at, self._span.pending, self._base)
 
     def feed(self, table: TableName, columns: tuple[str, ...] | None = None,
              keys: KeyValues | None = None) -> ChangeFeed:
@@ -297,7 +314,7 @@ class ChangeLog:
 
     def _feed(self, table: TableName, log: FeedLog, source: SingleImages | WholeRows) -> ChangeFeed:
         return ChangeFeed(self.notes_on(table, log), self.stored_as(table, log, log.schema), log, source,
-                          self.row_statements)
+                          self.row_statements, CommitOrder.of(self._span), self.ends_at)
 
     def notes_on(self, table: TableName, log: FeedLog) -> tuple[str, ...]:
         """The log's notes, and what keys do not choose of a table."""
@@ -351,10 +368,14 @@ class ChangeLog:
 
     def _history(self, table: TableName) -> SchemaHistory:
         """What the table was, and those were that its foreign keys refer to, or that its rows come from."""
-        names = {table}
+        return self._closure({table})[0]
+
+    def _closure(self, names: set[TableName]) -> tuple[SchemaHistory, set[TableName]]:
+        """What the tables of these names were, and those were that their foreign keys refer to, or that their rows come
+        from; and the names of all of these."""
         while not (more := related(history := self._history_of(names), names)) <= names:
-            names |= more
-        return history
+            names = names | more
+        return history, names
 
     def _history_of(self, names: set[TableName]) -> SchemaHistory:
         """What these tables were. Of the others no statement has to be understood, unless rows come from them."""

@@ -7,7 +7,6 @@ and rows that foreign keys change below the log have changes, too, in the place 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +15,7 @@ from applier.apply.output.row_steps import Causes, ReadSteps, StepReader, Steps,
 from applier.apply.routes.task import steps, table_walks
 from applier.apply.tables.table_walk import TableWalk
 from applier.apply.tables.unit import UnitApplier
+from applier.apply.tables.unit_outcome import stops
 from applier.apply.tasks import ApplyTask, LogSegment, Refused
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.same_bytes import SameBytes
@@ -157,7 +157,7 @@ class _TracedVersion:
         self._keys = None if chosen is None else StepReader(walk.units, chosen.key.names)
         walk.trace(self._take)
 
-    def _take(self, units: Sequence[UnitApplier[Any]], batch: ChangeBatch | None, causes: Causes) -> None:
+    def _take(self, units: Sequence[UnitApplier], batch: ChangeBatch | None, causes: Causes) -> None:
         if len(made := take_steps(units, batch, causes)):
             self._taken.append(made)
 
@@ -191,7 +191,7 @@ def _picked(column: pa.ChunkedArray, picks: pa.Array) -> pa.Array:
 
 def check(walks: Mapping[int, TableWalk]) -> None:
     """Raise what has stopped a unit, if something has."""
-    stops = [stop for walk in walks.values() for unit in walk.units for stop in unit.stops]
-    errors = [error for stop in stops if isinstance(stop, Refused) for error in stop.errors]
+    found = [stop for walk in walks.values() for unit in walk.units for stop in stops(unit)]
+    errors = [error for stop in found if isinstance(stop, Refused) for error in stop.errors]
     if errors:
         raise min(errors, key=lambda error: error.position or 0)

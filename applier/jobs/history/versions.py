@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from applier.apply.output.row_steps import Causes
-from applier.apply.spec import IntRange
 from applier.apply.tables.traced_rows import TracedRows
 from applier.apply.tables.unit import UnitApplier
 from applier.binlog.rows.changes import ChangeBatch
@@ -85,7 +83,7 @@ class Versions:
 class UnitSteps:
     """Makes versions of the steps of the rows of a unit, with places where these are wanted."""
 
-    def __init__(self, unit: UnitApplier[Any], commits: Commits, *, places: bool) -> None:
+    def __init__(self, unit: UnitApplier, commits: Commits, *, places: bool) -> None:
         self.unit, self._commits = unit, commits
         self._state = np.zeros((), k.STATE)
         self._state["n_words"] = 1 + (k.PLACE if places else k.CHANGE)
@@ -115,7 +113,7 @@ class UnitSteps:
         pointers, edges = np.empty(len(order), np.int64), np.empty((len(order), 6 if with_places else 4), np.int64)
         n = int(k.end_versions(order, address_of(self._state), last.step, last.change, last.place, pointers, edges))
         assert n >= 0, "an end without a begin"
-        self._words, by_key = self._words[:0], isinstance(self.unit.spec.search, IntRange)
+        self._words, by_key = self._words[:0], self.unit.spec.int_key is not None
         versions = Versions(order[:n], pointers[:n], edges[:n], by_key, values)
         return versions if by_key else versions.part(np.argsort(order[:n]))
 
@@ -140,9 +138,8 @@ class UnitSteps:
         self._words = np.empty((at_first + _FIRST_ROOM, int(self._state["n_words"])), np.int64)
         self._state["n"] = at_first
         self._words[:at_first, k.POINTER] = self._words[:at_first, k.ROW] = np.arange(at_first)
-        if isinstance(unit.spec.search, IntRange):
-            key, table = unit.spec.search.key, unit.spec.definition.full_name
-            self._words[:at_first, k.ROW] = key.of_rows(unit.rows_at_first, table)
+        if (key := unit.spec.int_key) is not None:
+            self._words[:at_first, k.ROW] = key.of_rows(unit.rows_at_first, unit.spec.definition.full_name)
 
 
 def stable_order(keys: np.ndarray) -> np.ndarray:

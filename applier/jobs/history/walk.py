@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -121,7 +120,7 @@ class HistoryWalk:
         check(self._walks)
         self._finish(None)
 
-    def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
+    def _take(self, units: Sequence[UnitSteps], _: Sequence[UnitApplier], batch: ChangeBatch | None,
               causes: Causes) -> None:
         assert self._segment is not None, "changes come within a segment"
         places, file = causes.places if batch is None else batch.places, self._segment.file

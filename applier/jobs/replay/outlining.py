@@ -41,7 +41,7 @@ from applier.plan.stops.stop_position import (
     outlines_up_to_stop,
 )
 from applier.schema.history.relevance import Relevance
-from applier.snapshot.manifest import BinlogPosition, PreparedTransaction, Snapshot
+from applier.snapshot.manifest import BinlogPosition, Snapshot
 
 
 @dataclass(frozen=True)
@@ -56,15 +56,15 @@ class Pass:
 
 class Outlining:
     """Outlines an archive pass by pass. `relevance` tells which statements the plan needs, None: all. `note` is called
-    with each line for people. `prepared` are XA transactions that were pending where the first pass begins, besides the
-    base's. `leaving_out` tells which groups are left out. Without `reapply`, groups after a start that the base has
-    executed are passed over."""
+    with each line for people. `leaving_out` tells which groups are left out. Without `reapply`, groups after a start
+    that the base has executed are passed over. With `may_be_empty`, the log may begin where it is to stop."""
 
     def __init__(self, executor: Executor, options: LogBounds, relevance: Relevance | None, pass_bytes: int,
-                 progress: Progress, note: Callable[[str], None], prepared: tuple[PreparedTransaction, ...] = (),
-                 leaving_out: LeavingOut | None = None, *, reapply: bool = False):
+                 progress: Progress, note: Callable[[str], None], leaving_out: LeavingOut | None = None, *,
+                 reapply: bool = False, may_be_empty: bool = False):
         self._executor, self._options, self._pass_bytes = executor, options, pass_bytes
-        self._relevance, self._prepared, self._leaving_out = relevance, prepared, leaving_out
+        self._relevance, self._leaving_out = relevance, leaving_out
+        self._may_be_empty = may_be_empty
         self._reapply, self._n_groups, self._n_executed, self._executed_until = reapply, 0, 0, ("", 0)
         self._progress, self._note = progress, note
         self.n_passes, self._told = 0, -1
@@ -166,7 +166,7 @@ class Outlining:
         if self.n_passes == 0:
             check_not_past(stop, outlines[0], GtidSet.parse(base.position.gtid_set) if base is not None else GtidSet())
         is_empty = until is None and outlines[-1].stopped and not any(outline.n_groups for outline in outlines)
-        if is_empty and base is None and self._start is None:
+        if is_empty and base is None and self._start is None and not self._may_be_empty:
             raise UsageError("these binlogs contain nothing before the place to stop", file=outlines[0].uri,
                              position=outlines[0].start, hint="stop later, or give binlogs that begin earlier")
         span = span_of(outlines)
@@ -177,8 +177,7 @@ class Outlining:
         if is_last:
             check_reached(stop, outlines[-1])
         notes += notes_on_ends(outlines)
-        pending = base.prepared if base is not None else ()
-        span, groups = resolve_prepared_transactions(span, pending if self.n_passes else (*pending, *self._prepared))
+        span, groups = resolve_prepared_transactions(span, base.prepared if base is not None else ())
         if groups:
             span = with_prepared_transactions(span, groups, archive,
                                               lambda tasks: self._executor.outline(tasks, lambda *_: None))

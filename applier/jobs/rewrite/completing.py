@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import partial
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -91,7 +91,7 @@ class Completion:
                 *(f"{table}: images still lack {columns}, which neither the log nor the base tells to the byte"
                   for table, columns in lists.items())]
 
-    def _take(self, version: int, walk: TableWalk, units: Sequence[UnitApplier[Any]], batch: ChangeBatch | None,
+    def _take(self, version: int, walk: TableWalk, units: Sequence[UnitApplier], batch: ChangeBatch | None,
               causes: Causes) -> None:
         """Keep what a batch lacks, as long as what was there before it is there."""
         made = take_steps(units, batch, causes)

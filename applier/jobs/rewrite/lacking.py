@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -48,7 +47,7 @@ class Lacking:
         self._documents = LoggedDocuments(reading, self._columns, self._values)
 
     def of_batch(self, batch: ChangeBatch, steps: Steps,
-                 units: Sequence[UnitApplier[Any]]) -> Iterator[tuple[np.ndarray, memoryview]]:
+                 units: Sequence[UnitApplier]) -> Iterator[tuple[np.ndarray, memoryview]]:
         """What the images of a batch lack, whose steps these are: records (FILL[n]), with places from 0 on, and the
         bytes that they are about."""
         if self._n != len(self._reading.table_map.types):
@@ -97,7 +96,7 @@ class Lacking:
         return [columns, columns | (present & ~values & self._whole_documents)]
 
     def _put(self, fills: np.ndarray, images: Sequence[np.ndarray], pointers: np.ndarray, unit_of: np.ndarray,
-             units: Sequence[UnitApplier[Any]]) -> memoryview:
+             units: Sequence[UnitApplier]) -> memoryview:
         """Put together what some changes lack, given pointers to their images, and their rows' pointers, each of a
         unit: int64[2, n]. The records get where it is."""
         n = len(fills)
@@ -134,7 +133,7 @@ class Lacking:
         self._count_unknown(lacks, kinds, same, layouts)
         return self._kernel(fills, present, kinds, where, lengths, same)
 
-    def _set_values(self, wanted: np.ndarray, pointers: np.ndarray, unit: UnitApplier[Any], kinds: np.ndarray,
+    def _set_values(self, wanted: np.ndarray, pointers: np.ndarray, unit: UnitApplier, kinds: np.ndarray,
                     where: np.ndarray, lengths: np.ndarray) -> list[object]:
         """Set where the values are that a replay has, as far as they tell what the log would have; what is to be kept
         as long as that is wanted."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,22 +17,13 @@ from applier.errors import MissingFile, SchemaError, UsageError
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source.options import SourceOptions
 from applier.jobs.spark_source.reading import Part, parts, schema_of
-from applier.options import ChangesOptions
+from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
-from applier.snapshot.manifest import PreparedTransaction
+from applier.snapshot.manifest import Snapshot
 
 Offset = dict[str, Any]
 _BEGINNING: Offset = {"file": "", "pos": 0}
 """Where the options say that the log begins."""
-
-
-@dataclass(frozen=True)
-class _Left:
-    """What a batch that ends at a place leaves to the next one: definitions as SQL, and what is prepared there."""
-
-    place: Offset
-    definitions: str
-    prepared: tuple[PreparedTransaction, ...]
 
 
 class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -52,7 +42,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         changes = replace(changes, gtids=None, maybe_gtids=changes.gtids)  # a batch may have none of them
         self._asked, self._columns = replace(asked, changes=changes), list(columns)
         self._target: Offset | None = None
-        self._left: _Left | None = None
+        self._left: tuple[Offset, Snapshot] | None = None
 
     def initialOffset(self) -> Offset:
         """Where the first batch begins."""
@@ -85,12 +75,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         asked = replace(self._asked.changes, stop_position=(end["file"], end["pos"]))
         if start == _BEGINNING or start == self.initialOffset():
             return self._parts(ChangeLog(asked), end)
-        left = self._left_at(start)
-        with tempfile.NamedTemporaryFile("w", suffix=".sql", encoding="utf-8") as file:
-            file.write(left.definitions)
-            file.flush()
-            asked = replace(asked, base=None, schema=file.name, start_position=(start["file"], start["pos"]))
-            return self._parts(ChangeLog(asked, prepared=left.prepared), end)
+        return self._parts(ChangeLog(replace(asked, schema=None), base=self._left_at(start)), end)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a part."""
@@ -99,7 +84,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _parts(self, log: ChangeLog, end: Offset) -> Sequence[Part]:
         table = self._asked.table
-        self._left = self._left_by(log, end)
+        self._left = end, log.checkpoint(self._filter)
         if table is None:
             return parts(log, self._asked)
         names = schema_of(log, self._asked).names
@@ -110,15 +95,17 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
                                    "columns")
         return parts(log, self._asked)
 
-    def _left_at(self, place: Offset) -> _Left:
+    def _left_at(self, place: Offset) -> Snapshot:
         """What goes on at an offset: what the batch before left, or what the log before it says."""
-        if self._left is not None and self._left.place == place:
-            return self._left
-        before: ChangesOptions = replace(self._asked.changes, stop_position=(place["file"], place["pos"]))
-        return self._left_by(ChangeLog(before), place)
+        if self._left is not None and self._left[0] == place:
+            return self._left[1]
+        before = replace(self._asked.changes, stop_position=(place["file"], place["pos"]))
+        return ChangeLog(before).checkpoint(self._filter)
 
-    def _left_by(self, log: ChangeLog, place: Offset) -> _Left:
-        return _Left(place, log.definitions(self._asked.table, self._asked.filter), log.pending)
+    @property
+    def _filter(self) -> TableFilter:
+        table = self._asked.table
+        return self._asked.filter if table is None else TableFilter((table,))
 
     def _log_end(self, start: Offset) -> Offset:
         """The end of the log's last whole group; `start` if there is none behind it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -59,7 +58,7 @@ class TracedTable:
                                    table=self.definition.full_name, hint="leave it out with --ignore-tables")
         line = self._versions_like_the_last()
         self._line = [id for id in line if id in self._walks]
-        self._units, self._offsets = list[UnitApplier[Any]](), dict[int, int]()
+        self._units, self._offsets = list[UnitApplier](), dict[int, int]()
         for version in self._line:
             self._offsets[version] = len(self._units)
             self._units += self._walks[version].units
@@ -117,7 +116,7 @@ class TracedTable:
         made = Steps(np.arange(n), zeros, zeros.astype(np.int32), zeros, (old >= 0) & (new >= 0), old, new, units)
         return StepReader(self._units, columns).read(made) if n else iter(())
 
-    def _take(self, version: int, units: Sequence[UnitApplier[Any]], batch: ChangeBatch | None, causes: Causes) -> None:
+    def _take(self, version: int, units: Sequence[UnitApplier], batch: ChangeBatch | None, causes: Causes) -> None:
         made = take_steps(units, batch, causes)
         self._batches += 1
         if not len(made):

@@ -74,4 +74,4 @@ class _Told:
     def _take(self, reader: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
         changes = np.flatnonzero((batch.places == self._position) & (batch.rows == self._row))
         texts = reader.texts(batch)
-        self.keys += [f"{self._key} = {texts.text(int(batch.before_rows[change]), False)}" for change in changes]
+        self.keys += [texts.found_by(int(batch.before_rows[change])) for change in changes]

@@ -4,7 +4,6 @@ Source: MySQL manual, "CREATE TABLE Statement"; MariaDB's "CREATE TABLE". sqlglo
 POINT columns, INET6, COMPRESSED, FLOAT UNSIGNED and more, and forgets FLOAT(24), CHAR BYTE and what keys say.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from applier.errors import SchemaError
@@ -15,7 +14,6 @@ from applier.mysql.collations import (
     charset_of,
     collation_in,
     collation_name,
-    named_default,
     with_default,
 )
 from applier.mysql.names import folded
@@ -155,16 +153,18 @@ def parse_option(cursor: Cursor, table: TableWords) -> None:
         cursor.next()
 
 
-def charset_of_words(words: TableWords, inherited: Charset, above: Charset, defaults: Mapping[str, str]) -> Charset:
+def charset_of_words(words: TableWords, inherited: Charset, above: Charset, context: StatementContext) -> Charset:
     """The default character set that the words name, else the inherited one; KeyError if it is unknown. `above` is that
     of the table's database, or the server's, which MariaDB's CHARACTER SET DEFAULT means."""
     if words.charset == DEFAULT:
-        found = named_default(above)
+        found = context.named_default(above)
+    elif words.collation == DEFAULT and not words.charset and not context.compiled_defaults:
+        return above
     else:
         charset = words.charset or (words.collation and charset_of(words.collation))
-        found = with_default(charset, defaults) if charset else inherited
+        found = with_default(charset, context.default_collations) if charset else inherited
     if words.collation == DEFAULT:
-        return with_default(found.charset, defaults) if words.charset != DEFAULT else found
+        return with_default(found.charset, context.default_collations) if words.charset != DEFAULT else found
     return Charset(found.charset, collation_in(found.charset, words.collation)) if words.collation else found
 
 
@@ -172,7 +172,7 @@ def resolve_table(words: TableWords, database: str, name: str, context: Statemen
     """The definition that the server makes of the words: inherited character sets, NOT NULL keys, names of keys."""
     try:
         inherited = context.database_charset(database)
-        charset = charset_of_words(words, inherited, inherited, context.default_collations)
+        charset = charset_of_words(words, inherited, inherited, context)
     except KeyError as error:
         raise SchemaError(f"the table has the unknown character set {error}") from None
     silent = set() if context.explicit_timestamps else old_timestamps(words.columns)

@@ -8,7 +8,7 @@ import numpy as np
 
 from applier.errors import NO_DATABASE, SchemaError
 from applier.mysql.client_charsets import ClientCharsets, CodedText
-from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
+from applier.mysql.collations import DEFAULT_COLLATIONS, Charset, named_default
 from applier.mysql.names import folded
 from applier.mysql.time_zones import shifted, zone_of
 from applier.mysql.zone_times import utc_of
@@ -28,10 +28,11 @@ class StatementContext:
     new ones. `time_zone` is that of the session ("+02:00", "Europe/Rome", or "SYSTEM", which the log does not resolve).
     `default_collations` are what character sets mean without one. `rewrites` has other names for databases that the
     statement names (AP-FILT); `default_database` is renamed already. `inline_references`: REFERENCES beside a column
-    makes a foreign key; `keeps_checks`: the server has CHECK constraints. `timestamp_us` is the statement's time in
-    microseconds UTC, 0 where none is known. `folds_names`: databases and tables are known by their names in lower case.
-    `charsets` are the character sets of literals; `foreign_key_checks`, `check_constraint_checks` and `lc_time_names`,
-    a number, are what the session says.
+    makes a foreign key; `keeps_checks`: the server has CHECK constraints; `compiled_defaults`: CHARACTER SET DEFAULT
+    has the collation that MariaDB is compiled with (collations.compiles_defaults). `timestamp_us` is the statement's
+    time in microseconds UTC, 0 where none is known. `folds_names`: databases and tables are known by their names in
+    lower case. `charsets` are the character sets of literals; `foreign_key_checks`, `check_constraint_checks` and
+    `lc_time_names`, a number, are what the session says.
     """
 
     flavour: str = "mysql"
@@ -45,6 +46,7 @@ class StatementContext:
     rewrites: Mapping[str, str] = field(default_factory=dict)
     inline_references: bool = False
     keeps_checks: bool = True
+    compiled_defaults: bool = True
     timestamp_us: int = 0
     folds_names: bool = False
     charsets: ClientCharsets = field(default_factory=ClientCharsets)
@@ -60,6 +62,10 @@ class StatementContext:
         """The name of a database, as it is here (AP-FILT)."""
         name = self.named(name)
         return self.rewrites.get(name, name)
+
+    def named_default(self, above: Charset) -> Charset:
+        """What CHARACTER SET DEFAULT means in a database or server with this character set."""
+        return named_default(above) if self.flavour == "mariadb" and self.compiled_defaults else above
 
     def database_charset(self, database: str) -> Charset:
         return self.databases.get(database, self.server)

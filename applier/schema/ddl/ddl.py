@@ -62,6 +62,7 @@ def parse_statement(
     rewrites: Mapping[str, str] | None = None,
     inline_references: bool = False,
     keeps_checks: bool = True,
+    compiled_defaults: bool = True,
     timestamp_us: int = 0,
     folds_names: bool = False,
     charsets: ClientCharsets | None = None,
@@ -75,21 +76,22 @@ def parse_statement(
     `server_charset` and `databases` are what a table inherits its character set from; `time_zone` is the zone of
     TIMESTAMP defaults, `explicit_timestamps` the server's explicit_defaults_for_timestamp, `default_collations` the
     collations of character sets that are named without one, if not the usual ones. `rewrites` has other names for
-    databases, the default one and those that the statement names (AP-FILT); `inline_references` and `keeps_checks`
-    depend on the server's version (foreign_keys.honours_inline_references, checks.keeps_checks); `timestamp_us` is the
-    statement's time in microseconds UTC; `folds_names` is as in StatementContext; `charsets` are the character sets of
-    literals, by default UTF-8; `foreign_key_checks`, `lc_time_names` and `check_constraint_checks` are what its session
-    says; `database_tokens` gets the tokens that name a database. A CREATE TABLE that cannot be parsed becomes `Other`
-    with the reason, so that the caller can decide whether it matters; text that is not even a statement (an open quote,
-    no table's name) raises SchemaError.
+    databases, the default one and those that the statement names (AP-FILT); `inline_references`, `keeps_checks` and
+    `compiled_defaults` depend on the server's version and are, like `timestamp_us`, as in StatementContext;
+    `folds_names` is as there, too; `charsets` are the character sets of literals, by default UTF-8;
+    `foreign_key_checks`, `lc_time_names` and `check_constraint_checks` are what its session says; `database_tokens`
+    gets the tokens that name a database. A CREATE TABLE that cannot be parsed becomes `Other` with the reason, so that
+    the caller can decide whether it matters; text that is not even a statement (an open quote, no table's name) raises
+    SchemaError.
     """
     defaults = DEFAULT_COLLATIONS[flavour] | dict(default_collations or {})
     if not isinstance(server_charset, Charset):
         server_charset = with_default(server_charset or "utf8mb4", defaults)
     rewrites = rewrites or {}
     context = StatementContext(flavour, sql_mode, None, server_charset, databases or {}, time_zone,
-                               explicit_timestamps, defaults, rewrites, inline_references, keeps_checks, timestamp_us,
-                               folds_names, charsets or ClientCharsets(), foreign_key_checks, lc_time_names,
+                               explicit_timestamps, defaults, rewrites, inline_references, keeps_checks,
+                               compiled_defaults, timestamp_us, folds_names, charsets or ClientCharsets(),
+                               foreign_key_checks, lc_time_names,
                                check_constraint_checks)
     if default_database is not None:
         context = replace(context, default_database=context.database_named(default_database))
@@ -163,7 +165,8 @@ def _database_charset(cursor: Cursor, inherited: Charset) -> Charset:
         if not parse_charset(cursor, words):
             cursor.next()  # ENCRYPTION = 'N', COMMENT 'x', READ ONLY = 1
     try:
-        found = charset_of_words(words, inherited, cursor.context.server, cursor.context.default_collations)
+        above = cursor.context.server if cursor.context.compiled_defaults else inherited
+        found = charset_of_words(words, inherited, above, cursor.context)
     except KeyError as error:
         raise cursor.error(f"the character set {error} is not known") from None
     check_word(found.collation, "a collation")

@@ -65,14 +65,16 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
     made = tuple(_not_null(column) if column.name in primary else column for column, _ in columns)
     renamed = next(of_kind(actions, RenameTo), None)
     altered = replace(
-        definition, columns=made, keys=in_server_order(keys, made), charset=changes.charset.charset,
-        collation=changes.charset.collation, engine=engine,
+        definition, columns=made, keys=in_server_order(keys, made), charset=changes.table_charset.charset,
+        collation=changes.table_charset.collation, engine=engine,
         foreign_keys=altered_foreign_keys(definition, changes.actions, changes.renames, foreign),
         options=with_options(definition.options, (pair for options in of_kind(actions, SetOptions)
                                                   for pair in options.others)))
     altered = replace(altered, checks=altered_checks(definition, changes.actions, changes.renames, context))
     if renamed is not None:
         altered = moved(altered, renamed.database, renamed.table)
+    if altered.stored_columns and not definition.stored_columns:
+        raise SchemaError("the table had no stored columns, so it is not known how many rows it has")
     partitioning, removed = altered_partitions(definition.partitioning, actions)
     said = [option.auto_increment for option in of_kind(actions, SetOptions) if option.auto_increment]
     emptied = not holds_rows(definition) or not holds_rows(altered) or any(True for _ in of_kind(actions, EmptyTable))

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from applier.errors import SchemaError
 from applier.mysql.client_charsets import encoded
-from applier.mysql.collations import Charset, named_default
+from applier.mysql.collations import Charset
 from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import (
     AddColumn,
@@ -48,6 +48,7 @@ class ColumnChanges:
     actions: Sequence[AlterAction]
     context: StatementContext
     charset: Charset = field(init=False)
+    table_charset: Charset = field(init=False)
     _silent: set[str] = field(default_factory=set, init=False)
     renames: dict[str, str] = field(default_factory=dict)  # the columns that stay: new names by old ones in lower case
 
@@ -59,11 +60,13 @@ class ColumnChanges:
             words.charset, words.collation = options.charset or words.charset, options.collation or words.collation
         database = self.context.database_charset(definition.database)
         if words.charset or words.collation:
-            self.charset = charset_of_words(words, self.charset, database, self.context.default_collations)
+            self.charset = charset_of_words(words, self.charset, database, self.context)
         self.converts = next(of_kind(self.actions, ConvertCharset), None)
+        self.table_charset = self.charset
         if self.converts is not None:
-            self.charset = self.converts.charset or (
-                named_default(database) if definition.flavour == "mariadb" else database)
+            self.charset = self.converts.charset or self.context.named_default(database)
+            if not self._names_charset_last(self.converts):
+                self.table_charset = self.charset
         self.actions = [action for action in self.actions if not self._is_void(action)]
         if self.context.flavour == "mariadb":
             self.actions = self._modified_where_added()
@@ -149,7 +152,11 @@ class ColumnChanges:
                 and versioning.hides(column.name)}
 
     def _is_generated_key(self, column: Column, source: int | None) -> bool:
-        """Whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary Keys")."""
+        """Whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary Keys"),
+        which only InnoDB knows."""
+        engines = [self.definition.engine, *(options.engine for options in of_kind(self.actions, SetOptions))]
+        if any((engine or "InnoDB").lower() != "innodb" for engine in engines):
+            return False
         return source == 0 and column.name == "my_row_id" and column.invisible and column.auto_increment
 
     def _kept(self, column: Column, new_name: str | None) -> Column:
@@ -197,6 +204,14 @@ class ColumnChanges:
         return len(added) < len(self.actions) or any(
             words.generated == "stored" or (words.default is not None and words.default.kind == "expression"
                                             and has_columns(words.default.text)) for words in added)
+
+    def _names_charset_last(self, converts: ConvertCharset) -> bool:
+        """True if the table gets another default than the character set that its columns are converted to: from MariaDB
+        10.9 on wherever CHARACTER SET or COLLATE stands in the statement, else behind CONVERT."""
+        named = [place for place, action in enumerate(self.actions)
+                 if isinstance(action, SetOptions) and (action.charset or action.collation)]
+        anywhere = self.context.flavour == "mariadb" and self.context.compiled_defaults
+        return bool(named) and (anywhere or self.actions.index(converts) < named[-1])
 
     def _converted(self, column: Column) -> Column:
         if self.converts is None:

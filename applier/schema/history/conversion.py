@@ -19,7 +19,7 @@ from applier.schema.partitions import PartRows
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.sql.tokens import tokenize
 
-_COPIES = r"\bALGORITHM\s*=?\s*COPY\b|\bORDER\s+BY\b|\bPARTITION\s+BY\b|\bREMOVE\s+PARTITIONING\b"
+_COPIES = r"\bALGORITHM\s*=?\s*COPY\b(?!.*\bALGORITHM\b)|\bORDER\s+BY\b|\bPARTITION\s+BY\b|\bREMOVE\s+PARTITIONING\b"
 _COPIES_OF = {
     "mysql": re.compile(rf"{_COPIES}|\bCHECK\s*\((?!.*\bNOT\s+ENFORCED\b)", re.IGNORECASE),
     "mariadb": re.compile(rf"{_COPIES}|\bADD (CONSTRAINT (IF NOT EXISTS )?(\w+ )?)?CHECK \(", re.IGNORECASE)}

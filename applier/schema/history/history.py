@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.mysql.client_charsets import ClientCharsets
-from applier.mysql.collations import Charset
+from applier.mysql.collations import Charset, compiles_defaults
 from applier.mysql.names import folded
 from applier.mysql.sequences import SequenceState
 from applier.schema.checks import keeps_checks
@@ -81,6 +81,7 @@ class SchemaHistory:
         self.flavour = flavour
         self._inline_references = honours_inline_references(flavour, server_version)
         self._keeps_checks = keeps_checks(flavour, server_version)
+        self._compiled_defaults = compiles_defaults(server_version)
         self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
@@ -284,4 +285,4 @@ class SchemaHistory:
     def _parse(self, sql: str, **session: Any) -> list[SchemaChange]:
         return parse_statement(sql, flavour=self.flavour, databases=self._databases,
                                inline_references=self._inline_references, keeps_checks=self._keeps_checks,
-                               folds_names=self.folds_names, **session)
+                               compiled_defaults=self._compiled_defaults, folds_names=self.folds_names, **session)

@@ -19,7 +19,7 @@ from applier.sql.evaluator import differs_by_row
 
 _DEPENDS = re.compile(r"\bFOREIGN\s+KEY\b|\bREFERENCES\b", re.IGNORECASE)
 _NO_KEY = re.compile(r"\bDROP\s+FOREIGN\s+KEY\b", re.IGNORECASE)
-_NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?ALGORITHM =? ?COPY ?;?", re.IGNORECASE)
+_NOTHING = re.compile(r"ALTER TABLE (\w+ )?(\. )?(\w+ )?((ALGORITHM|LOCK) =? ?\w+[ ,]*)+;?", re.IGNORECASE)
 """An ALTER TABLE without actions, which MariaDB does not execute by copying rows."""
 _REBUILDS = re.compile(r"\b(FORCE|ENGINE|CONVERT)\b", re.IGNORECASE)
 _SHORT = 255

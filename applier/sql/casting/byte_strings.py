@@ -14,7 +14,7 @@ from applier.mysql.client_charsets import NOT_ASCII, UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.value_sizes import most_bytes
-from applier.sql.casting import members
+from applier.sql.casting import members, texts
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import SINGLE_BYTE, WIDE, by_distinct, encoded, fitted
 
@@ -80,6 +80,13 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
         return fitted(values.cast(pa.string()), new)
     except pa.ArrowInvalid:
         return fitted(by_distinct(values, _valid_start if session.flavour == "mysql" else _with_marks), new)
+
+
+def labels_to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Labels as text; those of the character set binary are bytes."""
+    if old.charset == "binary":
+        return to_text(values.cast(pa.binary()), old, new, session)
+    return texts.to_text(values, old, new, session)
 
 
 def _valid_start(data: bytes, codec: str = "utf-8") -> str:

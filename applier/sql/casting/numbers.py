@@ -29,8 +29,9 @@ def to_number(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
         return _to_double(values, new)
     if new.base == "decimal":
         return to_decimal(values, new)
-    if new.base == "bit" and old.base == "decimal" and session.flavour == "mariadb":
-        values = pc.if_else(pc.less(values, Decimal(0)), pa.scalar(Decimal(0), values.type), values)
+    if new.base == "bit" and old.base == "decimal":
+        limits = (0, 2**64 - 1) if session.flavour == "mariadb" else (-(2**63), 2**63 - 1)
+        values = _within(decimals.rounded(values, 0).cast(_WIDE), *limits)
     return _to_integer(values, old, new)
 
 
@@ -53,9 +54,10 @@ def _to_integer(values: pa.Array, old: ColumnType, new: ColumnType) -> pa.Array:
         values = decimals.rounded(values, 0).cast(_WIDE)
     least, most = _limits(new)
     target = arrow_type(new)
-    if new.base == "bit":  # what is negative has all its bits set
-        wide = values.cast(_WIDE)
-        values = pc.if_else(pc.less(wide, pa.scalar(Decimal(0), _WIDE)), pa.scalar(Decimal(most), _WIDE), wide)
+    if new.base == "bit":  # of a negative number those of its 64 bits
+        wide = values.cast(pa.decimal128(30, 0))
+        zero, unsigned = (pa.scalar(Decimal(number), wide.type) for number in (0, 2**64))
+        values = pc.if_else(pc.less(wide, zero), pc.add(wide, unsigned).cast(_WIDE), wide.cast(_WIDE))
     if pa.types.is_integer(values.type) and pa.types.is_integer(target):
         values = values.cast(pa.int64())
         return _within(values, max(least, -(2**63)), min(most, 2**63 - 1)).cast(target)

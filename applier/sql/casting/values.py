@@ -94,7 +94,8 @@ CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
     (C.DAY, C.YEAR): temporal_numbers.datetime_to_year, (C.TIME, C.YEAR): temporal_numbers.datetime_to_year,
 
     (C.NUMBER, C.TEXT): number_texts.to_text, (C.YEAR, C.TEXT): number_texts.to_text,
-    (C.TEXT, C.TEXT): texts.to_text, (C.MEMBER, C.TEXT): texts.to_text, (C.BYTES, C.TEXT): byte_strings.to_text,
+    (C.TEXT, C.TEXT): texts.to_text, (C.MEMBER, C.TEXT): byte_strings.labels_to_text,
+    (C.BYTES, C.TEXT): byte_strings.to_text,
     (C.DAY, C.TEXT): temporal_texts.to_text, (C.TIME, C.TEXT): temporal_texts.to_text,
     (C.DOCUMENT, C.TEXT): texts.to_text,
 

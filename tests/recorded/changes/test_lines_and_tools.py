@@ -95,7 +95,7 @@ class Log:
 
     def _lines(self, table, columns):
         feed = self.log.feed(table, columns)
-        known = JsonLines(table, feed.columns, feed.key)
+        known = JsonLines(table, feed.columns, feed.key, feed.order)
         return [read(text) for batch in feed.batches()
                 for lines in known.lines(batch) for text in lines.text.tobytes().splitlines()]
 
@@ -140,7 +140,7 @@ def test_lines_are_the_rows_that_tools_print(case, tmp_path):
             row = wanted[place][told[place]]
             assert line["row"] == told[place] or "within" in row  # a payload has several events
             told[place] += 1
-            order.append(place)
+            order.append((line["commit_version"], place))
             assert row["op"] == line["op"]
             columns = log.columns(table, line["file"], line["pos"])
             for image in ("before", "after"):

@@ -147,6 +147,8 @@ FUNCTIONS = {
     "export": lambda: (applier.export, {"snapshot": "lake", "output": new()}),
     "fsck": lambda: (applier.fsck, {"lake": "lake"}),
     "history": lambda: (applier.history, {"binlogs": "logs", "table": "shop.item"}),
+    "follow": lambda: (lambda **given: [batch.acknowledge() for batch in applier.follow(**given)],
+                       {"binlogs": "logs", "until_now": True}),
     "import_dump": lambda: (applier.import_dump, {"dump": "dump.sql", "output": new(), "position": ("binlog.000001", 4),
                                                   "flavour": "mysql"}),
     "locate": lambda: (applier.locate, {"binlogs": "logs", "xid": 1}),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from applier.apply.spec import Altered, BytesRange, FromBase, IntRange, UnitSpec, key_range
+from applier.apply.spec import Altered, FromBase, KeyRange, UnitSpec
 from applier.apply.tasks import Applied, PlanAgain, Refused, UnitResult, outcome_of
 from applier.columns.table_key import table_key
 from applier.errors import ReplayStopped
@@ -21,20 +21,19 @@ RESULT = UnitResult(0, 1, 0, 0, 0, None)
 
 
 def test_a_range_is_of_its_keys_kind():
-    assert key_range(table_key(INT), None, 7) == IntRange(key=table_key(INT), high=7)
-    assert key_range(table_key(TEXT), b"a") == BytesRange(key=table_key(TEXT), low=b"a")
+    assert KeyRange(table_key(INT), None, 7).bounds == [7] and KeyRange(table_key(TEXT), b"a").bounds == [b"a"]
     for key, bound in ((table_key(INT), b"a"), (table_key(TEXT), 7)):
         with pytest.raises(ValueError, match="is not a range of PRIMARY"):
-            key_range(key, bound)
+            KeyRange(key, bound)
 
 
 def test_the_bases_files_are_those_of_the_first_version():
     """They are carried over under the last one where no change is in a unit's range."""
     file = FileEntry("d/t/part-0.parquet", 1, 1, 1, 1)
-    first = UnitSpec(number=0, version=0, definition=INT, search=key_range(table_key(INT)), place=None,
+    first = UnitSpec(number=0, version=0, definition=INT, search=KeyRange(table_key(INT)), place=None,
                      origin=FromBase(uri="base", files=(file,)))
     conversion = RowConversion(INT, INT, (0,))
-    last = UnitSpec(number=0, version=1, definition=INT, search=key_range(table_key(INT)), place=None,
+    last = UnitSpec(number=0, version=1, definition=INT, search=KeyRange(table_key(INT)), place=None,
                     origin=Altered(unit=first, conversion=conversion))
     assert last.base_files == (file,)
     assert last.chain == [first, last] and [source.conversion for source in last.sources] == [conversion]

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.apply.spec import key_range
+from applier.apply.spec import KeyRange
 from applier.apply.tables.unit_ranges import UnitRanges
 from applier.columns.table_key import table_key
 from applier.schema.ddl.ddl import parse_statement
@@ -32,7 +32,7 @@ def test_units_with_a_key_of_the_batch(kind, edges, data, before, after):
     pairs = list(itertools.pairwise(ascending))
     chosen = data.draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
     bounds = [[None if edge is None else edge_of(kind, edge)[0] for edge in pair] for pair in chosen]
-    ranges = UnitRanges([key_range(KEYS[kind], low, high) for low, high in bounds])
+    ranges = UnitRanges([KeyRange(KEYS[kind], low, high) for low, high in bounds])
     type_ = pa.int64() if kind == "BIGINT" else pa.binary()
     columns = [[pa.array([edge_of(kind, number)[1] for number in images], type_)] for images in (before, after)]
     assert ranges.concerned(columns) == {

@@ -273,6 +273,16 @@ def test_bytes_that_are_no_text_where_servers_take_them(flavour):
         [] if flavour == "mysql" else [("p??q", "r"), ("m?", "n")])
 
 
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+def test_a_stored_column_for_rows_that_a_snapshot_does_not_have(flavour):
+    """A table of VIRTUAL columns alone may have rows; nobody counts them."""
+    log = Log(flavour)
+    log("CREATE TABLE t (v INT AS (3) VIRTUAL)")
+    log("ALTER TABLE t ADD w INT AS (4) VIRTUAL")
+    with pytest.raises(SchemaError, match="had no stored columns"):
+        log("ALTER TABLE t ADD y INT DEFAULT 5")
+
+
 def test_a_damaged_name_or_collation_of_a_statement():
     """Neither can come from a server: no manifest holds such a name, no table tells such a collation."""
     with pytest.raises(SchemaError, match="not text"):

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.apply.routes.payload import ArrivedBatch, Payload, arrived_keys, payload_batch, to_buffer
+from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
 from applier.apply.search.change_keys import change_keys
-from applier.apply.spec import key_range
 from applier.apply.tables.logged_table import LoggedTable
 from applier.binlog.rows.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
 from applier.binlog.rows.image_pointers import addresses_of, layouts_of
@@ -109,15 +108,15 @@ def test_the_keys_of_changes():
             Event(UPDATE, (1, 0, 0), (0, 1, 0), [((-1, ABSENT, ABSENT), (ABSENT, 2, ABSENT))]),
             Event(DELETE, (1, 0, 0), None, [((7, ABSENT, ABSENT), None)])]
     payload, _ = payloads(INT, made)
-    keys = arrived_keys(key_range(table_key(INT.definition)))
+    keys = ArrivedKeys(table_key(INT.definition))
     [batch] = [ArrivedBatch(batch, payload, ImageLayouts([])) for batch in payload.batches]
     taken = keys.of_batch(batch)
-    texts = [taken.texts.text(change, after) for change, after in ((0, True), (1, False), (1, True), (2, False))]
+    images = ((0, True), (1, False), (1, True), (2, False))
+    texts = [taken.texts.texts(np.array([change]), after)[0] for change, after in images]
     assert texts == ["3", str(2**64 - 1), str(2**64 - 1), "7"]
-    before, after, absent = taken.keys.addresses
-    assert absent == 0
-    read = [np.ctypeslib.as_array((ctypes.c_int64 * 3).from_address(at)).tolist() for at in (before, after)]
-    assert read[0][1:] == [2**63 - 1, 7 - 2**63] and read[1][:2] == [3 - 2**63, 2**63 - 1]
+    keys = taken.keys
+    assert keys.absent is None
+    assert keys.before.tolist()[1:] == [2**63 - 1, 7 - 2**63] and keys.after.tolist()[:2] == [3 - 2**63, 2**63 - 1]
 
 
 def test_images_live_as_long_as_the_payloads_memory():

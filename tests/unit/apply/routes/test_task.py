@@ -5,7 +5,7 @@ from unittest import mock
 
 import pytest
 
-from applier.apply.tables.unit import UnitApplier
+from applier.apply.tables import unit_outcome
 from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
 from applier.io import mapping
@@ -48,11 +48,11 @@ class Collecting(ThisProcess):
     """Leaves nothing behind between what a walk reads and what it writes that is not held."""
 
     def walk(self, tasks, on_progress):
-        finish = UnitApplier.finish
+        finish = unit_outcome.finish
 
         def after_collection(unit):
             gc.collect()
             return finish(unit)
 
-        with mock.patch.object(UnitApplier, "finish", after_collection):
+        with mock.patch.object(unit_outcome, "finish", after_collection):
             return super().walk(tasks, on_progress)

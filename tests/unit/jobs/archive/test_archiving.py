@@ -64,7 +64,11 @@ def test_events_that_do_not_say_where_they_end(tmp_path):
         done = applier.archive(server.url, tmp_path / "out", until_now=True)
     assert any(event.end_log_pos == 0 for event in applier.binlog.open(str(folder / "binlog.000001")))
     assert same(tmp_path / "out", folder, ["binlog.000001"])
-    assert done.bytes == (folder / "binlog.000001").stat().st_size - 4
+    size = (folder / "binlog.000001").stat().st_size
+    assert done.bytes == size - 4
+    with BinlogServer(folder, "mariadb") as server:  # what is there stays, and is not asked for again
+        assert applier.archive(server.url, tmp_path / "out", until_now=True).bytes == 0
+    assert server.dumps[-1] == ("binlog.000001", size)
 
 
 def test_what_is_copied_is_replayed(flavour, tmp_path):

@@ -28,6 +28,7 @@ from applier.apply.index.pointer_kernel import (
     present_in,
     updated_pointer,
 )
+from applier.apply.index.pointer_kernel import held_pointer as held_plain_pointer
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT, MAX_IMAGE_ID
 from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, store_i64
 from keysearch.records import struct
@@ -159,7 +160,7 @@ def remove_deleted_row(watch, at, pointer, state):
     state.live -= 1
 
 
-# ---- what indexes do with pointers; without a watch (0) rows are what their pointers say
+# ---- what the kernels of an index do with the rows that it finds; without a watch (0) as in pointer_kernel
 
 
 @always_inline
@@ -235,7 +236,7 @@ def held_pointer(pointer, state):
     """A pointer to what a row is now that stays when the row changes."""
     if state.watch and is_watched(pointer):
         return _held_watched_pointer(pointer, state)
-    return copied_column_pointers(pointer, state) if has_column_pointers(pointer) else pointer
+    return held_plain_pointer(pointer, state)
 
 
 @inline

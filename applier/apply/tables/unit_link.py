@@ -1,0 +1,143 @@
+"""A unit as a link of a chain: the units of the versions of a table whose rows come down to one unit."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any, Self
+
+import pyarrow as pa
+
+from applier.apply.search.unit_search import UnitSearch
+from applier.apply.spec import Altered, Exchanged, FromBase, UnitSpec, in_order_of_rows
+from applier.apply.tables.rows_before import rows_before
+from applier.apply.tables.unit_memory import UnitMemory
+from applier.apply.tasks import PlanAgain, Refused
+from applier.columns.alter.scan_order import Arrivals
+from applier.errors import ReplayStopped, SchemaError
+from applier.io.mapping import MappedFile
+
+
+class UnitLink(ABC):
+    """A unit of one version, with what depends on the versions before it. `sources` are the units that `spec.sources`
+    names, whose rows come to this one: all their changes come before. Without a `search` no change has come, and the
+    rows pass through. `stop` is what stopped this version; `next_number` where AUTO_INCREMENT goes on in a column that
+    the log does not have, 0 where there is none."""
+
+    def __init__(self, spec: UnitSpec, sources: Sequence[Self] = ()):
+        self.spec, self.sources = spec, tuple(sources)
+        self.search: UnitSearch[Any] | None = None
+        self.stop: Refused | PlanAgain | None = None
+        self.next_number = self.by_foreign_keys = 0
+        self._files: list[MappedFile] = []
+        self._passed: pa.Table | None = None  # the rows before the first change, where they were asked for
+        self._has_rows = False  # those of the versions before, none of which was stopped, are here or were passed on
+        self._was_changed: bool | None = None  # once the rows were given away
+        self._arrivals: Arrivals | None = None
+
+    @cached_property
+    def _memory(self) -> UnitMemory:
+        return UnitMemory(self.spec.definition, self._files)
+
+    def links(self, ends: Callable[[Self], bool] = lambda _: False) -> list[Self]:
+        """Return the units of the versions whose rows come down to this one, which is the last, each after those before
+        it. Where one `ends` it, it is there, and those before it are not."""
+        return in_order_of_rows(self, lambda link: link.sources, ends)
+
+    # ---- what stops it
+
+    @property
+    def is_stopped(self) -> bool:
+        """True if a change of this or an earlier version was refused; no later one is applied."""
+        if self.stop is None and not self._has_rows:
+            return any(link.stop is not None for link in self.links(lambda link: link._has_rows))
+        return self.stop is not None
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Stop at a statement, within it, as at a change that cannot be applied: others may have to stop before."""
+        try:
+            yield
+        except (SchemaError, ReplayStopped) as error:
+            if error.file is None or error.position is None:  # not something of the log
+                raise
+            self.stop = Refused(errors=(error,))
+
+    # ---- the rows before the first change
+
+    @property
+    def rows_at_first(self) -> pa.Table:
+        """The rows that were there before the first change."""
+        if self.search is not None:
+            return self._memory.base
+        with self.refusing():
+            self._passed = self._rows_before()
+            return self._passed
+        return self._memory.base  # a statement was refused: there are stops
+
+    def _rows_before(self) -> pa.Table:
+        if self._passed is None:
+            self._pass_rows_on()
+            return rows_before(self.spec, self.sources)
+        return self._passed
+
+    def _pass_rows_on(self) -> None:
+        """Have versions without changes take the rows of those before them, from the first one on: each asks only the
+        one before it, however many there are."""
+        for link in self.links(lambda link: link.search is not None or link._passed is not None):
+            if link is not self and link.search is None and link._passed is None and link._was_changed is None:
+                link._passed = rows_before(link.spec, link.sources)
+
+    # ---- the rows that are left
+
+    @abstractmethod
+    def rows(self) -> Iterator[pa.Table]:
+        """The rows that are left, in the order in which they are written, some thousand at a time; they are lost but
+        for a group, in which several units take them."""
+
+    @property
+    def arrivals(self) -> Arrivals:
+        """What is known of how the rows came; to be asked before they are taken."""
+        for link in self.links(lambda link: link._arrivals is not None):
+            if link._arrivals is None:
+                link._arrivals = link._own_arrivals()
+        assert self._arrivals is not None, "it is the last of its links"
+        return self._arrivals
+
+    def _own_arrivals(self) -> Arrivals:
+        """What is known of how the rows came, where that is known of the versions before."""
+        before = [source._arrivals for source in self.sources if source._arrivals is not None]
+        index = None if self.search is None else self.search.index
+        touched = isinstance(self.spec.origin, FromBase | Exchanged) or self.by_foreign_keys or (
+            index is not None and (index.updated or index.deleted))
+        divided = self.spec.sources and self.spec.sources[0].conversion.old.partitioning is not None
+        return Arrivals(in_order=not divided and all(rows.in_order for rows in before),
+                        only_inserted=not touched and all(rows.only_inserted for rows in before))
+
+    @property
+    def is_changed(self) -> bool:
+        """True if the rows are not those of the base. A row that moves in from another unit is counted there."""
+        link: UnitLink = self
+        while (known := link._changed_here) is None:
+            link = link.sources[0]
+        return known
+
+    @property
+    def _changed_here(self) -> bool | None:
+        """The same; None if it depends on the version before."""
+        if self._was_changed is not None:
+            return self._was_changed
+        if self.search is not None:
+            index = self.search.index
+            changes = self.by_foreign_keys or index.inserted or index.updated or index.deleted
+            if changes or index.live != self._memory.base.num_rows:
+                return True
+        match self.spec.origin:
+            case Exchanged():
+                return True
+            case Altered() as altered:
+                return None if altered.keeps_rows else True
+            case _:
+                return bool(self.spec.shared_files)  # which other units may change

@@ -1,0 +1,111 @@
+"""The outcome of units: what stopped them, what their before-images said, and the files with the rows that are left.
+
+The rows of a unit come down to it from the versions before, whose part of the outcome counts with its own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from applier.apply.output.unit_files import Written, write_unit
+from applier.apply.tables.unit import UnitApplier
+from applier.apply.tasks import Applied, PlanAgain, Refused, TaskOutcome, UnitResult, outcome_of
+from applier.apply.witnessed import STOP, Witnessed, together
+from applier.binlog.rows.partial_updates import N_DIFFS
+
+_ROWS = 4
+"""Numbers that come before those of diffs in `_counts`."""
+
+
+def outcome(units: Sequence[UnitApplier], *refused: Refused) -> TaskOutcome:
+    """Write these units, the last ones of their chains, unless one of them or the walk itself (`refused`) had to stop;
+    then the others may have had to before."""
+    results: list[UnitResult] = []
+    stopped: list[Refused] = []
+    has_stopped = bool(refused) or any(stops(unit) for unit in units)
+    for unit in units:
+        if has_stopped:
+            check(unit)
+            stopped.append(Refused(errors=(), witnessed=testimony(unit)))
+        else:
+            results.append(finish(unit))
+            has_stopped = bool(stops(unit))
+    return outcome_of([Applied(results=tuple(results)), *stopped, *(stop for unit in units for stop in stops(unit)),
+                       *refused])
+
+
+def stops(unit: UnitApplier) -> tuple[Refused | PlanAgain, ...]:
+    """Return what stopped a unit, in this version or those before, in no order."""
+    found: list[Refused | PlanAgain] = []
+    for link in unit.links():
+        if link.stop is not None:
+            found.append(link.stop)
+        if link.failed_diff is not None:
+            found.append(Refused(errors=(link.failed_diff,)))
+        if link.spec.witness == STOP and (differences := link.witnessed.differences):
+            found.append(Refused(errors=tuple(difference.error() for difference in differences)))
+    return tuple(found)
+
+
+def testimony(unit: UnitApplier) -> Witnessed:
+    """Return what was witnessed in this version and those before, of each once: its rows may come down to several
+    units."""
+    chain = [link for link in unit.links() if not link.has_testified]
+    for link in chain:
+        link.has_testified = True
+    return together(link.witnessed for link in chain)
+
+
+def check(unit: UnitApplier) -> None:
+    """Find out whether all is possible that came before a unit stopped: that JSON diffs fit, and that it is known what
+    statements made of the rows."""
+    if unit.sources and unit.search is None and not unit.is_stopped and unit.spec.place is not None:
+        with unit.refusing():
+            for _ in unit.rows():
+                pass
+    for link in unit.links():
+        link.check_diffs()
+
+
+def finish(unit: UnitApplier) -> UnitResult:
+    """Write the rows that are left, in key order, those of a table without a key as they came; nothing where no change
+    came into the unit's range. The result does not count where there are `stops` afterwards."""
+    unit.end()
+    written = Written(None)
+    with unit.timed(), unit.refusing():
+        unit.compare_images()
+        if (place := unit.spec.place) is None or unit.is_stopped:
+            check(unit)
+        elif unit.is_changed:
+            written = write_unit(place, unit.spec.number, unit.spec.definition, unit.rows())
+    chain = unit.links()
+    conflicts = [part for link in chain for part in link.conflicts]
+    found = sum((link.search.found for link in chain if link.search is not None), Counter[str]())
+    inserted, updated, deleted, zero_dates, *of_diffs = _counts(unit)
+    return UnitResult(unit.spec.number, inserted, updated, deleted, zero_dates, written.files,
+                      pa.concat_tables(conflicts) if conflicts else None, dict(found),
+                      sum(link.seconds for link in chain), written.history,
+                      sum(link.by_foreign_keys for link in chain), unit.next_number, written.zero_dates,
+                      testimony(unit), *of_diffs)
+
+
+def _counts(last: UnitApplier) -> tuple[int, ...]:
+    """Return rows inserted, updated and deleted, zero dates, and what PartialUpdates counts, in this version and those
+    before. Changes to a table whose partition was exchanged count there."""
+    counts, counted = np.zeros(_ROWS + N_DIFFS, np.int64), set[int]()
+    pending = [last]
+    while pending:
+        unit = pending.pop()
+        if id(unit) in counted:
+            continue
+        counted.add(id(unit))
+        pending += [before for number, (source, before) in enumerate(zip(unit.spec.sources, unit.sources)) if not (
+            number == 0 and (removed := source.conversion.removed) is not None and not removed.inside)]
+        if unit.search is not None:
+            index = unit.search.index
+            counts += (index.inserted, index.updated, index.deleted, unit.zero_dates, *index.diffs.counts)
+    return tuple(counts.tolist())
