@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         ServerAnswerError,
         ServerDiffers,
         SnapshotError,
+        StoreUnavailable,
         UndoRefused,
         UnsupportedEvent,
         UnsupportedStatement,
@@ -93,7 +94,7 @@ _HOMES = {
     "applier.binlog.events.gtid": ("GtidSet",),
     "applier.errors": ("AnotherRun", "ApplierError", "ArchiveError", "EncryptedBinlog", "MissingFile", "NotInstalled",
                        "ReplayStopped", "SchemaError", "ServerAnswerError", "ServerDiffers", "SnapshotError",
-                       "UndoRefused", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
+                       "StoreUnavailable", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
     "applier.jobs.archive.result": ("Archived",),
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.doctor.result": ("Check", "Diagnosis"),
@@ -120,11 +121,11 @@ __all__ = [
     "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "Keys", "LakeVersion", "MissingFile",
     "NotInstalled", "Proof", "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped",
     "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError", "Server", "ServerAnswerError",
-    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "Summary",
-    "TableAsOf", "TableDiff", "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent", "UnsupportedStatement",
-    "UsageError", "archive", "changes", "diff", "doctor", "expire", "explain", "export", "follow", "fsck",
-    "history", "import_dump", "locate", "publish", "published", "query", "replay", "rewrite", "summary", "sync",
-    "undo", "verify", "verify_sql", "versions",
+    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
+    "StoreUnavailable", "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone", "UndoneTable",
+    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "diff", "doctor", "expire",
+    "explain", "export", "follow", "fsck", "history", "import_dump", "locate", "publish", "published", "query",
+    "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

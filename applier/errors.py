@@ -2,8 +2,8 @@
 
 `exit_code` is what the command line returns: 1 if the data or a definition does not allow the replay (a replica stops,
 too, or it is not known what a server does), 2 if the usage is wrong or the input cannot be read, 75 if another run was
-first. `mysql_errno` is
-MySQL's own number where MySQL has one. Errors are picklable, since they travel from Spark's tasks to the driver.
+first or a store did not answer: the same command may succeed later. `mysql_errno` is MySQL's own number where MySQL
+has one. Errors are picklable, since they travel from Spark's tasks to the driver.
 """
 
 import os
@@ -155,6 +155,13 @@ class SnapshotError(ApplierError):
 class AnotherRun(SnapshotError):
     """Another run is at work there, or was first. This one has published nothing; started again, it goes on from what
     is there then. The exit code is EX_TEMPFAIL of sysexits.h."""
+
+    exit_code = 75
+
+
+class StoreUnavailable(ApplierError):
+    """An object store did not answer, or was busy, after several attempts. The exit code is EX_TEMPFAIL of
+    sysexits.h."""
 
     exit_code = 75
 

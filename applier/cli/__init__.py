@@ -1,6 +1,7 @@
 """The command line: one verb a job. Nothing slow is imported before a verb needs it.
 
-Exit codes: 0 done; 1 the replay stopped as a replica would (the data says no); 2 bad usage or unreadable input.
+Exit codes: 0 done; 1 the replay stopped as a replica would (the data says no); 2 bad usage or unreadable input; 75 the
+same command may succeed later: another run was first, or a store did not answer.
 """
 
 import atexit
@@ -21,8 +22,9 @@ from applier.cli import archiving, syncing, lakes, publishing, rewriting, logs, 
 from applier.cli.application import app
 from applier.cli.loudness import Loudness, choose
 from applier.engine import left_out
-from applier.errors import ApplierError
+from applier.errors import ApplierError, StoreUnavailable
 from applier.io import full_disk
+from applier.io.transient import comes_of, is_transient, unavailable
 
 INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: for a defect: not one of the three documented codes
 INTERRUPTED = 130
@@ -41,7 +43,7 @@ def main(argv: list[str]) -> int:
         return 2
     except ApplierError as error:
         _print_error(error)
-        return error.exit_code
+        return StoreUnavailable.exit_code if comes_of(error, is_transient) else error.exit_code
     except SystemExit as ended:
         if not isinstance(ended.__context__, BrokenPipeError):  # of which typer makes an exit with 1
             raise
@@ -49,8 +51,9 @@ def main(argv: list[str]) -> int:
     except BrokenPipeError:
         return _unread()
     except OSError as error:
-        _print_error(_unreadable(error))
-        return 2
+        found = unavailable(error, None) if is_transient(error) else _unreadable(error)
+        _print_error(found)
+        return found.exit_code
     finally:
         choose(Loudness.NORMAL)
     return code if isinstance(code, int) else 0

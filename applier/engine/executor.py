@@ -15,13 +15,19 @@ from applier.apply.spec import UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskOutcome, split_of, task_of
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.outline_pass import outline_file
+from applier.engine.room import free_bytes
 from applier.engine.spill_buffer import SPILL_BYTES, SpillBuffer
 from applier.engine.threads import map_on_threads
-from applier.io import full_disk
+from applier.io import full_disk, mapping
+from applier.io.partial_copy import REQUESTS
+from applier.io.resolver import is_far
+from applier.io.temporary import temporary_directory
 
 OnProgress = Callable[[int, int], None]
 Item = TypeVar("Item")
 
+COPIES_PART = 4
+"""Of what is free on the disk, one part of so many may have copies of far files: each is fetched once a run."""
 ROWS_LEFT_BYTES = 128 << 20
 """Of rows in Arrow's memory: where a task leaves more, garbage is collected."""
 
@@ -72,8 +78,9 @@ class ThisProcess:
         pass
 
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
+        mapping.keep_copies(free_bytes(temporary_directory()) // COPIES_PART)
         with full_disk.explained():
-            return map_on_threads(outline, tasks, self.cores, on_progress)
+            return outline_all(tasks, self.cores, on_progress)
 
     def walk(self, tasks: ApplyTasks, on_progress: OnProgress) -> list[TaskOutcome]:
         with full_disk.explained():
@@ -112,12 +119,16 @@ def _collecting(function: Callable[[Item], TaskOutcome]) -> Callable[[Item], Tas
     return run
 
 
-def outline_all(tasks: Sequence[OutlineTask]) -> list[Outline]:
-    """Outline files, one after the other. Raises ArchiveError."""
-    return [outline(task) for task in tasks]
+def outline_all(tasks: Sequence[OutlineTask], cores: int = 1,
+                on_progress: OnProgress = lambda *_: None) -> list[Outline]:
+    """Outline files, on so many threads; far ones on as many as there may be requests, which take longer than the work.
+    Raises ArchiveError."""
+    threads = max(cores, REQUESTS) if any(is_far(task.uri) for task in tasks) else cores
+    return map_on_threads(outline, tasks, threads, on_progress)
 
 
 def outline(task: OutlineTask) -> Outline:
     """Outline a file. Raises ArchiveError."""
     return outline_file(task.uri, start=task.start, stop=task.stop, sample_bytes=task.sample_bytes,
-                        relevance=task.relevance, known=task.known, leaving_out=task.leaving_out)
+                        relevance=task.relevance, known=task.known, leaving_out=task.leaving_out,
+                        split_bytes=task.split_bytes)

@@ -3,7 +3,8 @@
 The processes of a user share them. A copy has a name as long as a process uses it, which a lock (flock) tells: who
 maps it holds the lock, shared, and the kernel drops it when the process ends, however it ends. The last user of a copy
 removes it; what killed processes left goes when the next copy is made. A copy is whole when it is read-only: who finds
-one that is not waits for its maker, or makes it where that is dead.
+one that is not waits for its maker, or makes it where that is dead. A sparse copy is filled by all of its users, a part
+at a time (partial_copy).
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import IO
 
@@ -77,6 +78,55 @@ def copy_of(name: str, open_stream: _OpenStream) -> Copy:
     with tempfile.TemporaryFile(prefix="binlog-", dir=temporary_directory()) as file:
         _write(file, open_stream)
         return Copy(os.dup(file.fileno()), None)
+
+
+def sparse_copy(name: str, n_bytes: int) -> Copy:
+    """The copy of this name, of so many bytes, which its users fill. Its descriptor can write; what nobody has written
+    is zeros, and takes no room. Errors: OSError."""
+    directory = _directory()
+    while directory is not None:
+        path = f"{directory}/{name}"
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:  # the last one who used it removed the directory
+            directory = _directory()
+            continue
+        try:
+            _lock(descriptor, fcntl.LOCK_SH)
+            if os.fstat(descriptor).st_nlink:
+                if os.fstat(descriptor).st_size != n_bytes:
+                    _remove_unused(directory)
+                    os.ftruncate(descriptor, n_bytes)
+                return Copy(descriptor, path)
+        except _NoLocksError:
+            _remove(path)
+            directory = None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+    with tempfile.TemporaryFile(prefix="binlog-", dir=temporary_directory()) as file:
+        os.ftruncate(file.fileno(), n_bytes)
+        return Copy(os.dup(file.fileno()), None)
+
+
+@contextmanager
+def turn(path: str) -> Iterator[None]:
+    """Wait until no other thread or process is within the same turn, which has the path of a file that is there as long
+    as somebody is."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:  # without it, something is only fetched twice
+        yield
+        return
+    try:
+        with suppress(_NoLocksError):
+            _lock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        with suppress(OSError):
+            os.unlink(path)
+        os.close(descriptor)
 
 
 class _NoLocksError(Exception):
@@ -158,16 +208,21 @@ def _remove_unused(directory: str) -> None:
                 os.close(descriptor)
 
 
-def _write(file: IO[bytes], open_stream: _OpenStream) -> None:
+def room() -> int:
+    """The bytes that copies may take of the disk."""
     free = shutil.disk_usage(temporary_directory()).free
-    room, written = free - free // FREE_PART, 0
+    return free - free // FREE_PART
+
+
+def _write(file: IO[bytes], open_stream: _OpenStream) -> None:
+    left, written = room(), 0
     with open_stream() as stream:
         while part := stream.read(READ_BYTES):
             written += len(part)
             if written > MOST_BYTES:
                 raise ArchiveError(f"the decompressed file has more than {MOST_BYTES >> 30} GB, which no binlog has",
                                    file=stream.uri)
-            if written > room:
+            if written > left:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             file.write(part)
         file.flush()

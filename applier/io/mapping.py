@@ -2,38 +2,44 @@
 relay logs.
 
 What is far, packed, encrypted or relayed is mapped as a copy of its plain bytes on this machine's disk (copies), so
-that positions, sizes and addresses are those of the log, and nothing above this module knows how the file is kept.
+that positions, sizes and addresses are those of the log, and nothing above this module knows how the file is kept. Who
+needs only parts of a file says so, and fetches them: of a far one that is plain, nothing else is copied.
 """
 
 import errno
 import hashlib
 import mmap
 import os
+import resource
 import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from pyarrow import fs
 
-from applier.errors import ArchiveError, reason
+from applier.errors import ApplierError, ArchiveError, reason
 from applier.io import lost_pages
-from applier.io.copies import copy_of
+from applier.io.copies import Copy, copy_of
 from applier.io.keys import Keys, keys_of
 from applier.io.packing import is_packed
+from applier.io.partial_copy import PartialCopy
 from applier.io.plain_stream import PlainStream
 from applier.io.relayed import identity, open_plain, relayed_in
 from applier.io.resolver import resolve
 from applier.io.temporary import temporary_directory
+from applier.io.transient import is_transient, retried, unavailable
 from keysearch.addresses import address_of
 
 MOST_SHARED = 16
-"""Mappings kept for the next task of the same process. A mapping in use lives on when it falls out."""
+"""Mappings of local files kept for the next task of the same process. One in use lives on when it falls out."""
 KEPT_BYTES = 4 << 30
-"""Of copies, what is kept for the next task of the same process; the last one in any case."""
+"""Of copies, what is kept for the next task of the same process, unless it says otherwise (keep_copies)."""
+_FILES_A_COPY = 4
+"""A process keeps copies as long as they take no more than half of the files that it may have open: each takes two."""
 _FIRST_READ = 8192
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _REMEMBERED = 4096
@@ -62,6 +68,20 @@ class MappedFile:
     stamp: _Stamp = field(default=(), kw_only=True)
     checked: set[Any] = field(default_factory=set, kw_only=True)
     is_decrypted: bool = field(default=False, kw_only=True)
+    partial: PartialCopy | None = field(default=None, kw_only=True)
+
+    def fetch(self, start: int = 0, end: int | None = None) -> None:
+        """Have the bytes [start, end) in `array`, where the file was mapped for parts: others may be zeros. Raises
+        ArchiveError, StoreUnavailable."""
+        if self.partial is not None:
+            _fetch(self.partial, start, self.size if end is None else end)
+
+    @property
+    def copied_bytes(self) -> int:
+        """What it takes of this machine's disk."""
+        if self.path is not None:
+            return 0
+        return self.size if self.partial is None else self.partial.fetched_bytes
 
     def position_of(self, address: int) -> int:
         """The offset in the file of what lies at an address."""
@@ -91,38 +111,67 @@ class MappedFile:
 
 NO_FILE = MappedFile("", 0, np.empty(0, np.uint8), 0)
 """Of changes that no reader has handed over yet."""
+Made = TypeVar("Made")
 _lock = threading.Lock()
+kept_bytes = KEPT_BYTES
 _shared: OrderedDict[_Key, MappedFile] = OrderedDict()
 _checked: OrderedDict[tuple[str, _Stamp], set[Any]] = OrderedDict()
 
 
-def map_file(uri: str) -> MappedFile:
-    """Map a local path or any pyarrow.fs URI; tasks of one process share the mapping of a file that did not change.
+_listed: dict[str, _Stamp] = {}
 
-    Raises ArchiveError where the file cannot be read.
+
+def remember_listed(uri: str, size: int, changed: int) -> None:
+    """Remember what a listing said of a far file, its size and its time in nanoseconds: this process asks the store no
+    more for it, until the next listing."""
+    _listed[uri] = size, changed // 1_000_000_000
+
+
+def map_file(uri: str, *, whole: bool = True) -> MappedFile:
+    """Map a local path or any pyarrow.fs URI; tasks of one process share the mapping of a file that did not change.
+    Where it is not needed `whole`, its parts are to be fetched before they are read.
+
+    Raises ArchiveError where the file cannot be read, StoreUnavailable where its store does not answer.
     """
     try:
-        if (relayed := relayed_in(uri)) is not None:
-            return _shared_or((uri, (), None, identity(relayed)), _map_copy)
-        filesystem, path = resolve(uri)
-        info = filesystem.get_file_info(path)
+        mapped = _mapped(uri)
+    except OSError as error:
+        raise _unreadable(error, uri) from error
+    if whole:
+        mapped.fetch()
+    return mapped
+
+
+def _mapped(uri: str) -> MappedFile:
+    if (relayed := relayed_in(uri)) is not None:
+        return _shared_or((uri, (), None, identity(relayed)), _map_copy)
+    filesystem, path = resolve(uri)
+    is_here = isinstance(filesystem, fs.LocalFileSystem)
+    keys = keys_of(uri)
+    if (stamp := _listed.get(uri)) is None:
+        info = retried(lambda: filesystem.get_file_info(path), uri)
         if info.type == fs.FileType.Directory:
             raise ArchiveError("this is a directory", file=uri,
                                hint=f"name the binlogs in it, as {uri.rstrip('/')}/binlog.000001")
         if info.type != fs.FileType.File:
             raise ArchiveError("no such file", file=uri)
-        is_here = isinstance(filesystem, fs.LocalFileSystem)
-        # a copy that keeps sizes and times, as rsync and cp can make it, is another file
-        stamp = _stamp(os.stat(path)) if is_here else (info.size, info.mtime_ns)
+        # a copy that keeps sizes and times, as rsync and cp can make it, is another file; listings and answers about
+        # one file agree about seconds
+        stamp = _stamp(os.stat(path)) if is_here else (info.size, (info.mtime_ns or 0) // 1_000_000_000)
 
-        def mapped(key: _Key) -> MappedFile:
-            is_encrypted = key[2] is not None and _is_encrypted(uri, filesystem, path)
-            return _map_local(uri, path) if is_here and not is_packed(uri) and not is_encrypted else \
-                replace(_map_copy(key), is_decrypted=is_encrypted)
+    def mapped(key: _Key) -> MappedFile:
+        is_encrypted = keys is not None and _is_encrypted(uri, filesystem, path)
+        if is_encrypted or is_packed(uri):
+            return replace(_map_copy(key), is_decrypted=is_encrypted)
+        return _map_local(uri, path) if is_here else _map_parts(key, filesystem, path)
 
-        return _shared_or((uri, stamp, keys_of(uri), ""), mapped)
-    except OSError as error:
-        raise ArchiveError(f"the file cannot be read: {reason(error)}", file=uri) from error
+    return _shared_or((uri, stamp, keys, ""), mapped)
+
+
+def _unreadable(error: OSError, uri: str) -> ApplierError:
+    if is_transient(error):
+        return unavailable(error, uri)
+    return ArchiveError(f"the file cannot be read: {reason(error)}", file=uri)
 
 
 def _shared_or(key: _Key, map_anew: Callable[[_Key], MappedFile]) -> MappedFile:
@@ -132,18 +181,28 @@ def _shared_or(key: _Key, map_anew: Callable[[_Key], MappedFile]) -> MappedFile:
             return _shared[key]
     mapped = map_anew(key)
     with _lock:
+        mapped = _shared.setdefault(key, mapped) if mapped.partial is not None else mapped
         _shared[key] = mapped
         _share_less()
     return mapped
 
 
+def keep_copies(n_bytes: int) -> None:
+    """Keep so many bytes of copies in this process, or KEPT_BYTES if that is more."""
+    global kept_bytes
+    kept_bytes = max(n_bytes, KEPT_BYTES)
+
+
 def _share_less() -> None:
     """Stop sharing the mappings that were not used for the longest time, beyond what is kept."""
-    while len(_shared) > MOST_SHARED:
-        _shared.popitem(last=False)
+    local = [key for key, mapped in _shared.items() if mapped.path is not None]
+    for key in local[:max(0, len(local) - MOST_SHARED)]:
+        del _shared[key]
     copied = [key for key, mapped in _shared.items() if mapped.path is None]
-    while len(copied) > 1 and sum(_shared[key].size for key in copied) > KEPT_BYTES:
-        del _shared[copied.pop(0)]
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // _FILES_A_COPY
+    n_bytes = sum(_shared[key].copied_bytes for key in copied)
+    while len(copied) > 1 and (n_bytes > kept_bytes or len(copied) > most):
+        n_bytes -= _shared.pop(copied.pop(0)).copied_bytes
 
 
 def _map_local(uri: str, path: str) -> MappedFile:
@@ -157,24 +216,50 @@ def _is_encrypted(uri: str, filesystem: fs.FileSystem, path: str) -> bool:
         return stream.is_encrypted
 
 
-def _map_copy(key: _Key) -> MappedFile:
-    uri = key[0]
-    name = hashlib.blake2b(repr(key).encode(), digest_size=16).hexdigest()
+def _map_parts(key: _Key, filesystem: fs.FileSystem, path: str) -> MappedFile:
+    """Map a far file that is plain, without its bytes."""
+    uri, size = key[0], key[1][0]
+    if size == 0:
+        raise ArchiveError("the file is empty", file=uri)
+    partial = PartialCopy(_copy_name(key), size, uri, lambda: filesystem.open_input_file(path))
+    lost_pages.guard(partial.memory, address_of(partial.array))
+    weakref.finalize(partial.memory, partial.drop)
+    return MappedFile(uri, size, partial.array, address_of(partial.array), partial=partial)
+
+
+def _fetch(partial: PartialCopy, start: int, end: int) -> None:
+    try:
+        _with_room(lambda: partial.fetch(start, end), partial.uri)
+    except OSError as error:
+        raise _unreadable(error, partial.uri) from error
+
+
+def _copy_name(key: _Key) -> str:
+    return hashlib.blake2b(repr(key).encode(), digest_size=16).hexdigest()
+
+
+def _with_room(make: Callable[[], Made], uri: str) -> Made:
+    """Make a copy, or a part of one; where the disk is full, once more without the copies that no task uses. Raises
+    ArchiveError where it is full then, too."""
     try:
         try:
-            copy = copy_of(name, lambda: open_plain(uri))
+            return make()
         except OSError as error:
             if error.errno not in _NO_ROOM:
                 raise
             forget_copies()
-            copy = copy_of(name, lambda: open_plain(uri))
+            return make()
     except OSError as error:
         if error.errno not in _NO_ROOM:
             raise
-        raise ArchiveError(f"{temporary_directory()} has no room for a decompressed or decrypted copy of the file",
-                           file=uri,
+        raise ArchiveError(f"{temporary_directory()} has no room for a local copy of the file", file=uri,
                            hint="free space there, or set TMPDIR (for Spark SPARK_LOCAL_DIRS) to another directory"
                            ) from error
+
+
+def _map_copy(key: _Key) -> MappedFile:
+    uri = key[0]
+    copy: Copy = _with_room(lambda: copy_of(_copy_name(key), lambda: open_plain(uri)), uri)
     try:
         return _map_descriptor(uri, copy.descriptor, on_end=copy.drop)
     except BaseException:

@@ -6,6 +6,7 @@ files that need more are refused.
 
 from __future__ import annotations
 
+import io
 import lzma
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -15,12 +16,15 @@ import pyarrow as pa
 from applier.errors import ArchiveError, reason
 from applier.io.decrypting import ENCRYPTED_MAGIC, MAGIC, Joined, Stream, decrypted_mysql, start_encryption
 from applier.io.keys import Keys, keys_of
-from applier.io.packing import START_BYTES, packing_of
+from applier.io.packing import packing_of
+from applier.io.resolver import is_local
+from applier.io.transient import retried
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 READ_BYTES = 8 << 20
+_FIRST_BYTES = 8192
 _HEAD_BYTES = 4096
 """More than comes before what is encrypted."""
 _XZ_MEMORY = 256 << 20
@@ -34,11 +38,13 @@ class PlainStream:
 
     def __init__(self, filesystem: FileSystem, path: str, uri: str, buffer_bytes: int = READ_BYTES) -> None:
         self.uri, self.is_encrypted = uri, False
-        self._file: pa.NativeFile = filesystem.open_input_file(path)
+        self._file: pa.NativeFile = retried(lambda: filesystem.open_input_file(path), uri)
         try:
-            packing = packing_of(self._file.read_at(START_BYTES, 0))
+            start = retried(lambda: self._file.read_at(_FIRST_BYTES, 0), uri)
+            packing = packing_of(start)
             self._file.seek(0)
-            buffered = pa.BufferedInputStream(self._file, buffer_bytes)
+            source = self._file if is_local(filesystem) else pa.PythonFile(_Requests(self._file, uri, start), mode="r")
+            buffered = pa.BufferedInputStream(source, buffer_bytes)
             self._stream: Stream = buffered if packing is None else _Unpacked(buffered, packing, uri, buffer_bytes)
             if (keys := keys_of(uri)) is not None:
                 self._decrypt(keys)
@@ -75,6 +81,24 @@ class PlainStream:
             decrypted = decrypted_mariadb(start, stream, keys, self.uri)
         self.is_encrypted = decrypted is not None
         self._stream = decrypted or Joined(start, stream)
+
+
+class _Requests(io.RawIOBase):
+    """A far file from its beginning, of which the `start` is known; a request is made again where the store did not
+    answer it."""
+
+    def __init__(self, file: pa.NativeFile, uri: str, start: bytes) -> None:
+        self._file, self._uri, self._at, self._start = file, uri, 0, start
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes. Errors: OSError, StoreUnavailable."""
+        data, self._start = self._start[:size], self._start[size:]
+        data = data or retried(lambda: self._file.read_at(size, self._at), self._uri)
+        self._at += len(data)
+        return data
 
 
 class _Unpacked:

@@ -1,7 +1,7 @@
 """Where files are: the one place that makes a file system and a path in it of what people, dumps and archives write.
 
-A location is a path of this machine, absolute or from the current directory, or a uri (s3://, gs://, hdfs://, file://)
-as pyarrow.fs opens them. What begins with letters and "://" is a uri, and nothing else is.
+A location is a path of this machine, absolute or from the current directory, or a uri (s3://, gs://, abfs://, hdfs://,
+file://) as pyarrow.fs opens them. What begins with letters and "://" is a uri, and nothing else is.
 """
 
 import os
@@ -15,10 +15,18 @@ from urllib.parse import quote
 
 from applier.errors import UsageError, reason
 from applier.io.printable import printable
+from applier.io.transient import is_transient, unavailable
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
+PROBE_SECONDS = 2
+_CREDENTIALS = dict.fromkeys(("gs", "gcs"), "set GOOGLE_APPLICATION_CREDENTIALS to the file of a service account's "
+                             "key, or run `gcloud auth application-default login`")
+_CREDENTIALS |= dict.fromkeys(("abfs", "abfss"), "set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET, or run "
+                              "`az login`; the URI is abfs://CONTAINER@ACCOUNT.dfs.core.windows.net/PATH")
+"""By the scheme of a URI, where a store's client finds credentials."""
+_reached: set[str] = set()
 _NO_NAMES = frozenset(("", ".", ".."))
 _ENDS = re.compile("[/?#]")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -50,8 +58,36 @@ def resolve(location: str) -> tuple["FileSystem", str]:
         filesystem, path = FileSystem.from_uri(location)
     except (ArrowException, OSError, NotImplementedError) as error:
         raise UsageError(f"cannot open {location}: {error}", file=location,
-                         hint="a path of this machine, or s3://, gs://, hdfs:// as pyarrow.fs opens them") from error
+                         hint="a path of this machine, or s3://, gs://, abfs://, hdfs:// as pyarrow.fs opens them"
+                         ) from error
+    if hint := _CREDENTIALS.get(location.partition("://")[0].lower()):
+        _check_access(location, hint)
     return filesystem, path.rstrip("/") or "/"
+
+
+def _check_access(location: str, hint: str) -> None:
+    """Ask the store once a process for each bucket whether it can be reached with the credentials that are there.
+    Google's client would try for a quarter of an hour, and Azure's errors are none of a file system. Raises UsageError,
+    and StoreUnavailable for one that is busy."""
+    from pyarrow import ArrowException
+    from pyarrow.fs import FileSystem
+
+    place, query = divided(location)
+    bucket = "/".join(place.split("/")[:3]) + query
+    if bucket in _reached:
+        return
+    if place.startswith("g") and "retry_limit_seconds" not in query:
+        query = f"{query or '?'}{'&' * (len(query) > 1)}retry_limit_seconds={PROBE_SECONDS}"
+    try:
+        filesystem, path = FileSystem.from_uri(place + query)
+        filesystem.get_file_info(path)
+    except (ArrowException, OSError) as error:
+        if isinstance(error, OSError) and is_transient(error):
+            raise unavailable(error, location) from error
+        said = str(error).splitlines()[0].partition(" error_info=")[0]
+        if "PERMISSION_DENIED" not in said:  # of this path, maybe: whoever needs it says so
+            raise UsageError(f"cannot reach {bucket}: {said}", file=location, hint=hint) from error
+    _reached.add(bucket)
 
 
 def _check(location: str) -> None:

@@ -17,7 +17,7 @@ from applier.apply.tasks import UnitResult
 from applier.binlog.outline.outline import Outline
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.errors import CORRUPT_EVENT, ArchiveError
-from applier.io.mapping import map_file
+from applier.io.mapping import MappedFile, map_file
 from applier.plan.stops.gtid_kernel import find_gtids
 from applier.plan.stops.gtid_texts import gtid_texts
 
@@ -69,17 +69,17 @@ def _by_file(conflicts: pa.Table) -> list[pa.Table]:
 
 def _gtids(conflicts: pa.Table, outlines: Sequence[Outline]) -> pa.Array:
     """The transactions of conflicts of one file: only GTIDs that are needed are read as such."""
-    uri = conflicts.column("file")[0].as_py()
+    file = map_file(conflicts.column("file")[0].as_py(), whole=False)
     positions, places = np.unique(conflicts.column("position").to_numpy(), return_inverse=True)
-    events, which = np.unique(_gtid_events(uri, positions, outlines), return_inverse=True)
-    return gtid_texts(map_file(uri), events).take(pa.array(which[places]))
+    events, which = np.unique(_gtid_events(file, positions, outlines), return_inverse=True)
+    return gtid_texts(file, events).take(pa.array(which[places]))
 
 
-def _gtid_events(uri: str, positions: np.ndarray, outlines: Sequence[Outline]) -> np.ndarray:
+def _gtid_events(file: MappedFile, positions: np.ndarray, outlines: Sequence[Outline]) -> np.ndarray:
     """Where the GTID events of ascending positions of a file are, int64[n], -1 for none. Groups do not go over splits,
     so a look at a split with conflicts, from its start on, is enough."""
-    file = map_file(uri)
-    splits = {split.start: split.outlined for outline in outlines if outline.uri == uri for split in outline.splits}
+    splits = {split.start: split.outlined for outline in outlines if outline.uri == file.uri
+              for split in outline.splits}
     starts = np.unique(list(splits))
     split_of = np.searchsorted(starts, positions, side="right") - 1
     gtids = np.empty(len(positions), np.int64)
@@ -89,7 +89,7 @@ def _gtid_events(uri: str, positions: np.ndarray, outlines: Sequence[Outline]) -
             wanted = np.flatnonzero(split_of == split)
             found = np.empty(len(wanted), np.int64)
             if not find_gtids(file.address, int(starts[split]), file.size, positions[wanted], found):
-                raise ArchiveError("the events here are not contiguous", file=uri, position=int(starts[split]),
+                raise ArchiveError("the events here are not contiguous", file=file.uri, position=int(starts[split]),
                                    errno=CORRUPT_EVENT, hint="the file changed during the replay")
             gtids[wanted] = found
     return gtids

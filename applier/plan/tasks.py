@@ -18,7 +18,7 @@ from sortedcontainers import SortedDict, SortedSet
 from applier.apply.spec import ExchangeGroup, FromBase, GroupMembership, NothingElse, Parents, UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SegmentTables, SplitTasks, TaskShare, needed
 from applier.io.keys import keys_of
-from applier.io.mapping import KEPT_BYTES, MOST_SHARED
+from applier.io.mapping import KEPT_BYTES
 from applier.io.packing import is_packed
 from applier.io.resolver import is_far
 from applier.plan.planned import PlannedVersion
@@ -206,13 +206,13 @@ def by_route(versions: list[PlannedVersion]) -> tuple[list[PlannedVersion], list
 def prefers_shuffle(span: LogSpan, tasks: ApplyTasks, versions: list[PlannedVersion], on_one_disk: bool) -> bool:
     """True if decoding once and moving the changes costs less than every task walking the log that it needs.
 
-    Every task that walks a remote archive fetches it, so it is decoded once; and so is one of more packed or
-    encrypted files than a process keeps copies of. So is a compressed one if a task would
+    Tasks that walk a remote archive fetch what they walk, so it is decoded once; and so is one of packed or encrypted
+    files whose copies a process does not keep. So is a compressed one if a task would
     keep more of it in memory than TASK_BYTES: it keeps all rows of its tables, not only those of its own keys.
     """
     far = any(is_far(outline.uri) for outline in span.outlines)
     copied = [outline.size for outline in span.outlines if is_packed(outline.uri) or keys_of(outline.uri) is not None]
-    if (far or len(copied) > MOST_SHARED or sum(copied) > KEPT_BYTES) and len(tasks) > 1:
+    if (far or sum(copied) > KEPT_BYTES) and len(tasks) > 1:
         return True
     kept = {item.version.id: item.bytes * _compressed_part(span) for item in versions}
     if len(tasks) > 1 and any(sum(kept[version] for version in share.units) > TASK_BYTES for share in tasks.shares):

@@ -10,6 +10,7 @@ from pyarrow.fs import FileSelector, FileSystem, FileType
 
 from applier.errors import SnapshotError, reason
 from applier.io.parquet_reading import DAMAGED_PAGE
+from applier.io.transient import is_forbidden, is_transient, unavailable
 from applier.snapshot import location
 from applier.snapshot.file_entries import FileColumns, FileEntry
 from applier.snapshot.stored_columns import is_stored_as
@@ -80,7 +81,12 @@ def reading(path: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise SnapshotError("a file of the snapshot is missing", file=path) from error
     except (OSError, pa.ArrowException) as error:
+        if isinstance(error, OSError) and is_transient(error):
+            raise unavailable(error, path) from error
         why = reason(error) if isinstance(error, OSError) else str(error)
+        if is_forbidden(error):
+            raise SnapshotError(f"not allowed to read a file of the snapshot: {why}", file=path,
+                                hint="use credentials that may read it; nothing is known of its bytes") from error
         if DAMAGED_PAGE in why:
             raise SnapshotError("a file of the snapshot is damaged: a page does not match its checksum", file=path,
                                 hint=REPLACE) from error

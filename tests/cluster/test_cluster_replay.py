@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from applier.engine.spark import spark_private
 from applier.snapshot import manifest
 from tests.support import spark_servers
 from tests.support.folders import ROOT
@@ -71,6 +72,7 @@ def test_what_stops_a_replay_stops_it_there_too(replay_on_cluster, tmp_path):
 
 
 @pytest.mark.thorough
+@pytest.mark.skipif(spark_private.is_before_4(), reason="pyspark 3 comes without the server")
 def test_a_connect_server_gives_what_one_machine_gives(tmp_path, tmp_path_factory):
     """AP-SNAP: with the DataFrame API alone, by both stages of a shuffle; progress comes from the server."""
     case, output = Case("checksum-changes"), tmp_path / "out"

@@ -15,8 +15,8 @@ ENVIRONMENT = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "A
 
 
 @contextmanager
-def object_store(*buckets: str) -> Iterator[None]:
-    """The environment in which s3:// is the server, with these buckets."""
+def object_store(*buckets: str) -> Iterator[str]:
+    """The environment in which s3:// is the server, with these buckets; gives the server's address."""
     server = subprocess.Popen([sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "0"],
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
@@ -28,7 +28,7 @@ def object_store(*buckets: str) -> Iterator[None]:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in (ENVIRONMENT | {"AWS_ENDPOINT_URL": endpoint}).items():
                 patch.setenv(name, value)
-            yield
+            yield endpoint
     finally:
         server.kill()
         server.wait()

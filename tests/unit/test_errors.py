@@ -9,7 +9,7 @@ EXIT_CODES = {
     errors.EncryptedBinlog: 2, errors.MissingFile: 2, errors.UnsupportedEvent: 2, errors.SnapshotError: 2,
     errors.ReplayStopped: 1, errors.UnsupportedStatement: 1, errors.SchemaError: 1,
     errors.NotComputable: 1, errors.UndoRefused: 1, errors.ServerDiffers: 1, errors.AnotherRun: 75,
-    errors.ServerAnswerError: 2,
+    errors.StoreUnavailable: 75, errors.ServerAnswerError: 2,
 }
 
 

@@ -80,7 +80,7 @@ def _walk(segments: Iterable[LogSegment], tables: Mapping[int, _Parent], outline
             continue
         for table in tables.values():
             table.file = segment.file
-        reader = segment_reader(segment, map_file(segment.uri), tables)
+        reader = segment_reader(segment, map_file(segment.uri, whole=False), tables)
         outlined.walk(reader, segment.split, segment.start, segment.end)
         reader.flush()
 

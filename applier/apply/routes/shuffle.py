@@ -36,7 +36,7 @@ def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
     """What a log segment holds for each unit, in commit order: (unit, number of the range, payload). Raises
     ArchiveError for damage, and where bytes are not those that were outlined."""
     with SameBytes() as outlined:
-        file = map_file(task.segment.uri)
+        file = map_file(task.segment.uri, whole=False)
         yield from _payloads(task, file, outlined)
 
 

@@ -84,7 +84,7 @@ def steps(task: ApplyTask, walks: dict[int, TableWalk], outlined: SameBytes) -> 
         if before is not None and before.file.uri == segment.uri:
             file = before.file  # the same mapping, whatever happened to the file meanwhile
         else:
-            file = map_file(segment.uri)
+            file = map_file(segment.uri, whole=False)
             keep(file)
         for walk in concerned:
             walk.start_file(segment.file)

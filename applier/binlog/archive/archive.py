@@ -19,10 +19,11 @@ from applier.binlog.events.format import IN_INNODB_HINT
 from applier.binlog.outline.outline import Outline
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
 from applier.io.keys import keys_of, like
-from applier.io.mapping import map_file
+from applier.io.mapping import map_file, remember_listed
 from applier.io.packing import SUFFIXES, file_name, is_packed, log_name
 from applier.io.relayed import is_relay_log, relayed_in
-from applier.io.resolver import absolute, check_regular, divided, folder_of, is_uri, join, resolve
+from applier.io.resolver import absolute, check_regular, divided, folder_of, is_far, is_uri, join, resolve
+from applier.io.transient import retried
 
 _NUMBERED = re.compile(r"(?P<base>.+)\.(?P<number>\d{6,})\Z")
 _WITH_GROUP_ID = re.compile(r"(?P<path>.+)\|\d{1,20}\|")
@@ -97,6 +98,14 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     local or any pyarrow.fs URI.
     Of relay logs the files are the source's (relay_logs).
 
+    Raises as `list_archive` does, and ArchiveError where the first file cannot be read.
+    """
+    return as_source_logs(list_archive(paths, with_gap=with_gap))
+
+
+def list_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
+    """Find the files of an archive as they lie, without reading one.
+
     Raises UsageError if the order is not clear, MissingFile for a skipped number or a file that an index names and that
     does not exist, unless that is left to the caller (`with_gap`), ArchiveError if there is nothing to read.
     """
@@ -121,22 +130,25 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
     files = _in_order(list(found.values()))
     gap = _first_gap(files, missing)
     if gap is None:
-        return _archive(files, None)
+        return Archive(tuple(files))
     before = tuple(file for file in files if _number(file.name) < _number(gap.file or ""))
     if not with_gap or not before:
         raise gap
-    return _archive(before, gap)
+    return Archive(before, gap)
 
 
-def _archive(files: Sequence[ArchiveFile], gap: MissingFile | None) -> Archive:
+def as_source_logs(archive: Archive) -> Archive:
+    """The archive, or that of the source whose relay logs it has."""
+    files = archive.files
     if not is_relay_log(files[0].uri):
-        return Archive(tuple(files), gap)
+        return archive
     from applier.binlog.archive.relay_logs import source_logs  # kernels
 
     logs = [ArchiveFile(log, log_name(log), sum(part.end - part.start for part in log.relayed.parts),
                         max(file.changed for file in files))
             for log in source_logs([file.uri for file in files])]
-    return Archive(tuple(logs), gap, f"{files[0].name} to {files[-1].name}" if len(files) > 1 else files[0].name)
+    extent = f"{files[0].name} to {files[-1].name}" if len(files) > 1 else files[0].name
+    return Archive(tuple(logs), archive.gap, extent)
 
 
 def files_at(path: str) -> list[str]:
@@ -197,40 +209,50 @@ def _expand(path: str) -> Sequence[ArchiveFile | MissingFile]:
         raise MissingFile("no such file or directory", file=path)
     if path.endswith(".index"):
         return _read_index(path)
-    return [ArchiveFile(like(path, absolute(path)), log_name(path), info.size, info.mtime_ns)]
+    return [_file(like(path, absolute(path)), log_name(path), info)]
 
 
 def _list(directory: str) -> list[ArchiveFile]:
     """The numbered files of a directory."""
-    filesystem, inner = resolve(directory)
-    try:
-        infos = filesystem.get_file_info(fs.FileSelector(inner))
-    except UnicodeDecodeError as error:
-        raise UsageError("a file in the directory has a name that is not UTF-8", file=directory,
-                         hint="rename it, or name the binlogs") from error
     return [
-        ArchiveFile(like(directory, join(absolute(directory), info.base_name)), log_name(info.base_name), info.size,
-                    info.mtime_ns)
-        for info in infos
+        _file(like(directory, join(absolute(directory), info.base_name)), log_name(info.base_name), info)
+        for info in _listing(directory)
         if info.type == fs.FileType.File and _NUMBERED.match(log_name(info.base_name))
         and not _OF_ARIA.match(info.base_name)
     ]
+
+
+def _listing(directory: str) -> list[fs.FileInfo]:
+    filesystem, inner = resolve(directory)
+    try:
+        infos: list[fs.FileInfo] = retried(lambda: filesystem.get_file_info(fs.FileSelector(inner)), directory)
+    except UnicodeDecodeError as error:
+        raise UsageError("a file in the directory has a name that is not UTF-8", file=directory,
+                         hint="rename it, or name the binlogs") from error
+    return infos
+
+
+def _file(uri: str, name: str, info: fs.FileInfo) -> ArchiveFile:
+    if is_far(uri):
+        remember_listed(uri, info.size, info.mtime_ns or 0)
+    return ArchiveFile(uri, name, info.size, info.mtime_ns or 0)
 
 
 def _read_index(path: str) -> list[ArchiveFile | MissingFile]:
     """The files that a server's index names, one a line; beside the index if they are not where it says, and packed if
     there is no plain one."""
     filesystem, inner = resolve(path)
-    with filesystem.open_input_stream(inner) as stream:
+    with retried(lambda: filesystem.open_input_stream(inner), path) as stream:
         lines = [line.strip() for line in stream.read().decode("utf-8", "surrogateescape").splitlines()]
+    listed = {info.base_name: info for info in _listing(folder_of(path))} if is_uri(path) else None
     files: list[ArchiveFile | MissingFile] = []
     for line in filter(None, map(_without_group_id, lines)):
         beside = join(folder_of(path), os.path.basename(line))
         places = [line, beside] if os.path.isabs(line) and not is_uri(path) else [beside]
         for place in [place + suffix for suffix in ("", *SUFFIXES.values()) for place in places]:
-            info = _info(place)
-            if info.type == fs.FileType.File:
-                files.append(ArchiveFile(like(path, absolute(place)), os.path.basename(line), info.size, info.mtime_ns))
+            info = _info(place) if listed is None else listed.get(file_name(place))
+            if info is not None and info.type == fs.FileType.File:
+                files.append(_file(like(path, absolute(place)), os.path.basename(line), info))
                 break
         else:
             files.append(MissingFile(f"{path} names {line}, which does not exist", file=os.path.basename(line),
@@ -354,4 +376,4 @@ def _check_gtids(before: Outline, after: Outline) -> None:
 
 def _info(uri: str) -> fs.FileInfo:
     filesystem, path = resolve(uri)
-    return filesystem.get_file_info(path)
+    return retried(lambda: filesystem.get_file_info(path), uri)

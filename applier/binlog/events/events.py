@@ -28,6 +28,8 @@ from applier.binlog.events.query import parse_query_compressed as parse_query_co
 from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
 from applier.io.mapping import MappedFile
 
+_HEAD_BYTES = 8 << 10
+"""What is fetched first: few heads are longer."""
 _MARIADB_COMPRESSED = range(EventType.QUERY_COMPRESSED, EventType.DELETE_ROWS_COMPRESSED + 1)
 
 
@@ -58,6 +60,7 @@ class Event:
 
 def read_format(mapped: MappedFile) -> FormatDescription:
     """The format description of a file. Raises ArchiveError / EncryptedBinlog naming the file."""
+    mapped.fetch(0, _HEAD_BYTES)
     try:
         start = bytes(mapped.array[: 4 + HEADER_LENGTH])
         check_magic(start)
@@ -93,12 +96,14 @@ def encrypted(uri: str, position: int) -> EncryptedBinlog:
 
 def read_event(mapped: MappedFile, position: int, description: FormatDescription) -> Event:
     """The event at a position. Raises ArchiveError if it does not fit into the file."""
+    mapped.fetch(position, position + HEADER_LENGTH)
     header = bytes(mapped.array[position : position + HEADER_LENGTH])
     if len(header) < HEADER_LENGTH:
         raise ArchiveError(
             "the file ends within an event's header", file=mapped.uri, position=position, errno=CORRUPT_EVENT
         )
     timestamp, kind, server_id, size, end_log_pos, flags = HEADER.unpack(header)
+    mapped.fetch(position, position + size)
     is_format = kind == EventType.FORMAT_DESCRIPTION
     is_frozen = is_format or kind == EventType.ROTATE  # these events have the old header in every file
     start = position + (HEADER_LENGTH if is_frozen else description.header_length)

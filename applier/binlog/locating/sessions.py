@@ -45,7 +45,7 @@ def session_of(uri: str, start: int, end: int) -> Session:
 def _first_events(uri: str, start: int, end: int) -> Iterator[FileEvent]:
     """Events of a group, those within compressed ones in their place."""
     n = 0
-    for event in file_events(map_file(uri), start, end):
+    for event in file_events(map_file(uri, whole=False), start, end):
         for one in event.events() if event.is_compressed else (event,):
             yield one
             n += 1

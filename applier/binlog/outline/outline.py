@@ -208,9 +208,14 @@ class KnownStart:
     tail: str | None
 
 
+SPLIT_BYTES = 64 << 20
+"""About how many bytes a split has."""
+
+
 @dataclass(frozen=True)
 class OutlineTask:
-    """A file to outline, with the arguments of `outline_pass.outline_file`. Plain data, picklable."""
+    """A file to outline, with the arguments of `outline_pass.outline_file`, and about how many bytes there are to read.
+    Plain data, picklable."""
 
     uri: str
     start: int | None = None
@@ -219,3 +224,5 @@ class OutlineTask:
     relevance: Relevance | None = None
     known: KnownStart | None = None
     leaving_out: LeavingOut | None = None
+    split_bytes: int = SPLIT_BYTES
+    size: int = 0

@@ -10,7 +10,7 @@ from applier.binlog.events.format import HEADER_LENGTH, SERVER_ID_AT, event_name
 from applier.binlog.events.group_ids import NO_GROUP_ID, late_group
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.left_out import LeavingOut, LeftOut
-from applier.binlog.outline.outline import KnownStart, Outline, Relevance
+from applier.binlog.outline.outline import SPLIT_BYTES, KnownStart, Outline, Relevance
 from applier.binlog.outline.outline_kernel import walk
 from applier.binlog.outline.outline_notes import add_recorded
 from applier.binlog.outline.outline_recording import OUTSIDE, Recording, Status
@@ -44,7 +44,7 @@ def outline_file(
     *,
     start: int | None = None,
     stop: StopCondition | None = None,
-    split_bytes: int = 64 << 20,
+    split_bytes: int = SPLIT_BYTES,
     sample_bytes: int | None = None,
     relevance: Relevance | None = None,
     known: KnownStart | None = None,
@@ -132,6 +132,7 @@ class OutlinePass(OutlinedFile):
     def _walk(self, begin: int, end: int, stop_gtids: GtidSet, stop_time: float | None, n_groups: int = 0,
               n_row_statements: int = 0) -> _Result:
         """Walk [begin, end), or up to the stop condition. Raises ArchiveError for corrupt bytes."""
+        self.mapped.fetch(begin, end)
         n_splits = (end - begin) // self.split_bytes + 2
         n_left_out = 0 if self.leaving_out is None else 1 + (end - begin) // GROUP_BYTES
         room = _FIRST_ROOM

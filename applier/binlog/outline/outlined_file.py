@@ -29,7 +29,7 @@ class OutlinedFile:
 
     def __init__(self, uri: str, verify: bool) -> None:
         self.uri, self.name, self.verify = uri, log_name(uri), verify
-        self.mapped = map_file(uri)
+        self.mapped = map_file(uri, whole=False)
         self.format = read_format(self.mapped)
         self.previous_gtids = GtidSet()
         self.head_end = 4
@@ -45,6 +45,7 @@ class OutlinedFile:
         """Read the format description and the events directly after it. Truncated events are left to the kernel."""
         while self.head_end + HEADER_LENGTH <= self.mapped.size:
             at = self.head_end
+            self.mapped.fetch(at, at + HEADER_LENGTH)
             header = self.mapped.array[at : at + HEADER_LENGTH].tobytes()
             size = int.from_bytes(header[9:13], "little")
             if header[4] not in _HEAD or at + size > self.mapped.size:
@@ -88,6 +89,7 @@ class OutlinedFile:
         begin = max(self.head_end, position - _TAIL_BYTES)
         if self._relayed is not None or not begin < position <= self.mapped.size:
             return None
+        self.mapped.fetch(begin, position)
         return f"blake2b-128:{hashlib.blake2b(self.mapped.array[begin:position].tobytes(), digest_size=16).hexdigest()}"
 
     def ends_with_stop(self) -> bool:
@@ -96,6 +98,7 @@ class OutlinedFile:
         if self._relayed is not None and self._relayed.is_left:
             return True
         size = self.format.header_length + self.format.checksum_length
+        self.mapped.fetch(max(0, self.mapped.size - size))
         header = self.mapped.array[max(0, self.mapped.size - size) :][:HEADER_LENGTH].tobytes()
         return (len(header) == HEADER_LENGTH and header[4] == EventType.STOP
                 and [int.from_bytes(header[at : at + 4], "little") for at in (9, 13)] == [size, self.mapped.size])

@@ -45,6 +45,7 @@ class SameBytes:
             self.check(reader.file, part)
         self._used.setdefault(reader.file, set()).add(part)
         known = part in reader.file.checked
+        reader.file.fetch(part.start, part.end)
         yield from reader.steps(start, end, digests=not known)
         if not known:
             reader.file.check_whole()
@@ -69,6 +70,7 @@ class SameBytes:
 
 
 def _compare(file: MappedFile, part: OutlinedBytes) -> None:
+    file.fetch(part.start, part.end)
     file.check_whole()
     if part.end > file.size:
         raise ArchiveError(f"the file has {file.size} bytes, but had at least {part.end} when it was outlined: it "

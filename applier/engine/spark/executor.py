@@ -30,8 +30,9 @@ from applier.io.temporary import spill_directory
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-TASKS_A_CORE = 4
-"""The most tasks that outline files: of more files, a task outlines several, as a Spark task costs 14 ms."""
+GROUP_BYTES, GROUP_FILES = 64 << 20, 32
+"""What a task outlines, unless it is one file: a Spark task costs 14 ms. Tasks go by work, not by the cores that are
+there: more executors may come."""
 
 
 class OnSpark:
@@ -63,7 +64,7 @@ class OnSpark:
     def outline(self, tasks: Sequence[OutlineTask], on_progress: OnProgress) -> list[Outline]:
         if self.on_one_disk:
             return ThisProcess(self.cores).outline(tasks, on_progress)
-        groups = _groups(tasks, TASKS_A_CORE * self.cores)
+        groups = groups_by_work(tasks)
 
         def progress(done: int, total: int) -> None:
             on_progress(len(tasks) * done // total, len(tasks))
@@ -113,10 +114,17 @@ def _counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'s' * (n != 1)}"
 
 
-def _groups(tasks: Sequence[OutlineTask], most: int) -> list[Sequence[OutlineTask]]:
-    """The tasks in their order, in as many groups of even length at most."""
-    n = min(most, len(tasks))
-    return [tasks[len(tasks) * place // n:len(tasks) * (place + 1) // n] for place in range(n)]
+def groups_by_work(tasks: Sequence[OutlineTask]) -> list[list[OutlineTask]]:
+    """The tasks in their order, in groups of GROUP_FILES and GROUP_BYTES at most, or of one task."""
+    groups: list[list[OutlineTask]] = []
+    n_bytes = 0
+    for task in tasks:
+        n_bytes += task.size
+        if not groups or len(groups[-1]) == GROUP_FILES or n_bytes > GROUP_BYTES:
+            groups.append([])
+            n_bytes = task.size
+        groups[-1].append(task)
+    return groups
 
 
 def _local_directory(spark: SparkSession) -> str | None:

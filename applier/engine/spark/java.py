@@ -25,6 +25,7 @@ from applier.errors import ApplierError, NotInstalled, UsageError
 from keysearch import caches
 
 OLDEST_JAVA = 17
+OLDEST_SPARK = (3, 5)
 START_SECONDS = 120
 UNUSED_SECONDS = 14 * 86400
 
@@ -116,6 +117,11 @@ def spark_home() -> Path:
     home = spark_private.home()
     if home is None:
         raise NotInstalled("pyspark is not installed", hint="pip install 'mysql-binlog-applier[spark]'")
+    found = spark_private.version(home)
+    if found is not None and found < OLDEST_SPARK:
+        has, needs = (".".join(map(str, numbers)) for numbers in (found, OLDEST_SPARK))
+        raise NotInstalled(f"pyspark is {has}, and {needs} or newer is needed",
+                           hint="pip install 'pyspark>=3.5,<5', in the version of the cluster")
     return home
 
 

@@ -11,9 +11,11 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from applier.engine.spark import spark_private
+from applier.engine.spark import spark_private, workers
+from applier.engine.spark.frames import table_of
 from applier.errors import ApplierError
 from applier.io import full_disk
+from applier.io.transient import is_transient, unavailable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 
 POLL_SECONDS = 0.1
+DYNAMIC_CORES = 64
+"""What is planned for where executors come as they are needed, without a bound: of less work, tasks are fewer."""
+_UNBOUNDED = (1 << 31) - 1
 _NO_ANSWER = re.compile(r"An error occurred while calling \S+")
 END_SECONDS = 5.0
 """Seconds that an ending program waits for the threads of jobs that it has cancelled."""
@@ -48,7 +53,21 @@ def is_remote(spark: "SparkSession") -> bool:
 
 
 def parallelism(spark: "SparkSession") -> int:
-    """How many tasks the session's executors run at once."""
+    """How many tasks the session's executors run at once, with those that are still to come: executors register while
+    a job runs, and under dynamic allocation there are none before it has tasks."""
+    return max(_parallelism_now(spark), _parallelism_to_come(spark.conf.get))
+
+
+def _parallelism_to_come(setting: Callable[[str, str], str | None]) -> int:
+    """How many tasks the executors run at once that the settings ask for; 0 where these do not say it."""
+    cores = int(setting("spark.executor.cores", "1") or 1) // int(setting("spark.task.cpus", "1") or 1)
+    if setting("spark.dynamicAllocation.enabled", "false") == "true":
+        most = setting("spark.dynamicAllocation.maxExecutors", "") or ""
+        return cores * int(most) if most.isdigit() and int(most) < _UNBOUNDED else DYNAMIC_CORES
+    return max(cores * int(setting("spark.executor.instances", "0") or 0), int(setting("spark.cores.max", "0") or 0))
+
+
+def _parallelism_now(spark: "SparkSession") -> int:
     if not is_remote(spark):
         return spark.sparkContext.defaultParallelism
     from pyspark.sql.functions import spark_partition_id
@@ -89,9 +108,10 @@ def java_is_gone(when: str = "") -> ApplierError:
                              "concurrent tasks, as with --master 'local[1]'")
 
 
-def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, name: str,
+def collect(spark: "SparkSession", frame: "DataFrame", schema: pa.Schema, n_tasks: int, name: str,
             on_progress: Progress | None) -> pa.Table:
-    """The rows of `frame`, whose job has a name in Spark's UI and ends with a stage of `n_tasks` tasks.
+    """The rows of `frame`, which has the columns of a schema. Its job has a name in Spark's UI and ends with a stage of
+    `n_tasks` tasks.
 
     It runs on a thread of its own, so that this one can report progress, as `on_progress(tasks done, n_tasks)`, and be
     interrupted, which cancels the job. Raises TaskFailed, without Spark's Java.
@@ -102,7 +122,7 @@ def collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, name: str,
     def run() -> None:
         try:
             watched.begin()
-            job.set_result(frame.toArrow())
+            job.set_result(table_of(frame, schema))
         except BaseException as error:
             job.set_exception(error)
         finally:
@@ -225,6 +245,11 @@ def _explained(error: BaseException) -> BaseException:
     text = str(error)
     if full := full_disk.explanation(text):
         return TaskOutOfResources(*full)
+    if said := re.search(r"^OSError: (.*)", text, re.MULTILINE):
+        if is_transient(of_store := OSError(said[1])):
+            return unavailable(of_store, None)
+    if of_workers := workers.explanation(text):
+        return of_workers
     if isinstance(error, PythonException):
         return TaskFailed(text)
     if "Python worker exited unexpectedly" in text:

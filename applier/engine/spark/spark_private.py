@@ -41,6 +41,15 @@ def home() -> Path | None:
     return None if found is None or found.origin is None else Path(found.origin).parent
 
 
+def version(pyspark_home: Path) -> tuple[int, int] | None:
+    """The first two numbers of a pyspark's version; None where it does not say it. pyspark is not imported."""
+    try:
+        found = re.search(r"__version__\b.*?(\d+)\.(\d+)", (pyspark_home / "version.py").read_text())
+    except OSError:
+        return None
+    return (int(found[1]), int(found[2])) if found else None
+
+
 def jars(spark_home: Path) -> Path:
     """Where a Spark's jars are."""
     return spark_home / "jars"
@@ -131,7 +140,8 @@ def active_session_kept(session: object) -> Iterator[None]:
     from pyspark.sql import SparkSession
 
     jvm = session._jvm  # type: ignore[attr-defined]  # it is no session of Connect
-    of_java = SparkSession._get_j_spark_session_class(jvm)
+    of_java = jvm.org.apache.spark.sql.SparkSession if is_before_4() else \
+        SparkSession._get_j_spark_session_class(jvm)
     before, java_before = SparkSession._activeSession, of_java.getActiveSession()
     try:
         yield
@@ -141,6 +151,13 @@ def active_session_kept(session: object) -> Iterator[None]:
             of_java.setActiveSession(java_before.get())
         else:
             of_java.clearActiveSession()
+
+
+def is_before_4() -> bool:
+    """True for Spark 3."""
+    import pyspark
+
+    return pyspark.__version__.startswith("3.")
 
 
 def is_of_connect(session: object) -> bool:

@@ -1,21 +1,25 @@
 """Two kinds of Spark stage for Python tasks: one task an item, and one with a shuffle of payloads to units.
 
-Spark sees binary columns only: pickled items in, pickled results out, payloads between. `repartitionById` puts every
-item, and every unit, in a partition of its own. An ApplierError that a task raises travels as a value, so it reaches
-the caller as it was raised and Spark does not try the task again; any other exception is a fault, which Spark retries.
+Spark sees numbers and binary columns only: pickled items in, pickled results out, payloads between. Every item, and
+every unit, has a partition of its own, by a number that is chosen for that (partitions). An ApplierError that a task
+raises travels as a value, so it reaches the caller as it was raised and Spark does not try the task again; any other
+exception is a fault, which Spark retries.
 """
 
 import pickle
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import pyarrow as pa
 
-from applier.engine.spark import running, spark_private
+from applier.engine.spark import running, workers
+from applier.engine.spark.frames import frame_of, sql_of
+from applier.engine.spark.partitions import values_of_partitions
 from applier.engine.spark.running import Progress
 from applier.engine.spill_buffer import SPILL_BYTES, Arrivals, SharedArrivals, SharedFile, SpillBuffer
 from applier.errors import ApplierError
@@ -29,10 +33,10 @@ Result = TypeVar("Result")
 # In place of a split's number, and lower than any: marks rows that carry no payload.
 FAILED, UNIT_EXISTS = -2, -1
 
-_TASKS = pa.schema([("task", pa.int32()), ("item", pa.binary())])
+_TASKS = pa.schema([("part", pa.int32()), ("task", pa.int32()), ("item", pa.binary())])
 _RESULTS = pa.schema([("task", pa.int32()), ("result", pa.binary())])
-_PAYLOADS = pa.schema([("unit", pa.int32()), ("split", pa.int32()), ("task", pa.int32()), ("number", pa.int32()),
-                       ("payload", pa.binary())])
+_PAYLOADS = pa.schema([("part", pa.int32()), ("unit", pa.int32()), ("split", pa.int32()), ("task", pa.int32()),
+                       ("number", pa.int32()), ("payload", pa.binary())])
 
 
 def map_tasks(
@@ -52,7 +56,7 @@ def map_tasks(
     items = list(items)
     if not items:
         return []
-    frame = _one_a_partition(spark, items).mapInArrow(_result_of_each(function), "task int, result binary")
+    frame = _one_a_partition(spark, items).mapInArrow(_result_of_each(function), sql_of(_RESULTS))
     return _collect(spark, frame, len(items), name, on_progress)
 
 
@@ -82,11 +86,9 @@ def shuffle_tasks(
     if n_units == 0:
         return []
     frame = _one_a_partition(spark, items or [None]).mapInArrow(
-        _payloads_of_each(map_function if items else _no_payloads, n_units, shared),
-        "unit int, split int, task int, number int, payload binary",
-    )
-    frame = frame.repartitionById(n_units, "unit").mapInArrow(
-        _result_of_unit(reduce_function, shared is not None), "task int, result binary")
+        _payloads_of_each(map_function if items else _no_payloads, n_units, shared), sql_of(_PAYLOADS))
+    frame = frame.repartition(n_units, "part").mapInArrow(
+        _result_of_unit(reduce_function, shared is not None), sql_of(_RESULTS))
     return _collect(spark, frame, n_units, name, on_progress)
 
 
@@ -99,31 +101,36 @@ def _payloads_of_each(
 ) -> Callable[..., Iterator[pa.RecordBatch]]:
     """Rows of _PAYLOADS. The first item also sends each unit a row without a payload, so that every unit has a task."""
 
+    needed = workers.versions()
+
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = partial(_payload_rows, values_of_partitions(n_units))
         with SharedFile(shared) if shared else nullcontext() as file:
             sent = file.put if file else pa.py_buffer
             for batch in batches:
-                for task, item in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
+                for task, item in zip(batch.column(1).to_pylist(), batch.column(2), strict=True):
                     if task == 0:
-                        yield _payload_rows(range(n_units), UNIT_EXISTS, 0, range(n_units), [b""] * n_units)
+                        yield rows(range(n_units), UNIT_EXISTS, 0, range(n_units), [b""] * n_units)
                     number = -1
                     try:
+                        workers.check(needed)
                         for number, (unit, split, payload) in enumerate(function(pickle.loads(item.as_buffer()))):
                             if not 0 <= unit < n_units:
                                 raise ValueError(f"unit {unit} of {n_units}")
-                            yield _payload_rows([unit], split, task, [number], [sent(payload)])
+                            yield rows([unit], split, task, [number], [sent(payload)])
                     except ApplierError as error:
-                        yield _payload_rows([0], FAILED, task, [number + 1], [sent(pickle.dumps(error))])
+                        yield rows([0], FAILED, task, [number + 1], [sent(pickle.dumps(error))])
 
     return run
 
 
 def _payload_rows(
-    units: Iterable[int], split: int, task: int, numbers: Iterable[int], payloads: list[Any]
+    partitions: np.ndarray, units: Sequence[int], split: int, task: int, numbers: Iterable[int], payloads: list[Any]
 ) -> pa.RecordBatch:
-    units, n = pa.array(units, pa.int32()), len(payloads)
+    n = len(payloads)
     splits, tasks = (pa.array([value] * n, pa.int32()) for value in (split, task))
-    return pa.record_batch([units, splits, tasks, pa.array(numbers, pa.int32()), _binary(payloads)], schema=_PAYLOADS)
+    columns = [pa.array(partitions[units]), pa.array(units, pa.int32()), splits, tasks, pa.array(numbers, pa.int32())]
+    return pa.record_batch([*columns, _binary(payloads)], schema=_PAYLOADS)
 
 
 def _binary(payloads: list[Any]) -> pa.Array:
@@ -138,16 +145,17 @@ def _result_of_unit(
     function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Any], is_shared: bool
 ) -> Callable[..., Any]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        unit = 0
+        met = set[int]()
         arrivals: Arrivals = SharedArrivals() if is_shared else SpillBuffer(SPILL_BYTES)
         with arrivals:
             for batch in batches:
-                units, splits, tasks, numbers = (column.to_pylist() for column in batch.columns[:4])
-                unit = units[0]
-                for split, task, number, payload in zip(splits, tasks, numbers, batch.column(4), strict=True):
+                units, splits, tasks, numbers = (column.to_pylist() for column in batch.columns[1:5])
+                met.update(units)
+                for split, task, number, payload in zip(splits, tasks, numbers, batch.column(5), strict=True):
                     if split != UNIT_EXISTS:
                         arrivals.add((split, task, number), payload.as_buffer())
 
+            [unit] = met  # Spark hashes as we do
             yield _outcome(unit, lambda: _reduced(function, unit, arrivals.in_order()))
 
     return run
@@ -165,21 +173,23 @@ def _reduced(function: Callable[..., Any], unit: int, payloads: Iterator[tuple[t
 def _one_a_partition(spark: "SparkSession", items: list[Any]) -> "DataFrame":
     pickled = pa.array([pickle.dumps(item, pickle.HIGHEST_PROTOCOL) for item in items], pa.binary())
     numbers = pa.array(range(len(items)), pa.int32())
-    with spark_private.active_session_kept(spark):
-        rows = spark.createDataFrame(pa.table([numbers, pickled], schema=_TASKS))
-    return rows.repartitionById(len(items), "task")
+    table = pa.table([pa.array(values_of_partitions(len(items))), numbers, pickled], schema=_TASKS)
+    return frame_of(spark, table).repartition(len(items), "part")
 
 
 def _result_of_each(function: Callable[[Any], Any]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    needed = workers.versions()
+
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for task, item in zip(batch.column(0).to_pylist(), batch.column(1), strict=True):
-                yield _outcome(task, partial(_call, function, item))
+            for task, item in zip(batch.column(1).to_pylist(), batch.column(2), strict=True):
+                yield _outcome(task, partial(_call, needed, function, item))
 
     return run
 
 
-def _call(function: Callable[[Any], Any], pickled: pa.BinaryScalar) -> Any:
+def _call(needed: workers.Versions, function: Callable[[Any], Any], pickled: pa.BinaryScalar) -> Any:
+    workers.check(needed)
     return function(pickle.loads(pickled.as_buffer()))
 
 
@@ -197,7 +207,7 @@ def _outcome(task: int, work: Callable[[], Any]) -> pa.RecordBatch:
 def _collect(spark: "SparkSession", frame: "DataFrame", n_tasks: int, name: str,
              on_progress: Progress | None) -> list[Any]:
     """Run the job and unpickle each task's outcome, in the order of the tasks."""
-    table = running.collect(spark, frame, n_tasks, name, on_progress)
+    table = running.collect(spark, frame, _RESULTS, n_tasks, name, on_progress)
     results: list[Any] = [None] * n_tasks
     errors: dict[int, ApplierError] = {}
     for task, pickled in zip(table.column(0).to_pylist(), table.column(1), strict=True):

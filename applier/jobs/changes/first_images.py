@@ -44,7 +44,7 @@ def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[
             wanted = {number: tables[number] for number in segment.tables.values() if number in tables}
             if not wanted:
                 continue
-            reader = segment_reader(segment, map_file(segment.uri), wanted)
+            reader = segment_reader(segment, map_file(segment.uri, whole=False), wanted)
             outlined.walk(reader, segment.split, segment.start, segment.end)
             reader.flush()
     return {number: table.rows() for number, table in tables.items()}

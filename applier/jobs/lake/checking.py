@@ -18,6 +18,7 @@ from pyarrow import fs
 
 from applier.errors import ApplierError, SnapshotError
 from applier.io.progress import Progress, Silent
+from applier.io.transient import comes_of, is_forbidden, is_transient
 from applier.jobs.lake.contents import Contents, folder_of_version, lists_of, read_contents, sizes_of
 from applier.snapshot import lakes
 from applier.snapshot.checks import reading
@@ -41,7 +42,8 @@ class CheckedLake:
 
 
 def fsck(uri: str, *, quick: bool = False, progress: Progress | None = None) -> CheckedLake:
-    """Check the lake at a path or uri. Raises SnapshotError where there is no lake."""
+    """Check the lake at a path or uri. Raises SnapshotError where there is no lake, or the credentials do not allow
+    reading a file of it, and StoreUnavailable where the store does not answer: neither is damage."""
     contents, progress = read_contents(uri), progress or Silent()
     damaged: list[str] = []
     named: dict[str, int] = {}
@@ -56,6 +58,7 @@ def fsck(uri: str, *, quick: bool = False, progress: Progress | None = None) -> 
             sizes = sizes_of(snapshot)
             entries |= {(file.path, file.digest): file for file in _entries(snapshot)}
         except ApplierError as error:
+            _check_is_damage(error)
             damaged.append(f"{name}: {error.message}")
             continue
         damaged += [f"{path}: {complaint}, and version {number} needs it" for path, size in sizes.items()
@@ -69,6 +72,13 @@ def fsck(uri: str, *, quick: bool = False, progress: Progress | None = None) -> 
     strays = tuple(sorted(path for path in contents.of_tables() if path not in known))
     return CheckedLake(len(contents.numbers), len(named), sum(named.values()), tuple(damaged), strays,
                        sum(contents.files[path].bytes for path in strays))
+
+
+def _check_is_damage(error: Exception) -> None:
+    """Raise an error that says nothing about what is there: the store does not answer, or does not allow the request.
+    """
+    if comes_of(error, is_forbidden) or comes_of(error, is_transient):
+        raise error
 
 
 def _entries(snapshot: Snapshot) -> Iterator[FileEntry | OtherFile]:
@@ -97,6 +107,7 @@ def _wrong_bytes(contents: Contents, entries: list[FileEntry | OtherFile], progr
             with reading(path):
                 read_whole(contents.filesystem, path, file)
         except SnapshotError as error:
+            _check_is_damage(error)
             return f"{file.path}: {error.message}"
         return ""
 
@@ -117,7 +128,8 @@ def _wrong_pointer(contents: Contents) -> Iterator[str]:
     try:
         with contents.filesystem.open_input_stream(f"{contents.root}/{lakes.LATEST}", compression=None) as stream:
             said = stream.read().decode(errors="replace").strip()
-    except OSError:
+    except OSError as error:
+        _check_is_damage(error)
         yield f"{lakes.LATEST}: cannot read it; the next run rewrites it"
         return
     if said not in right:
@@ -134,4 +146,5 @@ def _wrong_documents(contents: Contents) -> Iterator[str]:
             if missing:
                 yield f"{lakes.PUBLISHED}: {table.name} needs {missing[0]}, which is not there"
     except SnapshotError as error:
+        _check_is_damage(error)
         yield f"{error.file}: {error.message}"

@@ -15,11 +15,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from applier import __version__
-from applier.binlog.archive.archive import open_archive
+from applier.binlog.archive.archive import Archive, as_source_logs, list_archive
 from applier.engine.executor import Executor
 from applier.engine.room import room_for_pass
 from applier.errors import ReplayStopped, SchemaError, UsageError
+from applier.io.keys import keys_of
+from applier.io.packing import is_packed
 from applier.io.progress import Progress, Silent
+from applier.io.resolver import is_far
 from applier.io.typed_json import Mismatch
 from applier.jobs.replay.applying import AppliedPlan, apply_plan
 from applier.jobs.replay.left_out import (
@@ -124,7 +127,10 @@ class _Replay:
             for note in notes_on_base(base):
                 self._note(note)
             with self._timed("outline"):
-                archive = open_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
+                archive = list_archive(list(options.binlogs), with_gap=outlining.stop_condition().is_set)
+                if lake is not None and base is not None and self._is_at_the_end(archive, base):
+                    return self._as_before(base)
+                archive = as_source_logs(archive)
                 part = outlining.next_pass(archive, base)
             if lake is not None and base is not None and part.is_last and self._has_nothing_new(part, base):
                 return self._as_before(base)
@@ -141,8 +147,19 @@ class _Replay:
 
     def _has_nothing_new(self, part: Pass, base: Snapshot) -> bool:
         """Whether the next version of a lake would be the same as the latest."""
-        return part.span.end_position(part.base) == base.position and all(
-            self.options.filter.wanted(table.database, table.name) for table in base.tables)
+        return part.span.end_position(part.base) == base.position and self._wants_all_of(base)
+
+    def _wants_all_of(self, base: Snapshot) -> bool:
+        return all(self.options.filter.wanted(table.database, table.name) for table in base.tables)
+
+    def _is_at_the_end(self, archive: Archive, base: Snapshot) -> bool:
+        """Whether the lake's latest version stands at the end of a far archive, by its listing: no file is read then.
+        """
+        options, last = self.options, archive.files[-1]
+        is_plain = is_far(last.uri) and not is_packed(last.uri) and keys_of(last.uri) is None
+        has_bounds = options.start_position or options.stop_position or options.stop_gtid or options.stop_datetime
+        return is_plain and not has_bounds and archive.gap is None and self._wants_all_of(base) and (
+            (last.name, last.size) == (base.position.file, base.position.offset))
 
     def _as_before(self, base: Snapshot) -> ReplayResult:
         """The result where no version is made: the lake's latest one."""

@@ -10,7 +10,7 @@ from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.left_out import LeavingOut
-from applier.binlog.outline.outline import OutlineTask
+from applier.binlog.outline.outline import SPLIT_BYTES, OutlineTask
 from applier.binlog.outline.samples import sample_bytes
 from applier.binlog.outline.stop import StopCondition
 from applier.engine.executor import Executor
@@ -147,8 +147,9 @@ class Outlining:
         self._progress.phase("outline", len(files), f"files of {shown_size(sum(file.size for file in files))}")
         known = known_start(base) if self._start_position is None else None
         tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance,
-                             leaving_out=self._leaving_out) for file in files]
-        tasks[0] = replace(tasks[0], start=start, known=known)
+                             leaving_out=self._leaving_out, split_bytes=SPLIT_BYTES, size=file.about_bytes)
+                 for file in files]
+        tasks[0] = replace(tasks[0], start=start, known=known, size=tasks[0].size - (start or 0))
         outlines = outlines_up_to_stop(
             lambda some: self._executor.outline(some, lambda done, _: self._progress.update(done)), tasks)
         if archive.gap is not None and stop.position is None and not any(found.stopped for found in outlines):

@@ -78,7 +78,7 @@ def count_split(task: CountTask) -> SplitCounts:
     split = task.split
     groups_pass = GroupPass(task.uri)
     groups, is_mariadb = groups_pass.groups(split.start, split.end), groups_pass.format.flavour == "mariadb"
-    mapped, unsure = map_file(task.uri), set[str]()
+    mapped, unsure = map_file(task.uri, whole=False), set[str]()
     n_tables = max(1, len(split.tables))
     tables: dict[str, list[_Table]] = {}
 

@@ -80,7 +80,7 @@ def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTas
                 last = middle
         files = files[first:last]
     stop = StopCondition(gtid_set=wanted)
-    return [OutlineTask(file.uri, None, stop) for file in files]
+    return [OutlineTask(file.uri, None, stop, size=file.about_bytes) for file in files]
 
 
 def _wanted(position: BinlogPosition, first: str) -> GtidSet:

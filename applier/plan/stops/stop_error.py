@@ -31,9 +31,10 @@ def with_transaction(error: ApplierError, outline: Outline,
     end = error.position
     if end is None:
         return error
-    file = map_file(outline.uri)
-    description = read_format(file)
+    file = map_file(outline.uri, whole=False)
     position = max((split.start for split in outline.splits if split.start <= end), default=4)
+    description = read_format(file)
+    file.fetch(position, end)
     group, gtid, has_gtids = position, None, False
     while position < end:
         event = read_event(file, position, description)

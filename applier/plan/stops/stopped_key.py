@@ -15,6 +15,7 @@ import numpy as np
 from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
 from applier.apply.tables.logged_table import logged_columns
 from applier.apply.tables.table_maps import TableMaps
+from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.outline.outline import Outline
 from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
@@ -43,9 +44,11 @@ def _key_at(position: int, row: int, outline: Outline, definition: TableDefiniti
     if key is None:
         return None
     told = _Told(definition, key, position, row)
-    file = map_file(outline.uri)
+    file = map_file(outline.uri, whole=False)
     start = max((split.start for split in outline.splits if split.start <= position), default=outline.start)
+    file.fetch(start, position + HEADER_LENGTH)
     end = position + int.from_bytes(file.array[position + 9:position + 13].tobytes(), "little")
+    file.fetch(start, end)
     reader = ChangeReader(file, TableMaps({(definition.database, definition.name): 0}, {0: told}),
                           checksum=outline.format.checksum, header_length=outline.format.header_length)
     reader.walk(start, end)

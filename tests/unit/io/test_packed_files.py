@@ -159,13 +159,13 @@ def test_what_no_task_uses_makes_room(tmp_path, monkeypatch):
 
 def test_copies_that_are_kept_are_few_bytes(tmp_path, place, monkeypatch):
     """The last one is kept in any case, and what somebody uses stays."""
-    monkeypatch.setattr(mapping, "KEPT_BYTES", 2 * len(DATA))
+    monkeypatch.setattr(mapping, "kept_bytes", 2 * len(DATA))
     paths = [packed_file(tmp_path, packing) for packing in SUFFIXES]
     used = mapping.map_file(paths[0])
     for path in paths:
         mapping.map_file(path)
     assert len(list(place.rglob("?" * 32))) == 3 and used.array.tobytes() == DATA
-    monkeypatch.setattr(mapping, "KEPT_BYTES", 1)
+    monkeypatch.setattr(mapping, "kept_bytes", 1)
     last = mapping.map_file(packed_file(tmp_path, "gzip", pack(DATA * 2, "gzip")))
     assert len(list(place.rglob("?" * 32))) == 2 and mapping.map_file(paths[0]) is last
 

@@ -1,12 +1,15 @@
 """Where files are: paths and uris, what lies below a folder, and that nothing else resolves them."""
 
 import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 import applier
-from applier.errors import UsageError
+from applier.errors import StoreUnavailable, UsageError
+from applier.io import resolver
 from applier.io.resolver import below, folder_of, is_far, is_uri, join, resolve
 
 
@@ -81,3 +84,56 @@ def test_nothing_else_makes_file_systems_of_uris():
              if re.search(r"from_uri|LocalFileSystem\(\)|[\"']://[\"']|startswith\([\"'](s3|file|gs|hdfs):",
                           path.read_text())]
     assert found == ["io/resolver.py"]
+
+
+class Answers(BaseHTTPRequestHandler):
+    """A store that answers each request with `status`, and counts them."""
+
+    status, asked = 0, 0
+
+    def answer(self):
+        type(self).asked += 1
+        self.send_response(self.status)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_HEAD = do_POST = do_PUT = answer
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def answering():
+    """The address of such a store."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    Answers.asked = 0
+    yield f"127.0.0.1%3A{server.server_address[1]}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("status, error", [(401, UsageError), (503, StoreUnavailable)])
+def test_google_is_asked_once_whether_it_can_be_reached(answering, monkeypatch, status, error):
+    """Its client would try for a quarter of an hour."""
+    monkeypatch.setattr(Answers, "status", status)
+    monkeypatch.setattr(resolver, "PROBE_SECONDS", 0.1)
+    with pytest.raises(error) as caught:
+        resolver.resolve(f"gs://anonymous@bucket/logs?scheme=http&endpoint_override={answering}")
+    assert Answers.asked == 1 and "\n" not in str(caught.value)
+
+
+def test_what_google_serves_is_asked_for_no_more(answering, monkeypatch):
+    monkeypatch.setattr(Answers, "status", 403)  # of this path, maybe
+    for name in ("a", "b"):
+        _, path = resolver.resolve(f"gs://anonymous@bucket/{name}?scheme=http&endpoint_override={answering}")
+        assert path == f"bucket/{name}"
+    assert Answers.asked == 1
+
+
+def test_azure_without_credentials_is_refused_in_a_line(answering):
+    place = f"blob_storage_authority={answering}&dfs_storage_authority={answering}&enable_tls=false"
+    with pytest.raises(UsageError, match=r"cannot reach abfs://logs@account.*AZURE_CLIENT_ID") as caught:
+        resolver.resolve(f"abfs://logs@account.dfs.core.windows.net/binlogs?{place}")
+    assert "\n" not in str(caught.value)

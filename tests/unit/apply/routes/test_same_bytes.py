@@ -305,8 +305,8 @@ def test_a_file_that_shrinks_while_it_is_shown_or_searched(log, read, monkeypatc
     """Zeros are not shown for what is gone."""
     map_whole = mapping.map_file
 
-    def map_and_cut(uri):
-        mapped = map_whole(uri)
+    def map_and_cut(uri, **options):
+        mapped = map_whole(uri, **options)
         os.truncate(log, 4096)
         return mapped
 
