@@ -110,7 +110,7 @@ def follow(
     >>> for batch in applier.follow("backup", "shop.orders,shop.stock", state="orders.state", until_now=True):
     ...     print(batch.number, batch.position, {name: changes.to_arrow().num_rows for name, changes in batch.items()})
     ...     batch.acknowledge()
-    1 binlog.000003:176495 {'shop.orders': 5, 'shop.stock': 5}
+    1 binlog.000003:176495 {'shop.orders': 5172, 'shop.stock': 11506}
 
     {arguments}
 
