@@ -211,6 +211,7 @@ class SchemaHistory:
     def begin_as(self, before: "SchemaHistory") -> None:
         """Begin with what another history ends with, whose log this one's continues: besides what a snapshot says of
         tables, this is the tables that are not wanted, and what was there before the first log."""
+        self.objects.load(one for one in before.objects if one.end is None)
         self.load_column_ids(before.last_column_id)
         for name, charset in before.databases().items():
             self.load_database(name, charset)
