@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import decimals, types
-from applier.mysql.client_charsets import UTF8
+from applier.mysql import types
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
+from applier.mysql.values import decimals
 from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
 from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import SHOWN, convert_values

@@ -27,8 +27,9 @@ from applier.jobs.verify.canonical import sql_value
 from applier.mysql.names import folded
 from applier.mysql.type_registry import Family
 from applier.mysql.types import quote_name
-from applier.schema.definition import Column, TableDefinition, table_schema
+from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_filter import EVERYTHING, TableFilter
+from applier.schema.table_parts import Column
 from applier.snapshot import location
 from applier.snapshot.checks import reading
 from applier.snapshot.file_entries import FileEntry, MergedFile
