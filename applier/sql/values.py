@@ -234,7 +234,8 @@ def one(value: Value) -> Any:
 def whole_numbers(value: Value, session: Session) -> Value:
     """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
     if value.is_text:  # the digits that it begins with
-        digits = pc.struct_field(pc.extract_regex(as_text(value, session), r"^\s*(?P<digits>-?\d{0,18})(?:\D|$)"), 0)
+        found = pc.extract_regex(as_text(value, session), r"^\s*(?P<digits>[+-]?\d{0,18})(?:\D|$)")
+        digits = pc.utf8_ltrim(pc.struct_field(found, 0), "+")
         if digits.null_count > value.values.null_count:
             raise NotComputable("text with so long a number as an argument")
         made = pc.if_else(pc.is_in(digits, pa.array(["", "-"])), "0", digits).cast(pa.int64()).cast(WHOLE)

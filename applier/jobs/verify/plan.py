@@ -185,7 +185,7 @@ def _bounds(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition) 
         found: list[int] = []
         if isinstance(file, MergedFile):
             keys = int_key(read_columns(snapshot.root, file, definition, schema.names).column(0))
-            return keys[-first % RANGE_ROWS::RANGE_ROWS].tolist()  # type: ignore[no-any-return]
+            return keys[-first % RANGE_ROWS::RANGE_ROWS].tolist()  # type: ignore[no-any-return]  # of NumPy
         with reading(f"{root}/{file.path}"), filesystem.open_input_file(f"{root}/{file.path}") as source:
             for batch in open_parquet(source).iter_batches(columns=schema.names, use_threads=False):
                 keys = int_key(as_rows(pa.Table.from_batches([batch]), schema).column(0))
