@@ -13,7 +13,7 @@ import mmap
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -76,7 +76,10 @@ class PartialCopy:
         if len(parts) == 1:
             self._fetch_part(*parts[0])
         else:
-            list(_pool().map(lambda part: self._fetch_part(*part), parts))
+            fetched = [_pool().submit(self._fetch_part, *part) for part in parts]
+            wait(fetched)  # none goes on behind the error of another
+            for one in fetched:
+                one.result()
 
     def _missing(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The runs of chunks that are missing between two chunks; none goes beyond a part of the file."""
