@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 import jsondiff
+from applier.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from applier.api.archiving import archive
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
     from applier.api.following import Batch, follow
     from applier.api.histories import History, history
     from applier.api.lakes import expire, fsck, versions
-    from applier.api.logs import explain, locate
+    from applier.api.logs import explain, locate, summary
     from applier.api.publishing import publish, published
     from applier.api.querying import query
     from applier.api.replaying import Replayed, replay
     from applier.api.rewriting import rewrite
     from applier.api.snapshots import Snapshot, SnapshotTable
-    from applier.api.summaries import summary
     from applier.api.syncing import sync
     from applier.api.undoing import undo
     from applier.api.verifying import verify, verify_sql
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         UnsupportedStatement,
         UsageError,
     )
+    from applier.io.ending import Ending
     from applier.io.keys import Keys
     from applier.jobs.archive.result import Archived
     from applier.jobs.diff.result import TableDiff
@@ -62,14 +63,12 @@ if TYPE_CHECKING:
     from applier.jobs.replay.result import ReplayResult
     from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
     from applier.jobs.summary.result import Summary
-    from applier.jobs.sync.ending import Ending
     from applier.jobs.sync.round import Round
     from applier.jobs.undo.conflicts import Conflict
     from applier.jobs.undo.result import Undone, UndoneTable
     from applier.jobs.verify.result import DifferentRange, DifferentRow, DifferentTable, ServerComparison
     from applier.snapshot.manifest import BinlogPosition
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "applier.api.archiving": ("archive",),
@@ -81,13 +80,12 @@ _HOMES = {
     "applier.api.following": ("Batch", "follow"),
     "applier.api.histories": ("History", "history"),
     "applier.api.lakes": ("expire", "fsck", "versions"),
-    "applier.api.logs": ("explain", "locate"),
+    "applier.api.logs": ("explain", "locate", "summary"),
     "applier.api.publishing": ("publish", "published"),
     "applier.api.querying": ("query",),
     "applier.api.replaying": ("Replayed", "replay"),
     "applier.api.rewriting": ("rewrite",),
     "applier.api.snapshots": ("Snapshot", "SnapshotTable"),
-    "applier.api.summaries": ("summary",),
     "applier.api.syncing": ("sync",),
     "applier.api.undoing": ("undo",),
     "applier.api.verifying": ("verify", "verify_sql"),
@@ -105,7 +103,7 @@ _HOMES = {
     "applier.jobs.replay.result": ("ReplayResult",),
     "applier.jobs.rewrite.result": ("Proof", "Rewritten", "RewrittenFile"),
     "applier.jobs.summary.result": ("Summary",),
-    "applier.jobs.sync.ending": ("Ending",),
+    "applier.io.ending": ("Ending",),
     "applier.jobs.sync.round": ("Round",),
     "applier.jobs.undo.conflicts": ("Conflict",),
     "applier.jobs.undo.result": ("Undone", "UndoneTable"),

@@ -10,7 +10,7 @@ from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating import place
 from applier.errors import UsageError
 from applier.io.packing import log_name
-from applier.mysql.time_zones import parse_datetime
+from applier.mysql.values.time_zones import parse_datetime
 from applier.schema.table_filter import unquoted
 
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")

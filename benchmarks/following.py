@@ -10,7 +10,7 @@ from statistics import median
 
 import numpy as np
 
-from applier.jobs.sync.ending import Ending
+from applier.io.ending import Ending
 from applier.jobs.sync.job import SyncOptions, sync
 from applier.jobs.sync.round import Round
 from applier.options import ReplayOptions

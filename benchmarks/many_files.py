@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.binlog.locating import search
-from applier.binlog.locating.index import INDEX_NAME
+from applier.binlog.locating.search import INDEX_NAME
 from applier.binlog.locating.targets import target_of
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with

@@ -102,7 +102,7 @@ def check_version(root: Path) -> None:
     listed = subprocess.run(["git", "tag", "--points-at", "HEAD", "--list", "v[0-9]*"], cwd=root, capture_output=True,
                             text=True, check=True)
     tags = listed.stdout.split()
-    found = re.search(r'^__version__ = "(.+)"$', (root / "applier" / "__init__.py").read_text(), re.MULTILINE)
+    found = re.search(r'^__version__ = "(.+)"$', (root / "applier" / "version.py").read_text(), re.MULTILINE)
     version = found[1] if found else ""
     if tags and tags != [f"v{version}"]:
         sys.exit(f"the commit has the tag {', '.join(tags)}, and applier.__version__ is {version}")
@@ -116,7 +116,7 @@ def _is_compiled() -> bool:
 
 def write_pages(content: Path, share: Path) -> None:
     """Write the manual pages and completions of an unpacked wheel's command line below a folder."""
-    subprocess.run([sys.executable, "-m", "applier.cli.installed_pages", str(share)], cwd=content, check=True,
+    subprocess.run([sys.executable, "-m", "applier.cli.help.installed_pages", str(share)], cwd=content, check=True,
                    env=os.environ | _finding(content))
 
 

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from applier.cli.help_pages import COMMON, EXIT_CODES, paragraphs_of, sections, usage, verb_groups, verbs
+from applier.cli.help.help_pages import COMMON, EXIT_CODES, paragraphs_of, sections, usage, verb_groups, verbs
 from applier.options.option import Verb
 
 FOLDER = Path(__file__).with_name("commands")

@@ -116,7 +116,10 @@ def _class(name: str, kind: type) -> str:
 
 
 def _members(kind: type) -> Iterator[tuple[str, object]]:
-    for name, attribute in vars(kind).items():
+    private = [base for base in kind.__mro__[1:] if base.__module__.startswith("applier.") and
+               base.__name__ not in applier.__all__]
+    found = {name: attribute for base in (kind, *private) for name, attribute in vars(base).items()}
+    for name, attribute in found.items():
         is_default = isinstance(attribute, int | str | tuple)  # of a field: its docstring is that of its type
         if not name.startswith("_") and not is_default and inspect.getdoc(attribute):
             yield name, attribute

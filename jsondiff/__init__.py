@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = [
     "Applied", "Diff", "DiffError", "DocumentError", "Opaque", "Operation", "Unsigned", "apply", "apply_diffs",
-    "binary", "binary_kernel", "compute", "decode", "diff", "encode", "explain", "from_text", "normalize", "numbers",
-    "path", "sql", "string_kernel", "text", "to_sql", "to_text", "values", "wire",
+    "binary", "compute", "decode", "diff", "encode", "explain", "from_text", "kernels", "normalize", "path", "sql",
+    "text", "to_sql", "to_text", "values", "wire",
 ]
 
 if TYPE_CHECKING:

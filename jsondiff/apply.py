@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from jsondiff import apply_kernel as kernel
-from jsondiff.apply_records import NODE, STATE, VALUES, Status
-from jsondiff.binary_kernel import TEXT_BYTES_MORE, TEXT_BYTES_PER_BYTE, documents_to_text
 from jsondiff.columns import bytes_and_offsets, validity_buffer
 from jsondiff.diff import CORRUPT_DIFF, CORRUPT_EVENT, NOT_APPLICABLE
-from jsondiff.path_kernel import LEG
+from jsondiff.kernels import apply_kernel as kernel
+from jsondiff.kernels.apply_records import NODE, STATE, VALUES, Status
+from jsondiff.kernels.binary_kernel import TEXT_BYTES_MORE, TEXT_BYTES_PER_BYTE, documents_to_text
+from jsondiff.kernels.path_kernel import LEG
+from jsondiff.kernels.wire_kernel import find_documents
 from jsondiff.values import INVALID_TEXT, KEY_TOO_BIG, MAX_DEPTH, TOO_DEEP
-from jsondiff.wire_kernel import find_documents
 from keysearch.addresses import address_of
 
 _MEANING = {

@@ -7,10 +7,10 @@ The format is documented in binary_kernel.py. The text is the server's own, byte
 import numpy as np
 import pyarrow as pa
 
-from jsondiff import binary_kernel as kernel
-from jsondiff.binary_kernel import Status
 from jsondiff.columns import bytes_and_offsets, validity_buffer
-from jsondiff.utf8_kernel import is_utf8
+from jsondiff.kernels import binary_kernel as kernel
+from jsondiff.kernels.binary_kernel import Status
+from jsondiff.kernels.utf8_kernel import is_utf8
 
 _WHAT = {
     Status.TRUNCATED: "a length or offset points past the end of its container",

@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jsondiff import canonical_kernel as kernel
 from jsondiff.columns import bytes_and_offsets
+from jsondiff.kernels import canonical_kernel as kernel
 from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError
 

@@ -2,4 +2,4 @@
 
 __all__ = ["archiving", "arguments", "building", "changes", "checked", "diffing", "doctoring", "dumping", "following",
            "histories", "job_options", "lakes", "logs", "public", "publishing", "querying", "replaying", "rewriting",
-           "snapshots", "streams", "summaries", "syncing", "undoing", "verifying"]
+           "snapshots", "streams", "syncing", "undoing", "verifying"]

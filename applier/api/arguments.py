@@ -31,7 +31,7 @@ from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
 
 if typing.TYPE_CHECKING:
-    from applier.jobs.server_connection import ServerAddress
+    from applier.jobs.server.connection import ServerAddress
 
 PathLike = str | os.PathLike[str]
 """A local path, or any URI that pyarrow.fs opens: s3://, gs://, hdfs://."""
@@ -125,7 +125,7 @@ class KeyNames(TypedDict, total=False):
 
 def address_of(server: str | Server, defaults_file: PathLike | None) -> ServerAddress:
     """Return a server's address, given as one value or as two. Raises UsageError."""
-    from applier.jobs.server_connection import ServerAddress
+    from applier.jobs.server.connection import ServerAddress
 
     if isinstance(server, Server):
         if defaults_file is not None:

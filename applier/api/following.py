@@ -25,10 +25,10 @@ from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
+from applier.io.ending import Ending
 from applier.io.keys import Keys
 from applier.io.progress import Progress
 from applier.jobs.changes import following
-from applier.jobs.sync.ending import Ending
 from applier.options import ChangesOptions
 from applier.options.option import Verb
 from applier.options.verbs import FOLLOW

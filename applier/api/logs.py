@@ -1,10 +1,11 @@
-"""`locate` and `explain`: what is in binlogs, without replaying them."""
+"""`summary`, `locate` and `explain`: what is in binlogs, without replaying them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Tables, Time, Watcher, point, watcher
+from applier.api.arguments import KeyNames, PathLike, Paths, Place, Tables, Time, Watcher, point, watcher
 from applier.api.job_options import logs, options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
@@ -12,11 +13,48 @@ from applier.binlog.locating.groups import Group
 from applier.binlog.locating.place import TIME
 from applier.engine import compiling
 from applier.io.keys import Keys
-from applier.options import ExplainOptions
-from applier.options.verbs import EXPLAIN, LOCATE
+from applier.jobs.summary.result import Summary
+from applier.options import ExplainOptions, SummaryOptions
+from applier.options.verbs import EXPLAIN, LOCATE, SUMMARY
 
 if TYPE_CHECKING:
     from applier.jobs.explain.job import Explained
+
+@public(SUMMARY)
+def summary(
+    binlogs: Paths,
+    *,
+    tables: Tables | None = None,
+    ignore_tables: Tables | None = None,
+    start: Place | Time | None = None,
+    stop: Place | Time | None = None,
+    thread_ids: Iterable[int] = (),
+    top: int = 10,
+    keys: Keys | None = None,
+    progress: Watcher | None = None,
+    **flat: Unpack[KeyNames],
+) -> Summary:
+    """Sum up what binlogs did: the largest transactions, rows by table, kind and time, DDL, and who.
+
+    >>> summary = applier.summary("backup")
+    >>> summary.rows.deletes, summary.transactions
+    (662, 2455)
+    >>> largest = summary.largest[0]
+    >>> print(largest.gtid, largest.words)
+    20810cc3-e548-11f1-a5e4-02fc00000001:8 420 inserts into shop.stock, 140 inserts into shop.products
+    >>> [table.table for table in summary.tables if table.deletes]
+    ['shop.order_items', 'shop.orders', 'shop.carts']
+    >>> page = summary.to_html()
+
+    {arguments}
+
+    Memory is bounded by the number of tables, and by the largest transaction.
+
+    Raises ApplierError for what cannot be read, as `replay` does; statements stop nothing.
+    """
+    from applier.jobs.summary.job import summarize
+
+    return summarize(options_of(SummaryOptions, SUMMARY, locals()), watcher(progress))
 
 
 @public(LOCATE)

@@ -11,9 +11,9 @@ from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
+from applier.io.ending import Ending
 from applier.io.keys import Keys
 from applier.jobs.lake.expiring import checked_keep
-from applier.jobs.sync.ending import Ending
 from applier.jobs.sync.job import SyncOptions
 from applier.jobs.sync.job import sync as follow
 from applier.jobs.sync.round import Round

@@ -177,7 +177,7 @@ def _as_it_was_made(snapshot: manifest.Snapshot, filter: TableFilter) -> dict[st
 def _with_last_changes(binlogs: tuple[str, ...], base: str, table: DifferentTable, stop: str | None) -> DifferentTable:
     """The table's rows with the last transactions that changed them up to where the server stands; without these where
     the log does not tell."""
-    from applier.jobs.verify.touched import FEED, keys_of, with_last_changes
+    from applier.jobs.verify.rows import FEED, keys_of, with_last_changes
 
     if not table.table.key or not table.rows:
         return table

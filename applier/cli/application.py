@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from applier import __version__
-from applier.cli import help_pages
+from applier.cli.help import help_pages
 from applier.cli.loudness import Loudness, choose
 from applier.options import check_engine
 from applier.options.option import REQUIRED, Option, Verb
+from applier.version import __version__
 
 Context = Any
 """typer's own class of contexts; it does not say which one."""

@@ -53,12 +53,12 @@ def _follow(output: str, arguments: dict[str, Any]) -> None:
     from applier.api.job_options import options_of
     from applier.cli.loudness import Loudness, chosen
     from applier.cli.terminal import print_note
+    from applier.io.ending import Ending
     from applier.io.printable import standard_output
     from applier.io.progress import Silent
     from applier.jobs.change_files.job import STDOUT, write_followed
     from applier.jobs.changes.following import follow
     from applier.jobs.summary.words import counted
-    from applier.jobs.sync.ending import Ending
 
     class Notes(Silent):
         def note(self, text: str) -> None:

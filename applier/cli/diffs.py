@@ -24,10 +24,10 @@ def diff(*, format: str, definitions: bool, output: str | None, rows: int, **arg
                      --stop-datetime '2026-03-14 10:30:00'
     """
     from applier.api.diffing import diff as find
-    from applier.cli.differences import print_diff, print_repair, write_parquet
+    from applier.cli.output.differences import print_diff, print_repair, write_parquet
     from applier.cli.terminal import progress
     from applier.errors import UsageError
-    from applier.io.new_output import new_output
+    from applier.io.new_files import new_output
     from applier.io.printable import print_lines
 
     if (format == "parquet" and output is None) or (format == "table" and output is not None):

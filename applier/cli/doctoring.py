@@ -23,7 +23,7 @@ def doctor(*, json: bool, **arguments: Any) -> None:
         applier doctor --binlogs /backup --base /lake/monday --output /lake/tuesday
     """
     from applier.api.doctoring import doctor as diagnose
-    from applier.cli.diagnosed import print_diagnosis
+    from applier.cli.output.diagnosed import print_diagnosis
     from applier.cli.terminal import progress
 
     with progress() as watcher:

@@ -18,7 +18,7 @@ def import_(**arguments: Any) -> None:
         applier replay --base /lake/base --binlogs /backup --output /lake/now
     """
     from applier.api.dumping import import_dump
-    from applier.cli.status import print_imported
+    from applier.cli.output.status import print_imported
     from applier.cli.terminal import progress
 
     with progress() as watcher:
@@ -39,7 +39,7 @@ def export(*, snapshot: str, output: str, as_of: str | None, no_data: bool, data
     """
     from applier.api.dumping import export as write
     from applier.api.snapshots import Snapshot
-    from applier.cli.status import print_exported
+    from applier.cli.output.status import print_exported
     from applier.cli.terminal import progress
 
     with progress() as watcher:

@@ -17,8 +17,8 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
         applier history --binlogs /backup --tables shop.orders --output /lake/orders
     """
     from applier.api.job_options import options_of
+    from applier.cli.output.versions import print_versions
     from applier.cli.terminal import print_note, progress
-    from applier.cli.versions import print_versions
     from applier.jobs.changes.job import ChangeLog
     from applier.jobs.history.job import row_history
     from applier.jobs.on_engine import histories

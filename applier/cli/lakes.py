@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from applier.cli.application import verb
-from applier.cli.documents import print_json
+from applier.cli.output.documents import print_json
 from applier.options.verbs import EXPIRE, FSCK, VERSIONS
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def versions(*, lake: str, json: bool) -> None:
         print_json([_document(version) for version in found(lake)])
         return
     from applier.binlog.locating.gtid_choice import shortened
-    from applier.cli.grids import new_grid, result_console
-    from applier.mysql.time_zones import shown_with_local
+    from applier.cli.output.grids import new_grid, result_console
+    from applier.mysql.values.time_zones import shown_with_local
 
     grid = new_grid("version", "position", "GTID set", "time", "tables", "rows", "MB", "files", "new", "MB new",
                     less=("time", "tables", "files", "new"), names=("position", "GTID set"))
@@ -88,7 +88,7 @@ def fsck(*, lake: str, quick: bool, json: bool) -> None:
     if json:
         print_json(dataclasses.asdict(found))
     else:
-        from applier.cli.grids import result_console
+        from applier.cli.output.grids import result_console
         from applier.cli.terminal import words
         from applier.jobs.summary.words import counted
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from applier.cli.application import verb
-from applier.cli.documents import explained_document, located_document, print_json
+from applier.cli.output.documents import explained_document, located_document, print_json
 from applier.errors import UsageError
 from applier.io.keys import Keys
 from applier.options.verbs import EXPLAIN, INDEX, LOCATE, SHOW, SUMMARY
@@ -67,8 +67,8 @@ def summary(*, json: bool, html: str | None, **arguments: Any) -> None:
         applier summary --binlogs /backup --tables shop.orders
                         --start-datetime '2026-03-14 00:00:00'
     """
-    from applier.api.summaries import summary as summarize
-    from applier.cli.summarized import print_summary, write_page
+    from applier.api.logs import summary as summarize
+    from applier.cli.output.summarized import print_summary, write_page
     from applier.cli.terminal import progress
 
     with progress() as watcher:
@@ -87,7 +87,7 @@ def locate(*, json: bool, **arguments: Any) -> None:
     went wrong; by the index it is exact.
     """
     from applier.api.logs import locate as find
-    from applier.cli.located import print_located
+    from applier.cli.output.located import print_located
     from applier.cli.terminal import progress
 
     with progress() as watcher:
@@ -106,7 +106,7 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
     """
     from applier.api.job_options import logs
     from applier.binlog.locating import search
-    from applier.cli.located import print_indexed
+    from applier.cli.output.located import print_indexed
     from applier.cli.terminal import progress
     from applier.engine import compiling
 
@@ -128,7 +128,7 @@ def explain(*, json: bool, **arguments: Any) -> None:
     duplicates in a key cannot be found as the server finds them.
     """
     from applier.api.logs import explain as ask
-    from applier.cli.explained import print_explained
+    from applier.cli.output.explained import print_explained
     from applier.cli.terminal import progress
 
     with progress() as watcher:

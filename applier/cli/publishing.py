@@ -29,7 +29,7 @@ def publish(**arguments: Any) -> None:
 
 
 def _tell(published: Published) -> None:
-    from applier.cli.grids import new_grid, result_console
+    from applier.cli.output.grids import new_grid, result_console
     from applier.cli.terminal import words
 
     grid = new_grid("table", "", "files", "files new", "MB new", "files gone", less=("files gone",))

@@ -39,7 +39,7 @@ def sql(*, place: str, sql: str, as_of: str | None, also: dict[str, str] | None,
     """
     from applier.api.querying import query as ask
     from applier.errors import UsageError
-    from applier.io.new_output import new_output
+    from applier.io.new_files import new_output
     from applier.io.printable import print_lines, printable
 
     if (format == "table") != (output is None) and format in ("table", "parquet"):
@@ -64,7 +64,7 @@ def sql(*, place: str, sql: str, as_of: str | None, also: dict[str, str] | None,
 
 def _table(rows: duckdb.DuckDBPyRelation) -> list[str]:
     """Rows as DuckDB draws them, in the width that other tables have."""
-    from applier.cli.grids import result_console
+    from applier.cli.output.grids import result_console
 
     drawn, width = io.StringIO(), result_console().width
     with redirect_stdout(drawn):

@@ -36,7 +36,7 @@ def replay(**arguments: Any) -> None:
         from applier.engine.spark import prefork, session
 
         session.boot(options.master, options.conf)  # Java starts while the rest is imported
-    from applier.cli.status import print_result
+    from applier.cli.output.status import print_result
     from applier.cli.terminal import progress
     from applier.jobs.on_engine import replaying
 

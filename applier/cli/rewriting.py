@@ -34,7 +34,7 @@ def rewrite(**arguments: Any) -> None:
 
 
 def _print(done: "Rewritten") -> None:
-    from applier.cli.grids import result_console
+    from applier.cli.output.grids import result_console
     from applier.cli.terminal import assembled, words
 
     console = result_console()

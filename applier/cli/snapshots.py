@@ -3,7 +3,7 @@
 from typing import Any
 
 from applier.cli.application import verb
-from applier.cli.documents import print_json, report_document, status_document
+from applier.cli.output.documents import print_json, report_document, status_document
 from applier.errors import UsageError
 from applier.options.verbs import REPORT, STATUS, VIEWS
 
@@ -18,7 +18,7 @@ def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: 
         applier status /lake/shop --as-of '2026-03-14 10:30:00'
         applier status --delta /lake/delta --as-of binlog.000003:1234
     """
-    from applier.cli.status import print_snapshot
+    from applier.cli.output.status import print_snapshot
     from applier.snapshot import manifest
     from applier.snapshot.checks import check_footers
     from applier.snapshot.shards import columns_of
@@ -49,7 +49,7 @@ def _print_published(json: bool, **arguments: Any) -> None:
     import dataclasses
 
     from applier.api.publishing import published
-    from applier.cli.status import print_published
+    from applier.cli.output.status import print_published
 
     found = published(**arguments)
     if json:
@@ -61,7 +61,7 @@ def _print_published(json: bool, **arguments: Any) -> None:
 @verb(REPORT)
 def report(*, snapshot: str, html: str | None, json: bool) -> None:
     """Print what the replay that made a snapshot did: changes by table, how rows were found, conflicts, and time."""
-    from applier.cli.status import print_report
+    from applier.cli.output.status import print_report
     from applier.jobs.report.loading import load_report
 
     loaded = load_report(snapshot)
@@ -71,7 +71,7 @@ def report(*, snapshot: str, html: str | None, json: bool) -> None:
         print_report(loaded)
     if html is None:
         return
-    from applier.io.new_output import new_output
+    from applier.io.new_files import new_output
     from applier.jobs.report.page import html_page
 
     page = html_page(loaded)

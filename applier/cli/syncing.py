@@ -34,7 +34,7 @@ def _follow(options: SyncOptions, as_json: bool) -> None:
     """Do rounds, a line each, until a signal asks to end."""
     import signal
 
-    from applier.jobs.sync.ending import Ending
+    from applier.io.ending import Ending
     from applier.jobs.sync.job import sync as followed
 
     ending = Ending()

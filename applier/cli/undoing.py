@@ -56,7 +56,7 @@ def _listed(rows: Sequence["Conflict"], count: int) -> list[str]:
 
 def _print(found: "Undone", on_conflict: str) -> None:
     """What it does, what it does not, and what to do now."""
-    from applier.cli.grids import new_grid, result_console
+    from applier.cli.output.grids import new_grid, result_console
     from applier.cli.terminal import assembled, words
 
     console = result_console()

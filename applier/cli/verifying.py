@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from applier.cli.application import verb
-from applier.cli.documents import comparison_document, print_json, verified_document
+from applier.cli.output.documents import comparison_document, print_json, verified_document
 from applier.options.reading import HASH
 from applier.options.verbs import VERIFY
 
@@ -35,7 +35,7 @@ def verify(*, sql: bool, repair: str | None, format: str, json: bool, **argument
     if repair is not None or any(arguments[name] for name in ("against", "server", "binlogs", "defaults_file")):
         from applier.api.verifying import verify as compare
         from applier.cli.terminal import progress
-        from applier.io.new_output import check_new
+        from applier.io.new_files import check_new
 
         if repair is not None:
             check_new(repair)
@@ -56,7 +56,7 @@ def verify(*, sql: bool, repair: str | None, format: str, json: bool, **argument
 
 def _files(snapshot: str, json: bool) -> None:
     from applier.api.snapshots import Snapshot
-    from applier.cli.status import print_verified
+    from applier.cli.output.status import print_verified
     from applier.cli.terminal import progress
     from applier.errors import SnapshotError
 
@@ -73,7 +73,7 @@ def _files(snapshot: str, json: bool) -> None:
 
 def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool, repair: str | None,
           format: str) -> None:
-    from applier.cli.compared import print_comparison
+    from applier.cli.output.compared import print_comparison
     from applier.errors import ServerDiffers
     from applier.io.printable import print_lines
     from applier.jobs.verify.statements import file_of
@@ -94,8 +94,8 @@ def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bo
 
 
 def _write(found: ServerComparison, output: str, format: str, json: bool) -> None:
-    from applier.cli.differences import print_repair
-    from applier.io.new_output import new_output
+    from applier.cli.output.differences import print_repair
+    from applier.io.new_files import new_output
 
     repair = found.repair()
     with new_output(output) as partial:

@@ -1,7 +1,6 @@
 """A log's columns and a table's definition: whether they agree, values, and what an image lacks."""
 
 __all__ = [
-    "agreement", "alter", "altering", "conditions", "defaults", "definition_differences", "event_times",
-    "extra_columns", "from_log", "generated_columns", "image_values", "replica_defaults", "table_key",
-    "text_kernel", "type_conversions", "values",
+    "agreement", "alter", "altering", "conditions", "defaults", "definition_differences", "extra_columns", "from_log",
+    "generated_columns", "image_values", "replica_defaults", "table_key", "text_kernel", "type_conversions", "values",
 ]

@@ -15,7 +15,7 @@ from applier.columns.type_conversions import (
     type_in_log,
 )
 from applier.errors import COLUMN_CONVERSION, ReplayStopped
-from applier.mysql.collations import by_id
+from applier.mysql.character_sets.collations import by_id
 from applier.mysql.types import BINARY, FRACTIONAL, MEMBERS, TEXT, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.mysql.wire_types import COMPRESSED, WireType

@@ -21,8 +21,9 @@ from applier.columns.definition_differences import (
 )
 from applier.mysql.names import folded
 from applier.mysql.types import quote_name
-from applier.schema.definition import Column, Key, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.table_options import NUMBER, TABLE_OPTIONS, TEXT, options_sql
+from applier.schema.table_parts import Column, Key
 
 _BACK_BY_DEFAULT = frozenset({"ROW_FORMAT", "PACK_KEYS", "STATS_PERSISTENT", "STATS_AUTO_RECALC", "STATS_SAMPLE_PAGES"})
 

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable, UsageError
 from applier.mysql.names import folded
 from applier.mysql.session import Session
-from applier.mysql.zero_dates import as_nulls
+from applier.mysql.values.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 from applier.sql.evaluator import Typed, evaluate
 

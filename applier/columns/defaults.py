@@ -16,16 +16,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable, SchemaError
-from applier.mysql.collations import DEFAULT_COLLATIONS
+from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, DATES
 from applier.schema.defaults import implicit_scalar
-from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, Default
 from applier.sql.assignment import assigned
 from applier.sql.casting.texts import WIDE
 from applier.sql.evaluator import Typed, calls_functions, evaluate, number, uses_time, varies
-from applier.sql.times import current_timestamp
+from applier.sql.functions.times import current_timestamp
 from applier.sql.tokens import tokenize
 from applier.sql.values import BYTES, NULL, TEXT, Value, as_number, constant
 

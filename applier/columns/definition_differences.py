@@ -16,18 +16,19 @@ import pyarrow as pa
 
 from applier.columns.defaults import default_scalar, is_variable
 from applier.errors import NotComputable, SchemaError
-from applier.mysql.charsets import to_utf8
-from applier.mysql.collations import DEFAULT_COLLATIONS, default_collation
+from applier.mysql.character_sets.charsets import to_utf8
+from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS, default_collation
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
 from applier.schema.checks import Check
-from applier.schema.definition import Column, Default, Key, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import is_hashed
 from applier.schema.partitions import DEFAULT, MAXVALUE, PLACES, Partition, Partitioning
 from applier.schema.table_options import TABLE_OPTIONS, TEXT
+from applier.schema.table_parts import Column, Default, Key
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.same_expressions import literal_of, normal_form, same_expressions
 

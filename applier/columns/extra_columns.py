@@ -15,7 +15,8 @@ from applier.columns.generated_columns import generated_column
 from applier.columns.image_values import replaced
 from applier.errors import SchemaError
 from applier.mysql.names import folded
-from applier.schema.definition import Column, KeyPart, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, KeyPart
 
 KNOWN, UNKNOWN, GIVEN = 1, 2, 3
 """How an image has a value that a replica computes: the image has it, too; no image has it; or an image has it without

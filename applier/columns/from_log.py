@@ -15,13 +15,14 @@ import pyarrow as pa
 
 from applier.binlog.events.table_map import TableMap
 from applier.errors import CORRUPT_EVENT, ArchiveError, SchemaError
-from applier.mysql.charsets import to_utf8
-from applier.mysql.collations import Charset, by_id, bytes_per_character
+from applier.mysql.character_sets.charsets import to_utf8
+from applier.mysql.character_sets.collations import Charset, by_id, bytes_per_character
 from applier.mysql.type_registry import TYPES, Family, TypeEntry, types_of
 from applier.mysql.types import FRACTIONAL, ColumnType
 from applier.mysql.wire_types import COMPRESSED, WireType
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import Column, Key, KeyPart, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, Key, KeyPart
 
 COLUMN_NAME, SET_LABELS, ENUM_LABELS, GEOMETRY_TYPE, SIMPLE_KEY, KEY_WITH_PREFIXES = range(4, 10)
 ENUM_AND_SET_DEFAULT_CHARSET, ENUM_AND_SET_CHARSET, VISIBILITY = range(10, 13)

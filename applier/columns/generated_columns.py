@@ -32,7 +32,8 @@ from applier.errors import NotComputable, SchemaError
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.types import arrow_type
-from applier.schema.definition import Column, Key, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, Key
 from applier.sql.evaluator import depends_on_escapes
 
 UNKNOWN_DOCUMENT = "\0"

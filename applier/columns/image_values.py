@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 
 Rows = np.ndarray | None
 """A selection of rows, bool[n]; None selects no row where it means absent rows, all where it means used ones."""

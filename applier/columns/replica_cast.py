@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.mysql import decimals
-from applier.mysql.byte_columns import beside, fixed_bytes, value_bytes
 from applier.mysql.types import BINARY, INTEGERS, ColumnType, arrow_type
 from applier.mysql.value_sizes import most_bytes
-from applier.mysql.value_texts import exact_texts
+from applier.mysql.values import decimals
+from applier.mysql.values.byte_columns import beside, fixed_bytes, value_bytes
+from applier.mysql.values.value_texts import exact_texts
 from applier.mysql.wire_types import WireType
 
 _MOST_DIGITS = 76  # of an Arrow decimal of 256 bits

@@ -4,7 +4,8 @@ for columns that cannot be NULL.
 A MySQL replica evaluates the column's default, at the event's time. For a column that an image lacks, MariaDB evaluates
 only constants: any other default is NULL there, or the implicit default of a NOT NULL column. Both evaluate all
 defaults to replace a NULL. (Seen on MySQL 9.7 and MariaDB 10.11.)
-"""
+
+Some defaults depend on the time of the event that an image comes from."""
 
 from __future__ import annotations
 
@@ -15,12 +16,15 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from applier.binlog.rows.changes import INSERT, Changes, ImageLayouts
+from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.columns.defaults import default_scalar, default_values, is_current_timestamp, is_variable, other_defaults
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.session import Session
 from applier.mysql.types import arrow_type
 from applier.schema.defaults import implicit_scalar
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 
 Seconds: TypeAlias = Callable[[], np.ndarray]
 """Returns the time of each row's event, uint32[n] in seconds since 1970."""
@@ -94,3 +98,46 @@ class ReplicaDefaults:
 
     def _error(self, column: Column, what: str) -> SchemaError:
         return SchemaError(f"column {column.name} {what}", table=self._definition.full_name, hint=_HINT)
+
+
+class EventTimes:
+    """Keeps the times of images that lack a column with such a default; of all images if the time may replace a NULL.
+    """
+
+    def __init__(self, defaults: ReplicaDefaults, nullable: tuple[bool, ...], layouts: ImageLayouts):
+        self._columns, self._all = defaults.timed(nullable)
+        self._layouts = layouts
+        self._lacking = np.zeros(1, np.bool_)  # by layout; the last is that of changes without an after-image
+        self._addresses: list[np.ndarray] = []
+        self._times: list[np.ndarray] = []
+        self._sorted: tuple[np.ndarray, np.ndarray] | None = None
+
+    def remember_times(self, batch: Changes) -> None:
+        """Keep what is needed of a batch; its memory may be reused afterwards."""
+        if self._all:
+            wanted = batch.images >= 0
+        elif self._columns and self._lack().any():
+            wanted = self._lacking[layouts_of(batch.images)] & (batch.kinds == INSERT)
+        else:
+            return
+        self._sorted = None
+        self._addresses.append(addresses_of(batch.images[wanted]))
+        self._times.append(batch.times[wanted])
+
+    def _lack(self) -> np.ndarray:
+        known = self._layouts.known
+        if len(known) >= len(self._lacking):
+            lacking = [not set(self._columns).issubset(layout.present) for layout in known[1:]]
+            self._lacking = np.array([False, *lacking, False])
+        return self._lacking
+
+    def of(self, pointers: np.ndarray) -> np.ndarray:
+        """The times of images, uint32[n]; arbitrary for images that need none."""
+        if self._sorted is None:
+            addresses = np.concatenate([np.empty(0, np.int64), *self._addresses])
+            order = np.argsort(addresses)
+            self._sorted = addresses[order], np.concatenate([np.empty(0, np.uint32), *self._times])[order]
+        addresses, times = self._sorted
+        if not len(times):
+            return np.zeros(len(pointers), np.uint32)
+        return times[np.minimum(np.searchsorted(addresses, addresses_of(pointers)), len(times) - 1)]

@@ -11,7 +11,7 @@ import enum
 import re
 from dataclasses import dataclass
 
-from applier.mysql.collations import bytes_per_character
+from applier.mysql.character_sets.collations import bytes_per_character
 from applier.mysql.type_registry import TYPES, Family
 from applier.mysql.types import BINARY, FRACTIONAL, INTEGERS, TEXT, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes

@@ -2,8 +2,12 @@
 
 Row images do not say whether a number is signed, in which character set text is, or what an ENUM's labels are; the
 table's definition does. Everything here works on whole columns.
-"""
 
+Columns that MariaDB compresses are unpacked first."""
+
+from __future__ import annotations
+
+import zlib
 from collections.abc import Callable
 
 import numpy as np
@@ -12,7 +16,6 @@ import pyarrow.compute as pc
 
 from applier.columns import text_kernel as kernels
 from applier.columns.agreement import is_compatible
-from applier.columns.mariadb_types import inflate
 from applier.columns.replica_cast import (
     convert_integers,
     convert_numbers,
@@ -22,15 +25,61 @@ from applier.columns.replica_cast import (
     fitting_text,
 )
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
-from applier.mysql.addresses import network_text
-from applier.mysql.byte_columns import beside, fixed_bytes, value_bytes
-from applier.mysql.charsets import to_utf8
+from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.type_registry import Family
 from applier.mysql.types import INTEGERS, MEMBERS, TEMPORAL, TEXT, ColumnType, arrow_type
+from applier.mysql.values.addresses import network_text
+from applier.mysql.values.byte_columns import beside, fixed_bytes, value_bytes
 from applier.mysql.wire_types import COMPRESSED, FORMS, WireType
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 from jsondiff.binary import JsonError, to_text
 from keysearch.addresses import address_of
+
+MOST_INFLATED = 256 << 20
+"""The most bytes of a column's values that are inflated together, except for a single value."""
+_LONGEST = 1 << 30
+"""max_allowed_packet's limit: no value is longer."""
+
+
+def inflate(raw: pa.Array) -> pa.Array:
+    """Values of a COMPRESSED column (wire types 140 and 141), pa.binary(), as they were.
+
+    A value is empty, or begins with a byte: 0 before the plain value; else method (8, zlib) << 4 | 8 for a deflate
+    stream without zlib's header | bytes of the length that follows, big-endian, of the value as it was.
+    Raises ArchiveError (1610) for anything else, and ArrowCapacityError where the values come to more than
+    MOST_INFLATED bytes, so that memory is bounded, however little they take compressed.
+    """
+    values, total = [], 0
+    for row, value in enumerate(raw.to_pylist()):
+        values.append(None if value is None else _inflate(value, row))
+        total += len(values[-1] or b"")
+        if total > MOST_INFLATED and len(raw) > 1:
+            raise pa.ArrowCapacityError(f"{total} bytes in one column; take fewer rows at once")
+    return pa.array(values, pa.binary())
+
+
+def _inflate(value: bytes, row: int) -> bytes:
+    if not value or value[0] == 0:
+        return value[1:]
+    header = value[0]
+    if header >> 4 != 8:
+        raise ArchiveError(f"a compressed value of the unknown method {header >> 4} in row {row}", errno=CORRUPT_EVENT,
+                           hint="the file is damaged, or from a newer server")
+    body = 1 + (header & 7)
+    length = int.from_bytes(value[1:body])
+    if length > _LONGEST:
+        raise ArchiveError(f"a compressed value in row {row} claims {length} bytes, more than a server accepts",
+                           errno=CORRUPT_EVENT)
+    stream = zlib.decompressobj(-zlib.MAX_WBITS if header & 8 else zlib.MAX_WBITS)
+    try:
+        plain = stream.decompress(value[body:], length + 1)  # never more than it says, whatever the stream holds
+    except zlib.error as error:
+        raise ArchiveError(f"a compressed value is damaged in row {row}: {error}", errno=CORRUPT_EVENT) from None
+    if len(plain) != length or not stream.eof:
+        raise ArchiveError(f"a compressed value in row {row} does not have the {length} bytes that it claims",
+                           errno=CORRUPT_EVENT)
+    return plain
+
 
 EXACT_POWERS_OF_TEN = 22  # 10.0**22 is the last that a double holds exactly
 _UNSIGNED = {1: pa.uint8(), 2: pa.uint16(), 4: pa.uint32(), 8: pa.uint64()}  # by bytes

@@ -23,8 +23,10 @@ from applier.io.progress import Progress, Silent
 from keysearch import caches
 
 POLL_SECONDS = 0.5
-_FOR_FEW = ("jsondiff.apply_kernel", "jsondiff.canonical_kernel", "jsondiff.wire_kernel", "keysearch.thai_kernel",
-            "applier.apply.foreign_keys.", "applier.io.")
+_FOR_FEW = (
+    "jsondiff.kernels.apply_kernel", "jsondiff.kernels.canonical_kernel", "jsondiff.kernels.wire_kernel",
+    "keysearch.thai_kernel", "applier.apply.foreign_keys.", "applier.io.",
+)
 """Modules, or packages of them, that some replays need: half of the time goes to them. JSON diffs, cascades,
 encrypted logs."""
 _FOR_JOBS = {

@@ -13,8 +13,9 @@ import mmap
 import os
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,7 +76,10 @@ class PartialCopy:
         if len(parts) == 1:
             self._fetch_part(*parts[0])
         else:
-            list(_pool().map(lambda part: self._fetch_part(*part), parts))
+            fetched = [_pool().submit(self._fetch_part, *part) for part in parts]
+            wait(fetched)  # none goes on behind the error of another
+            for one in fetched:
+                one.result()
 
     def _missing(self, first: int, last: int) -> Iterator[tuple[int, int]]:
         """The runs of chunks that are missing between two chunks; none goes beyond a part of the file."""
@@ -86,12 +90,16 @@ class PartialCopy:
             if len(run):
                 yield int(run[0]), int(run[-1]) + 1
 
+    def _read_at(self, at: int, n: int) -> bytes:
+        data: bytes = self._opened().read_at(n, at)
+        return data
+
     def _fetch_part(self, first: int, last: int) -> None:
         """Fetch a run of chunks within one part, unless somebody else does so meanwhile."""
         with self._turn(first * CHUNK_BYTES // PART_BYTES):
             for start, end in self._missing(first, last):
                 at, n = start * CHUNK_BYTES, min(end * CHUNK_BYTES, self.size) - start * CHUNK_BYTES
-                data = memoryview(retried(lambda at=at, n=n: self._opened().read_at(n, at), self.uri))  # type: ignore[misc]
+                data = memoryview(retried(partial(self._read_at, at, n), self.uri))
                 if len(data) != n:
                     raise ArchiveError(f"the file shrank while it was read: it had {self.size} bytes", file=self.uri,
                                        hint="give files that do not change during the run")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from applier.errors import NotComputable
-from applier.mysql.time_zones import shifted
+from applier.mysql.values.time_zones import shifted
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The most bytes that values of a column take, in a table and in the log."""
 
-from applier.mysql.collations import bytes_per_character
+from applier.mysql.character_sets.collations import bytes_per_character
 from applier.mysql.types import ColumnType
 
 

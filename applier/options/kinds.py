@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from applier.errors import UsageError
-from applier.mysql.collations import is_charset
-from applier.mysql.time_zones import is_time_zone, parse_time
+from applier.mysql.character_sets.collations import is_charset
+from applier.mysql.values.time_zones import is_time_zone, parse_time
 from applier.option_texts import (
     parse_columns,
     parse_conf,

@@ -21,12 +21,11 @@ from applier.errors import SchemaError
 from applier.mysql.types import DATES, arrow_type
 from applier.plan.row_searches import row_search
 from applier.plan.used_tables import UsedTable
-from applier.schema.foreign_indexes import has_index, makes_index
 from applier.schema.foreign_keys import CASCADE, RESTRICT, ForeignKey
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
 from applier.schema.references import ColumnLink, Reference, linked_columns
-from applier.schema.sibling_order import sibling_orders
+from applier.schema.sibling_order import has_index, makes_index, sibling_orders
 
 _Item = TypeVar("_Item", bound=Hashable)
 

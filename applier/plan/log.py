@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from applier.binlog.archive.archive import Archive, ArchiveFile
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.outline import KnownStart, Outline, Statement, TableUse, UnreplayableEvent
-from applier.binlog.outline.statements import Ranges
+from applier.binlog.outline.outline_notes import Ranges
 from applier.columns.from_log import definition_from_log
 from applier.errors import (
     LOG_GAP,
@@ -25,7 +25,7 @@ from applier.errors import (
     UnsupportedStatement,
 )
 from applier.io.relayed import relayed_in
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.collations import Charset
 from applier.mysql.names import folded
 from applier.plan.name_case import FOLDED, KEPT, told_by_log
 from applier.plan.span import LogSpan, Wanted

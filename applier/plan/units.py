@@ -1,7 +1,7 @@
 """Units of work: which version of a table, which keys of it, and which base files.
 
 A version without changes in the log needs no unit. One with changes gets as many as keep the cores busy and a unit's
-rows in memory (applier.plan.base_ranges).
+rows in memory (applier.plan.ranges).
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ from applier.apply.spec import (
 from applier.apply.witnessed import OFF
 from applier.columns.table_key import BytesKey, IntKey, TableKey, alters_rows, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
-from applier.plan.base_ranges import BaseFiles, lows
 from applier.plan.cascades import Cascades
 from applier.plan.exchanged import add_units, exchanged_versions
 from applier.plan.planned import PlannedVersion
-from applier.plan.ranges import sampled_keys
+from applier.plan.ranges import BaseFiles, lows, sampled_keys
 from applier.plan.row_searches import has_diffs, n_logged, row_search
 from applier.plan.used_tables import UsedTable
 from applier.schema.ddl.schema_changes import TableName

@@ -9,21 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from applier.errors import SchemaError
 from applier.io.printable import printable
-from applier.mysql.types import BASES
-from applier.schema.partitions import PARTITION_OPTIONS
+from applier.mysql.types import BASES, ColumnType
+from applier.schema.foreign_keys import ForeignKey
+from applier.schema.partitions import PARTITION_OPTIONS, Partitioning
 from applier.schema.table_options import KEY_OPTIONS, NAME, NUMBER, TABLE_OPTIONS, TEXT, Options
+from applier.schema.table_parts import Column, Key, TableParts
+from applier.schema.versioning import Versioning
 from applier.sql.tokens import tokenize
-
-if TYPE_CHECKING:
-    from applier.mysql.types import ColumnType
-    from applier.schema.definition import Column, Key, TableDefinition
-    from applier.schema.foreign_keys import ForeignKey
-    from applier.schema.partitions import Partitioning
-    from applier.schema.versioning import Versioning
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _NUMBER = re.compile(r"-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -48,7 +44,7 @@ def is_word(text: Any) -> bool:
     return isinstance(text, str) and _WORD.fullmatch(text) is not None
 
 
-def check_definition(table: TableDefinition) -> None:
+def check_definition(table: TableParts) -> None:
     """Raise SchemaError if no server has such a table, naming the part that is wrong."""
     try:
         _table(table)
@@ -105,7 +101,7 @@ def check_sql(text: str, what: str, flavour: str) -> None:
         raise _refused(what, text)
 
 
-def _table(table: TableDefinition) -> None:
+def _table(table: TableParts) -> None:
     check_name(table.database, "the name of a database")
     check_name(table.name, "the name of a table")
     check_word(table.charset, "a character set")

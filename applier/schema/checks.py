@@ -19,7 +19,7 @@ from applier.mysql.types import quote_name
 from applier.sql.tokens import tokenize
 
 if TYPE_CHECKING:
-    from applier.schema.ddl.cursor import Cursor
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,6 @@ class CheckWords:
     expression: str
     enforced: bool = True
     if_not_exists: bool = False
-
-
-def parse_check(cursor: Cursor, name: str | None = None, *, if_not_exists: bool = False) -> CheckWords:
-    """CHECK (expression) [[NOT] ENFORCED], after CONSTRAINT and its name."""
-    cursor.expect("CHECK")
-    expression = cursor.expression()
-    hidden = cursor.accept("NOT", "ENFORCED")  # NOT NULL may follow a column's
-    cursor.accept("ENFORCED")
-    return CheckWords(name, expression, not hidden, if_not_exists)
 
 
 def is_text(expression: str) -> bool:

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
-from applier.mysql.zero_dates import DAY, ZERO_DAY
+from applier.mysql.values.zero_dates import DAY, ZERO_DAY
 from applier.sql.literals import convert
 
 

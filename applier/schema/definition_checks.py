@@ -7,28 +7,23 @@ applier.schema.allowed checks what each part may be by itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from applier.mysql.names import folded
-from applier.mysql.types import CHARACTER, FRACTIONAL, MEMBERS, arrow_type
-from applier.schema.partitions import CURRENT, HISTORY, SYSTEM_TIME
-
-if TYPE_CHECKING:
-    from applier.mysql.types import ColumnType
-    from applier.schema.definition import Column, Key, TableDefinition
-    from applier.schema.foreign_keys import ForeignKey
-    from applier.schema.partitions import Partitioning
+from applier.mysql.types import CHARACTER, FRACTIONAL, MEMBERS, ColumnType, arrow_type
+from applier.schema.foreign_keys import ForeignKey
+from applier.schema.partitions import CURRENT, HISTORY, SYSTEM_TIME, Partitioning
+from applier.schema.table_parts import Column, Key, TableParts
 
 _MOST_COLUMNS = 4096
 _LAST_SECOND = 253402300799
 
 
-def complaint(definition: TableDefinition) -> str:
+def complaint(definition: TableParts) -> str:
     """What is wrong with a definition; "" if nothing is."""
     return next(_complaints(definition), "")
 
 
-def _complaints(definition: TableDefinition) -> Iterator[str]:
+def _complaints(definition: TableParts) -> Iterator[str]:
     if not 0 < len(definition.columns) <= _MOST_COLUMNS:
         yield f"has {len(definition.columns)} columns"
     if not 1 <= definition.first_number < 2**64:

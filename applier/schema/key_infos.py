@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from applier.mysql.types import BINARY, CHARACTER, TEXT
 from applier.mysql.value_sizes import most_bytes
-from applier.schema.definition import Column, Key, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, Key
 from keysearch.choose import ColumnInfo, KeyInfo, server_order
 from keysearch.collation import collation_of
 

@@ -6,7 +6,7 @@ Such a dump is read as MySQL's. What it leaves out is then MySQL's default, whic
 from dataclasses import replace
 
 from applier.errors import SchemaError
-from applier.mysql.collations import DEFAULT_COLLATIONS, Charset
+from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS, Charset
 from applier.mysql.types import ColumnType
 from applier.schema.definition import TableDefinition
 

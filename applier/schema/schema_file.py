@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from applier.errors import SchemaError
 from applier.io.printable import printable
+from applier.mysql.character_sets.collations import Charset
 from applier.mysql.client_sql import HEAD, for_clients
-from applier.mysql.collations import Charset
 from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition
 from applier.schema.stored_object import StoredObject, comments

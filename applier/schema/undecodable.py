@@ -8,9 +8,9 @@ on MySQL 9.7 and MariaDB 10.11.
 
 import re
 
-from applier.mysql.client_charsets import CodedText, text_of_digits
+from applier.mysql.character_sets.client_charsets import CodedText, text_of_digits
 from applier.mysql.types import BINARY, ColumnType
-from applier.schema.definition import Default
+from applier.schema.table_parts import Default
 
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 _MAY_KEEP = frozenset({"utf8mb4", "utf8mb3", "utf8", "binary"})

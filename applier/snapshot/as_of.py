@@ -120,7 +120,7 @@ def is_reached(state: BinlogPosition, by: BinlogPosition) -> bool:
 
 def told(state: BinlogPosition) -> str:
     """Where a state stands, with its GTIDs and its time."""
-    from applier.mysql.time_zones import shown_time
+    from applier.mysql.values.time_zones import shown_time
 
     gtids = state.gtid_set.replace("\n", "")
     return ", ".join([str(state), *([gtids] if gtids else []),

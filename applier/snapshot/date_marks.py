@@ -1,4 +1,4 @@
-"""Which nulls in a file of a snapshot are invalid dates (applier.mysql.zero_dates), and which ones.
+"""Which nulls in a file of a snapshot are invalid dates (applier.mysql.values.zero_dates), and which ones.
 
 Readers see null. A later replay and `applier export` read the dates from the file's own key-value
 metadata, under KEY: a Parquet file in base64 with a row for each such date,
@@ -21,9 +21,9 @@ import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
 from applier.io.parquet_reading import open_parquet
-from applier.mysql import zero_dates
 from applier.mysql.types import DATES
-from applier.mysql.zero_dates import zero
+from applier.mysql.values import zero_dates
+from applier.mysql.values.zero_dates import zero
 from applier.schema.definition import TableDefinition
 
 KEY = b"applier.no_dates"

@@ -45,7 +45,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
-from applier import __version__
 from applier.binlog.archive.log_names import check_gtids, check_log_name
 from applier.binlog.locating.gtid_choice import GtidChoice, shortened
 from applier.errors import SchemaError, SnapshotError, UsageError, reason
@@ -58,6 +57,7 @@ from applier.snapshot import lakes, location
 from applier.snapshot.file_entries import Digest, OtherFile
 from applier.snapshot.shards import Shard, ShardedFiles, own_digest
 from applier.snapshot.table_entry import TableDocument, TableEntry
+from applier.version import __version__
 
 MANIFEST = lakes.MANIFEST
 SNAPSHOTS = "_snapshots.json"

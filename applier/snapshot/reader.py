@@ -60,7 +60,7 @@ def read_unit(base: str, files: Sequence[FileEntry], schema: pa.Schema, part: Fi
 
 
 def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Iterator[pa.RecordBatch]:
-    """The rows of one file in batches of bounded size, invalid dates as applier.mysql.zero_dates has them. Errors: as
+    """The rows of one file in batches of bounded size, invalid dates as zero_dates has them. Errors: as
     `read_unit`."""
     filesystem, root = location.resolve(base)
     path, schema = f"{root}/{file.path}", table_schema(definition)
@@ -85,7 +85,7 @@ def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Ite
 
 
 def read_columns(base: str, file: FileEntry, definition: TableDefinition, names: Sequence[str]) -> pa.Table:
-    """Some columns of all rows of one file, invalid dates as applier.mysql.zero_dates has them; the bytes are
+    """Some columns of all rows of one file, invalid dates as applier.mysql.values.zero_dates has them; the bytes are
     compared with the checksums of pages, and not with a digest. Errors: as `read_unit`."""
     filesystem, root = location.resolve(base)
     path, schema = f"{root}/{file.path}", table_schema(definition)

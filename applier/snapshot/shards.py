@@ -187,7 +187,7 @@ def _from_fields(kind: type[_Made], lists: Sequence[list[Any]]) -> list[_Made | 
     """
     if not any(value is not None for value in lists[0]):
         return [None] * len(lists[0])
-    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]  # a dataclass, as all kinds are
     return [None if values[0] is None else build(kind, dict(zip(names, values, strict=True)))
             for values in zip(*lists, strict=True)]
 

@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import (
     BINARY,
@@ -27,12 +26,13 @@ from applier.mysql.types import (
     ColumnType,
     arrow_type,
 )
+from applier.mysql.values import decimals
 from applier.sql import literals
 from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
-from applier.sql.documents import unquoted
+from applier.sql.functions.documents import unquoted
 from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
 
 _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}

@@ -16,11 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.charsets import CHARSETS, to_utf8
-from applier.mysql.client_charsets import UTF8
+from applier.mysql.character_sets.charsets import CHARSETS, to_utf8
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
-from applier.sql import (
+from applier.sql.casting.texts import WIDE
+from applier.sql.functions import (
     arithmetic,
     bits,
     calendars,
@@ -38,8 +39,7 @@ from applier.sql import (
     texts,
     times,
 )
-from applier.sql.casting.texts import WIDE
-from applier.sql.casts import cast
+from applier.sql.functions.casts import cast
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
 from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, beside_text, constant, numbers, text_type

@@ -12,7 +12,14 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from applier.errors import SchemaError
-from applier.mysql.client_charsets import NOT_ASCII, UTF8, ClientCharsets, CodedText, decoded, introduced_charset
+from applier.mysql.character_sets.client_charsets import (
+    NOT_ASCII,
+    UTF8,
+    ClientCharsets,
+    CodedText,
+    decoded,
+    introduced_charset,
+)
 from applier.sql.tokens import Token, tokenize
 
 _NATIONAL = "utf8mb3"

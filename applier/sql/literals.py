@@ -15,10 +15,10 @@ from typing import Any
 import pyarrow as pa
 
 from applier.errors import NotComputable
-from applier.mysql.client_charsets import UTF8, text_of_digits
-from applier.mysql.temporal_literals import read_date, read_datetime, read_time, read_year
+from applier.mysql.character_sets.client_charsets import UTF8, text_of_digits
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.values.temporal_literals import read_date, read_datetime, read_time, read_year
 from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError
 
@@ -178,7 +178,7 @@ def _enum(text: str, column_type: ColumnType, flavour: str) -> str:
     label, members = text.rstrip(" "), column_type.members
     if label in members:
         return label
-    from applier.mysql.members import places_of  # with kernels, which a manifest is read without
+    from applier.mysql.values.members import places_of  # with kernels, which a manifest is read without
 
     try:
         place = places_of(pa.array([label]), column_type, flavour).get(label)
@@ -214,7 +214,7 @@ def by_number(number: int, column_type: ColumnType) -> str:
 
 def _network(value: Value, column_type: ColumnType, flavour: str) -> str:
     """An address in the notation that MariaDB shows."""
-    from applier.mysql.addresses import network_text, packed  # with kernels, and few defaults need it
+    from applier.mysql.values.addresses import network_text, packed  # with kernels, and few defaults need it
 
     raw = pa.array([packed(_text(value, column_type), column_type.base)], pa.binary())
     shown: str = network_text(raw, column_type.base)[0].as_py()

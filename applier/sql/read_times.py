@@ -12,8 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.charsets import to_utf8
-from applier.mysql.scanned_times import (
+from applier.mysql.character_sets.charsets import to_utf8
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, MEMBERS, NUMBERS, ColumnType
+from applier.mysql.values.scanned_times import (
     LARGEST_TIME,
     SECOND,
     NoDate,
@@ -24,9 +26,7 @@ from applier.mysql.scanned_times import (
     time_of_number,
     time_of_text,
 )
-from applier.mysql.session import Session
-from applier.mysql.types import BINARY, MEMBERS, NUMBERS, ColumnType
-from applier.mysql.zero_dates import DAY
+from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.temporals import rounds
 from applier.sql.casting.texts import by_distinct
 from applier.sql.values import Value, as_number

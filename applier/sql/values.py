@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import decimals, types
-from applier.mysql.client_charsets import UTF8
+from applier.mysql import types
+from applier.mysql.character_sets.client_charsets import UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
+from applier.mysql.values import decimals
 from applier.sql.casting.byte_strings import as_ascii, bytes_of_text
 from applier.sql.casting.texts import WIDE
 from applier.sql.casting.values import SHOWN, convert_values
@@ -233,7 +234,8 @@ def one(value: Value) -> Any:
 def whole_numbers(value: Value, session: Session) -> Value:
     """A value as whole numbers of 64 bits, as an argument that is a number of something. Raises NotComputable."""
     if value.is_text:  # the digits that it begins with
-        digits = pc.struct_field(pc.extract_regex(as_text(value, session), r"^\s*(?P<digits>-?\d{0,18})(?:\D|$)"), 0)
+        found = pc.extract_regex(as_text(value, session), r"^\s*(?P<digits>[+-]?\d{0,18})(?:\D|$)")
+        digits = pc.utf8_ltrim(pc.struct_field(found, 0), "+")
         if digits.null_count > value.values.null_count:
             raise NotComputable("text with so long a number as an argument")
         made = pc.if_else(pc.is_in(digits, pa.array(["", "-"])), "0", digits).cast(pa.int64()).cast(WHOLE)

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.mysql import zero_dates
+from applier.mysql.values import zero_dates
 from applier.mysql.wire_types import FORMS, Shape
 from applier.writer.wire_columns import WireColumn
 

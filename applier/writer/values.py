@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.binlog.rows.layout import decimal_bytes
-from applier.mysql.addresses import packed
 from applier.mysql.type_registry import Family
 from applier.mysql.types import MAX_ARROW_DIGITS, ColumnType, arrow_type
+from applier.mysql.values.addresses import packed
 from applier.mysql.wire_types import WireType
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 from applier.sql.casting.texts import SINGLE_BYTE, encoded
 from applier.writer.wire_columns import WireColumn
 from jsondiff.encode import encode

@@ -15,12 +15,13 @@ import dataclasses
 import functools
 
 from applier.binlog.events.table_map import SIGNEDNESS
-from applier.mysql.collations import default_id
+from applier.mysql.character_sets.collations import default_id
 from applier.mysql.type_registry import Family
 from applier.mysql.types import GEOMETRY
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.mysql.wire_types import FORMS, Metadata, WireType
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 
 DEFAULT_CHARSET, COLUMN_CHARSET, GEOMETRY_TYPE, VECTOR_DIMENSIONS = 2, 3, 7, 13
 

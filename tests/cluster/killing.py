@@ -45,8 +45,8 @@ from applier.engine.spark import prefork
 fork = prefork.start
 def fork_and_divide():  # a process that has imported more has threads, and is not forked
     fork()
-    from applier.plan import base_ranges, units
-    units.UNIT_BYTES, units.LEAST_UNIT_BYTES, base_ranges.HOT_BYTES = 100_000, 1, 50_000
+    from applier.plan import ranges, units
+    units.UNIT_BYTES, units.LEAST_UNIT_BYTES, ranges.HOT_BYTES = 100_000, 1, 50_000
     if pass_bytes:
         from applier.jobs.replay import job
         job.room_for_pass = lambda on_one_disk: int(pass_bytes)
@@ -59,9 +59,9 @@ console()
 HERE = """
 from applier.engine.executor import ThisProcess
 from applier.options import ReplayOptions
-from applier.plan import base_ranges, units
+from applier.plan import ranges, units
 from applier.jobs.replay.job import replay_with
-units.UNIT_BYTES, units.LEAST_UNIT_BYTES, base_ranges.HOT_BYTES = 100_000, 1, 50_000
+units.UNIT_BYTES, units.LEAST_UNIT_BYTES, ranges.HOT_BYTES = 100_000, 1, 50_000
 def run(ends_at):
     touched = 0
     def killed_at(event, arguments):  # any thread

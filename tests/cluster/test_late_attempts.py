@@ -20,7 +20,7 @@ ROWS = [(n, n, "x" * 20) for n in range(3000)]
 HOOK = """
 import os, sys, time
 def wait_once():
-    unit = sys.modules.get("applier.apply.tables.unit_outcome")
+    unit = sys.modules.get("applier.apply.tables.unit")
     if unit is None:
         return
     write_unit = unit.write_unit

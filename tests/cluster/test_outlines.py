@@ -26,7 +26,7 @@ class OnOthersDisks(OnSpark):
 
 @pytest.fixture(params=[1, 64])
 def elsewhere(spark, monkeypatch, request):
-    monkeypatch.setattr(executor, "TASKS_A_CORE", request.param)
+    monkeypatch.setattr(executor, "GROUP_FILES", request.param)
     session = Future()
     session.set_result(spark)
     return OnOthersDisks(session, "local[2]", print)

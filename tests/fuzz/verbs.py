@@ -155,7 +155,7 @@ def _decode(path: Path, start: int, end: int, number: int) -> None:
 def _finish(column, wire_type: int, number: int) -> None:
     import pyarrow as pa
 
-    from applier.mysql.charsets import to_utf8
+    from applier.mysql.character_sets.charsets import to_utf8
     from jsondiff.binary import JsonError, to_text
 
     column.validate(full=True)

@@ -22,8 +22,8 @@ from typing import Any
 
 import applier
 from applier.jobs.guarded_sql.repair import Repair
-from applier.jobs.server_connection import ServerAddress
-from applier.jobs.server_session import ServerSession
+from applier.jobs.server.connection import ServerAddress
+from applier.jobs.server.session import ServerSession
 
 COLUMNS = {
     "INT": lambda r: str(r.randrange(-2**31, 2**31)), "BIGINT UNSIGNED": lambda r: str(r.randrange(2**64)),

@@ -13,12 +13,12 @@ import applier
 import applier.binlog
 from applier import cli
 from applier.errors import SchemaError
-from applier.jobs.exporting.cells import cells_of
+from applier.jobs.exporting.cells import cells_of, literals_text, rows_text
 from applier.jobs.exporting.statements import insert_head, load_data
-from applier.jobs.exporting.texts import literals_text, rows_text
 from applier.mysql.client_sql import CHARSET, HEAD, for_clients
 from applier.mysql.types import ColumnType, quote_name, quote_text
-from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, Default
 from applier.sql.tokens import tokenize
 from tests.support.client_scanner import CHARSETS, divided
 from tests.support.examples import examples

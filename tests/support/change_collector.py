@@ -6,7 +6,7 @@ from typing import Any
 from applier.binlog.rows.changes import ChangeReader, TableBinding
 from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.binlog.rows.layout import plan_columns
-from applier.mysql.zero_dates import to_python
+from applier.mysql.values.zero_dates import to_python
 from tests.support import row_model as m
 from tests.support.row_model import ABSENT, BY_NAME, DELETE, INSERT, UPDATE
 

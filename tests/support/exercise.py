@@ -346,9 +346,9 @@ def _convert_other_kinds() -> None:
 
     from applier.apply.output.ignored_rows_kernel import copy_rows
     from applier.binlog.events.compressed_kernel import as_plain_events, find_compressed, whole_events
-    from applier.mysql.addresses import network_text
-    from applier.mysql.charsets import to_utf8
+    from applier.mysql.character_sets.charsets import to_utf8
     from applier.mysql.types import NETWORK
+    from applier.mysql.values.addresses import network_text
     from applier.plan.stops.gtid_kernel import find_gtids
     from keysearch.collation import equality_keys
     from keysearch.keybytes import encode_keys, find_ranges

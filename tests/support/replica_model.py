@@ -17,7 +17,7 @@ from applier.apply.tasks import Refused
 from applier.apply.witnessed import STOP
 from applier.binlog.rows.changes import ChangeReader
 from applier.columns.table_key import table_key
-from applier.plan.base_ranges import BaseFiles
+from applier.plan.ranges import BaseFiles
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import table_schema
 from applier.snapshot.manifest import BinlogPosition, Snapshot

@@ -3,7 +3,7 @@ import time
 import pytest
 
 from applier.errors import UsageError
-from applier.mysql.time_zones import parse_datetime, shown_time
+from applier.mysql.values.time_zones import parse_datetime, shown_time
 from applier.option_texts import (
     parse_conf,
     parse_conversions,

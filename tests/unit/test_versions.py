@@ -27,7 +27,7 @@ def checkout(tmp_path):
 
     def make(version, *sections, tag=None):
         (tmp_path / "applier").mkdir()
-        (tmp_path / "applier" / "__init__.py").write_text(f'"""Code."""\n__version__ = "{version}"\n')
+        (tmp_path / "applier" / "version.py").write_text(f'"""Code."""\n__version__ = "{version}"\n')
         (tmp_path / "CHANGELOG.md").write_text("".join(f"\n## [{name}] - 2026-11-25\n" for name in sections))
         git("init", "-q")
         git("add", "-A")

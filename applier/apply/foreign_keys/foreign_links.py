@@ -11,11 +11,12 @@ from applier.apply.foreign_keys import cascade_layout as k
 from applier.apply.search.row_part_encoder import RowPartEncoder
 from applier.apply.spec import RowPart
 from applier.errors import NotComputable
-from applier.schema.definition import KeyPart, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import CASCADE, SET_NULL, ForeignKey
 from applier.schema.key_infos import column_infos, key_collation, key_infos
 from applier.schema.references import ColumnLink, Reference
 from applier.schema.sibling_order import SiblingOrder
+from applier.schema.table_parts import KeyPart
 from keysearch.addresses import address_of
 from keysearch.choose import server_order
 

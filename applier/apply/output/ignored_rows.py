@@ -20,10 +20,10 @@ from applier.columns.defaults import generated_values, passes
 from applier.errors import NotComputable
 from applier.mysql.types import arrow_type
 from applier.schema.ddl.alter_actions import IgnoreConflicts
-from applier.schema.definition import Column, Key
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.in_place import is_in_place
 from applier.schema.key_infos import clustered_key, is_hashed, is_innodb, key_collation
+from applier.schema.table_parts import Column, Key
 from keysearch.collation import is_exact
 from keysearch.keybytes import encode_keys
 from keysearch.keyrules import encode_by_rules, key_rule

@@ -26,16 +26,16 @@ from applier.apply.output.image_reader import ChunkTooLarge, ImageMemory, ImageR
 from applier.binlog.rows.changes import ImageLayout, ImageLayouts
 from applier.binlog.rows.image_pointers import layouts_of, pointers_to
 from applier.binlog.rows.layout import ColumnPlan
-from applier.columns.event_times import EventTimes
 from applier.columns.extra_columns import GIVEN, KNOWN, UNKNOWN, ExtraColumns
 from applier.columns.generated_columns import computed_of_images
 from applier.columns.image_values import absent_flags, with_defaults, without_nulls
-from applier.columns.replica_defaults import ReplicaDefaults, Seconds
+from applier.columns.replica_defaults import EventTimes, ReplicaDefaults, Seconds
 from applier.columns.values import finish_column
 from applier.errors import ApplierError, UnsupportedEvent
 from applier.io.mapping import MappedFile
 from applier.mysql.types import arrow_type
-from applier.schema.definition import Column, TableDefinition, without_rows
+from applier.schema.definition import TableDefinition, without_rows
+from applier.schema.table_parts import Column
 
 _Made = TypeVar("_Made")
 CHUNK_ROWS = 1 << 15

@@ -13,7 +13,7 @@ from applier.apply.index.key_index import ImageKeys
 from applier.apply.search.conflicts import ConflictTexts
 from applier.binlog.rows.changes import Changes
 from applier.columns.table_key import Encoded, IntKey, TableKey
-from applier.mysql.zero_dates import to_python
+from applier.mysql.values.zero_dates import to_python
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,8 @@ from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.columns.values import finish_column
 from applier.errors import SchemaError
 from applier.mysql.types import arrow_type
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 from keysearch.collation import equality_column
 from keysearch.keybytes import KeyBytes, encode_keys
 

@@ -11,7 +11,7 @@ from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import DecodedChanges
 from applier.binlog.rows.layout import ColumnBuffer
 from applier.columns.values import finish_column
-from applier.mysql.zero_dates import to_python
+from applier.mysql.values.zero_dates import to_python
 
 _MOST_VALUES = 8
 """How many columns of a row without a key are told in an error."""

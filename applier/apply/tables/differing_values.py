@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from applier.apply.witnessed import Difference
 from applier.columns.table_key import table_key
 from applier.io.printable import printable
-from applier.mysql.zero_dates import to_python
+from applier.mysql.values.zero_dates import to_python
 from applier.schema.definition import TableDefinition
 
 _SHOWN = 80

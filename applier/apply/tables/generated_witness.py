@@ -22,7 +22,8 @@ from applier.columns.generated_columns import generated_column, is_computable, s
 from applier.columns.values import finish_column
 from applier.errors import ApplierError
 from applier.io.mapping import MappedFile
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 from applier.sql.evaluator import depends_on_escapes, depends_on_language
 
 AreHere = Callable[[np.ndarray], np.ndarray]

@@ -12,8 +12,7 @@ from applier.apply.index.unit_index import UnitIndex
 from applier.apply.output.rows import LoggedColumns, RowGatherer
 from applier.apply.tables.logged_table import TableReading
 from applier.binlog.rows.changes import Changes, ImageLayouts
-from applier.columns.event_times import EventTimes
-from applier.columns.replica_defaults import ReplicaDefaults
+from applier.columns.replica_defaults import EventTimes, ReplicaDefaults
 from applier.io.mapping import MappedFile
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 

@@ -28,7 +28,8 @@ from applier.columns.table_key import table_key
 from applier.errors import ApplierError
 from applier.io.mapping import MappedFile
 from applier.mysql.sequences import sequence_of
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 
 _COMPARED_BYTES = 16 << 20
 """So many bytes of before-images are compared at a time."""

@@ -3,9 +3,15 @@
 MySQL: for each source (a UUID, or UUID:tag) the intervals of transaction numbers that were executed.
 MariaDB: for each domain the last group, as (server id, sequence number). All groups of that domain before it count as
 executed, so a MariaDB set is a position. A set that comes from a log also has the state of each domain there, which
-tells exactly what came before the position (applier.binlog.events.domains). An empty set has no flavour. Sets are
+tells exactly what came before the position. An empty set has no flavour. Sets are
 values: no operation changes one.
-"""
+
+A position in a domain is the (server id, sequence number) of a domain's last group. After a failover the groups of one
+domain come from several servers, so a sequence number alone does not name a group: 0-1-4 and 0-2-4 are different
+groups. The state of a log has the last number of each server, as in MariaDB's Gtid_list events and @@gtid_binlog_state.
+With it, a source decides whether its log has the position of a replica; so does this module."""
+
+from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Set
@@ -15,8 +21,29 @@ from uuid import UUID
 
 from sortedcontainers import SortedDict
 
-from applier.binlog.events.domains import State, is_executed
 from applier.errors import ArchiveError, UsageError
+
+Position = tuple[int, int]
+"""Server id and sequence number."""
+State = Mapping[int, int]
+"""The last sequence number of each server id."""
+
+
+def is_executed(group: Position, state_after_group: State | None, position: Position, state: State | None) -> bool:
+    """Return True if a group was executed where a domain stands at `position`.
+
+    `state` and `state_after_group` are the states of the log at both, None where they are not known. If only the
+    latter is known, a position that it does not have comes later, or in another history: whoever asks has to find it.
+    If neither is known, sequence numbers decide, which grow within a domain unless gtid_strict_mode is OFF.
+    """
+    if group == position:
+        return True
+    if state is not None:
+        return group[1] <= state.get(group[0], -1)
+    if state_after_group is not None:
+        return position[1] > state_after_group.get(position[0], -1)
+    return group[1] <= position[1] if group[0] == position[0] else group[1] < position[1]
+
 
 Interval = tuple[int, int]
 """First and last number, both included."""
@@ -37,7 +64,7 @@ class GtidSet:
     states: Mapping[int, State] = field(default_factory=dict, compare=False)  # of the domains whose log is known
 
     @classmethod
-    def parse(cls, text: str) -> "GtidSet":
+    def parse(cls, text: str) -> GtidSet:
         """Read "uuid:1-5:7:tag:1-3,uuid:…" (MySQL) or "0-1-5,1-1-7" (MariaDB). Raises UsageError.
 
         Of several GTIDs of a MariaDB domain the last one is the position, and all are its state, as MariaDB writes
@@ -65,7 +92,7 @@ class GtidSet:
     def from_intervals(
         cls, intervals: Mapping[str, Iterable[Interval]], domains: Mapping[int, Interval] | None = None,
         states: Mapping[int, State] | None = None,
-    ) -> "GtidSet":
+    ) -> GtidSet:
         """Build a set from intervals in any order, overlapping or not; from MariaDB's positions, and the states that
         are known."""
         merged = {source: _merge(numbers) for source, numbers in sorted(intervals.items())}
@@ -75,7 +102,7 @@ class GtidSet:
         )
 
     @classmethod
-    def from_groups(cls, groups: Iterable[tuple[int, int, int]]) -> "GtidSet":
+    def from_groups(cls, groups: Iterable[tuple[int, int, int]]) -> GtidSet:
         """The set after (domain, server id, number) groups of a MariaDB log in its order, with their states."""
         domains: dict[int, Interval] = {}
         states: dict[int, dict[int, int]] = {}
@@ -100,11 +127,11 @@ class GtidSet:
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def add(self, gtid: str) -> "GtidSet":
+    def add(self, gtid: str) -> GtidSet:
         """The set with one more transaction (or several, in the notation of `parse`)."""
         return self.union(GtidSet.parse(gtid))
 
-    def union(self, other: "GtidSet") -> "GtidSet":
+    def union(self, other: GtidSet) -> GtidSet:
         """All transactions of both. For MariaDB, the later position in each domain."""
         intervals = {
             source: self.intervals.get(source, ()) + other.intervals.get(source, ())
@@ -119,7 +146,7 @@ class GtidSet:
                     states |= {domain: other.states[domain]} if domain in other.states else {}
         return GtidSet.from_intervals(intervals, domains, states)
 
-    def followed_by(self, later: "GtidSet") -> "GtidSet":
+    def followed_by(self, later: GtidSet) -> GtidSet:
         """The set after the transactions of `later`, all of which came after those here. For MariaDB, where `later` has
         a domain it says where that stands, even with a lower number (gtid_strict_mode=OFF). Its state is known if it
         was known here, or the domain begins there."""
@@ -128,11 +155,11 @@ class GtidSet:
                    if domain in self.states or domain not in self.domains}
         return GtidSet.from_intervals(self.union(later).intervals, {**self.domains, **later.domains}, states)
 
-    def contains(self, other: "GtidSet") -> bool:
+    def contains(self, other: GtidSet) -> bool:
         """Have all transactions of `other` been executed where this set has?"""
         return not other.subtract(self)
 
-    def subtract(self, other: "GtidSet") -> "GtidSet":
+    def subtract(self, other: GtidSet) -> GtidSet:
         """The transactions here that `other` lacks. For MariaDB, the domains whose last group `other` does not have."""
         intervals = {
             source: _without(numbers, other.intervals.get(source, ())) for source, numbers in self.intervals.items()
@@ -144,7 +171,7 @@ class GtidSet:
         }
         return GtidSet.from_intervals(intervals, domains)
 
-    def _reaches(self, domain: int, other: "GtidSet") -> bool:
+    def _reaches(self, domain: int, other: GtidSet) -> bool:
         """Return True if this set, which has a MariaDB domain, has the other's last group there, if it has one."""
         return domain not in other.domains or is_executed(other.domains[domain], other.states.get(domain),
                                                           self.domains[domain], self.states.get(domain))
@@ -156,17 +183,17 @@ class GtidSet:
             raise UsageError(f"{self} is a GTID set of {own}, but the log is of {other}",
                              hint="give a set of this server, FILE:POS, or a time: '2026-01-31 10:29:59'")
 
-    def of_sources(self, sources: Set[str]) -> "GtidSet":
+    def of_sources(self, sources: Set[str]) -> GtidSet:
         """The transactions here of some sources, and all of MariaDB's domains."""
         return GtidSet.from_intervals({source: numbers for source, numbers in self.intervals.items()
                                        if source in sources}, self.domains, self.states)
 
-    def since(self, earlier: "GtidSet") -> "GtidSet":
+    def since(self, earlier: GtidSet) -> GtidSet:
         """What came after `earlier` to get here: `earlier.followed_by` it is this set, if this one contains it."""
         return GtidSet.from_intervals(self.subtract(earlier).intervals, self.domains, self.states)
 
     @classmethod
-    def from_previous_gtids_event(cls, body: bytes) -> "GtidSet":
+    def from_previous_gtids_event(cls, body: bytes) -> GtidSet:
         """Read a PREVIOUS_GTIDS body (no header, no checksum). Raises ArchiveError where it is malformed.
 
         n_sources u64, then for each: UUID 16 bytes, n_intervals u64, and (first u64, after the last u64) pairs. Since
@@ -197,7 +224,7 @@ class GtidSet:
             raise ArchiveError("the PREVIOUS_GTIDS event is malformed", errno=1610) from reason
 
     @classmethod
-    def from_gtid_list_event(cls, body: bytes) -> "GtidSet":
+    def from_gtid_list_event(cls, body: bytes) -> GtidSet:
         """Read a MariaDB GTID_LIST body: count u32 (28 bits, flags above), then (domain u32, server u32, number u64).
 
         A domain has an entry for each server id that it has seen; its last entry is the most recent group.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from struct import Struct, error, iter_unpack, unpack_from
 
 from applier.binlog.events.fields import malformed
-from applier.mysql.client_codecs import CLIENT_CODECS
+from applier.mysql.character_sets.client_codecs import CLIENT_CODECS
 
 Variable = int | str | list[str] | list[tuple[int, int]] | bytes
 """A status variable of a statement's session."""

@@ -10,9 +10,9 @@ import numpy as np
 
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.texts_kernel import join_texts
+from applier.binlog.outline.kernels.outline_recording import Recording
+from applier.binlog.outline.kernels.outline_rule import domain_of, source_text
 from applier.binlog.outline.outline_pass import GROUP_BYTES, OutlinePass
-from applier.binlog.outline.outline_recording import Recording
-from applier.binlog.outline.outline_sources import domain_of, source_text
 from applier.binlog.outline.stop import StopCondition
 from keysearch.addresses import address_of
 

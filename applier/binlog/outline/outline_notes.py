@@ -1,13 +1,43 @@
 """Converts the kernel's notes to an outline: tables, splits, statements, unreplayable events, XA.
 
 These few events are read in Python, once for each kind or statement.
-"""
+
+Sequences: MariaDB logs a row of a sequence's table whenever it reserves numbers, also directly before an ALTER TABLE
+that adds a column with NEXTVAL as its default. A replica goes on behind the reserved ones.
+
+Events that cannot be applied: the reason why one stops a replay."""
+
+from __future__ import annotations
+
+import re
+import struct
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterable
 
 import numpy as np
 
-from applier.binlog.events.events import Event, encrypted, parse_execute_load_query, parse_query, parse_rotate
+from applier.binlog.events.events import (
+    Event,
+    encrypted,
+    parse_execute_load_query,
+    parse_query,
+    parse_rotate,
+    parse_rows_header,
+)
 from applier.binlog.events.format import HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EFFECT, EventType
+from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.events.xa import parse_xa_decision, parse_xa_prepare
+from applier.binlog.outline.kernels.outline_recording import (
+    BLOCKED,
+    BLOCKED_SAVEPOINT,
+    FILE_EVENT,
+    SAMPLE_BYTES,
+    XA_DECIDED,
+    XA_PREPARED,
+    Recording,
+)
+from applier.binlog.outline.kernels.outline_tables import MAY_CASCADE, PARTIAL_IMAGES, PARTIAL_VALUES
 from applier.binlog.outline.outline import (
     Outline,
     PreparedGroup,
@@ -18,22 +48,139 @@ from applier.binlog.outline.outline import (
     UnreplayableEvent,
     XaDecision,
 )
-from applier.binlog.outline.outline_recording import (
-    BLOCKED,
-    BLOCKED_SAVEPOINT,
-    FILE_EVENT,
-    SAMPLE_BYTES,
-    XA_DECIDED,
-    XA_PREPARED,
-    Recording,
-)
-from applier.binlog.outline.outline_tables import MAY_CASCADE, PARTIAL_IMAGES, PARTIAL_VALUES
 from applier.binlog.outline.outlined_file import OutlinedFile
 from applier.binlog.outline.samples import Samples, chosen
-from applier.binlog.outline.sequences import states_before
-from applier.binlog.outline.statements import RelevantStatements
-from applier.binlog.outline.unreplayable import stops_always, unreplayable_events
-from applier.errors import ArchiveError
+from applier.errors import LOG_GAP, SAVEPOINT_DOES_NOT_EXIST, ArchiveError
+from applier.mysql.sequences import SequenceState
+from applier.mysql.wire_types import WireType
+
+_LOAD_DATA = (EventType.LOAD, EventType.EXEC_LOAD, EventType.NEW_LOAD)
+
+
+_NEWER = {172: "PARTIAL_ROW_DATA of a newer MariaDB"}
+
+
+def stops_always(event: Event) -> bool:
+    """True if a replica stops at the event wherever it reads it, not only if it would execute it: its consequences are
+    not known (EV-IGN, EV-INC)."""
+    return event.type == EventType.INCIDENT or event.name.startswith("UNKNOWN")
+
+
+def unreplayable_events(kind: int, event: Event, name: str, *, of_table: bool) -> tuple[str, int | None, str]:
+    """Why the replay stops at this event of the file with a name, MySQL's error number, and what to do; `of_table`: it
+    concerns one table only."""
+    later = "stop before this group with --stop-position" + (
+        ", or leave the table out with --ignore-tables" if of_table else
+        f"; to go on behind it, make a new base there, or give one: --start-position {name}:POSITION")
+    if kind == BLOCKED_SAVEPOINT:
+        return "ROLLBACK TO a savepoint that its transaction does not have", SAVEPOINT_DOES_NOT_EXIST, later
+    if event.type == EventType.INCIDENT and not event.server_id:  # applier.io.relayed_kernel
+        return ("the relay logs lack what the source logged up to here: the replica had it already, or was told to "
+                "leave it out", LOG_GAP, "give the relay logs before them, too; or go on behind it, with a base that "
+                f"has it: --start-position {name}:{event.position + event.size}")
+    if event.type == EventType.INCIDENT:
+        return "an INCIDENT: the server says that events may be missing here", 1590, "make a new base from the server"
+    if event.type in _LOAD_DATA:
+        return "LOAD DATA in statement format", None, "a row applier needs binlog_format=ROW on the source"
+    if event.name.startswith("UNKNOWN"):
+        known = f" ({_NEWER[event.type]})" if event.type in _NEWER else ""
+        return f"an event of type {event.type}{known}, which is unknown and must not be skipped", None, later
+    return f"a {event.name} event", None, later
+
+
+MANY, LONG = 64, 64 << 10
+"""Statements of a file that are carried as they are, if they are no longer than so many characters or bytes: to look at
+them costs more than to carry them."""
+
+
+class RelevantStatements:
+    """Adds statements to an outline, whose rolled-back ranges are known, in the log's order; without `relevance`, all.
+
+    What was rolled back, or may be yet (in groups that begin at the positions of `prepared`), is added as it is: such
+    statements are looked at in another way (plan.log)."""
+
+    def __init__(self, outline: Outline, relevance: Relevance | None, prepared: Collection[int]) -> None:
+        self._outline, self._relevance, self._prepared = outline, relevance, prepared
+        self._rolled_back = Ranges(outline.rolled_back)
+        self._stopped = False
+
+    def add(self, statement: Statement) -> None:
+        """Add a statement, its beginning, or a count, or pass over it."""
+        outline = self._outline
+        if self._stopped:
+            return  # no history comes this far
+        if self._relevance is None or (len(outline.statements) < MANY and len(statement.sql) <= LONG) \
+                or statement.group_start in self._prepared or statement.position in self._rolled_back:
+            outline.statements.append(statement)
+            return
+        found = self._relevance.of(statement, outline.format.flavour)
+        if found.skipped is not None:
+            table, kind = found.skipped
+            outline.skipped.setdefault(table, Counter())[kind] += 1
+        if found.is_needed:
+            statement.sql = statement.sql if found.sql is None else found.sql
+            outline.statements.append(statement)
+        self._stopped = found.stops
+
+
+class Ranges:
+    """The positions of ranges [start, end), which may overlap."""
+
+    def __init__(self, ranges: Iterable[tuple[int, int]]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for start, end in sorted(ranges):
+            if self._ends and start <= self._ends[-1]:
+                self._ends[-1] = max(end, self._ends[-1])
+            else:
+                self._starts.append(start)
+                self._ends.append(end)
+
+    def __contains__(self, position: int) -> bool:
+        place = bisect_right(self._starts, position) - 1
+        return place >= 0 and position < self._ends[place]
+
+
+_ASKS = re.compile(r"\s*ALTER\b.*\b(NEXTVAL\s*\(|NEXT\s+VALUE\s+FOR\b)", re.IGNORECASE | re.DOTALL)
+_TYPES = (*[WireType.LONGLONG] * 6, WireType.TINY, WireType.LONGLONG)
+_ROW = struct.Struct("<x6qbq")
+"""The next number that is not reserved, the smallest, the largest, the first, the step, how many are reserved at once,
+whether it begins again, and how often it has."""
+
+
+def states_before(statement: Statement, outline: Outline, file: OutlinedFile) -> tuple[SequenceState, ...]:
+    """The sequences as the file's last rows of them before a statement say, if it asks for numbers."""
+    if outline.format.flavour != "mariadb" or not isinstance(statement.sql, str) or not _ASKS.match(statement.sql):
+        return ()
+    shaped = {number for number, use in enumerate(outline.tables) if parse_table_map(use.body).types == _TYPES}
+    found: dict[tuple[str, str], SequenceState] = {}
+    for split in reversed(list(outline.splits)):
+        if split.start < statement.position and shaped.intersection(split.tables) and not found:
+            found = _last_rows(file, split.start, min(split.end, statement.position))
+    return tuple(found.values())
+
+
+def _last_rows(file: OutlinedFile, start: int, end: int) -> dict[tuple[str, str], SequenceState]:
+    """The last row of each sequence in [start, end)."""
+    maps: dict[int, TableMap] = {}
+    found: dict[tuple[str, str], SequenceState] = {}
+    position = start
+    while position < end:
+        kind, size = file.mapped.array[position + 4], file.size_at(position)
+        if kind == EventType.TABLE_MAP:
+            body = bytes(file.read(position).body)
+            maps[int.from_bytes(body[:6], "little")] = parse_table_map(body[6:])
+        elif kind == EventType.WRITE_ROWS_V1:
+            body = bytes(file.read(position).body)
+            header = parse_rows_header(kind, body)
+            table = maps.get(header.table_id)
+            rows = body[header.rows_offset:]
+            if table is not None and table.types == _TYPES and header.after == b"\xff" and len(rows) % _ROW.size == 0:
+                next_value, minimum, maximum, _, step, *_ = _ROW.unpack_from(rows, len(rows) - _ROW.size)
+                found[table.database, table.table] = SequenceState(
+                    table.database, table.table, position, next_value, minimum, maximum, step)
+        position += size
+    return found
 
 
 def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sample_bytes: int | None,

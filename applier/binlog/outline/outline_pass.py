@@ -7,13 +7,13 @@ import numpy as np
 
 from applier.binlog.events.compressed import Inflater
 from applier.binlog.events.format import HEADER_LENGTH, SERVER_ID_AT, event_name
-from applier.binlog.events.group_ids import NO_GROUP_ID, late_group
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.outline.group_ids import NO_GROUP_ID, late_group
+from applier.binlog.outline.kernels.outline_kernel import walk
+from applier.binlog.outline.kernels.outline_recording import OUTSIDE, Recording, Status
 from applier.binlog.outline.left_out import LeavingOut, LeftOut
 from applier.binlog.outline.outline import SPLIT_BYTES, KnownStart, Outline, Relevance
-from applier.binlog.outline.outline_kernel import walk
 from applier.binlog.outline.outline_notes import add_recorded
-from applier.binlog.outline.outline_recording import OUTSIDE, Recording, Status
 from applier.binlog.outline.outlined_file import OutlinedFile
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError, UsageError

@@ -24,7 +24,7 @@ from applier.binlog.rows.value_kernel import (
     time2,
     timestamp2,
 )
-from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY
+from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY
 from keysearch.memory import (
     copy32,
     copy_bytes,

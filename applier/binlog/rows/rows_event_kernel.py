@@ -7,7 +7,11 @@ that data, the number of columns (packed), a bitmap of present columns for each 
 PARTIAL_UPDATE_ROWS (JD-TYPE) has between the two images of a row its value options, and if these say so a bitmap with
 a bit for each JSON column of the table, in the image or not: columns whose value in the after-image is a diff. Rows of
 one event may differ in it, so a row's layout is a *variant* of the event's.
-"""
+
+An image's bytes are hashed while the walk has them in cache: sixteen bytes make a product of 128 bits, whose halves are
+folded; the products do not wait for each other."""
+
+from __future__ import annotations
 
 import numpy as np
 
@@ -32,23 +36,53 @@ from applier.binlog.rows.change_records import (
     layout_at,
     table_at,
 )
-from applier.binlog.rows.image_hash import image_hash
 from applier.binlog.rows.image_kernel import CORRUPT, FULL, program_view, read_image
 from applier.binlog.rows.table_ids_kernel import id_entry
 from applier.kernels.byte_strings import same_bytes
 from keysearch.memory import (
+    always_inline,
     copy_bytes,
+    high_product,
     inline,
     load_i32,
     load_i64,
     load_u8,
     load_u16,
+    load_u64,
     store_i32,
     store_i64,
     store_u8,
     store_u32,
 )
 from keysearch.records import offset
+
+_FIRST, _SECOND, _STEP = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xD6E8FEB86659FD93)
+
+
+@always_inline
+def _folded(first, second, key):
+    """Both halves of a product of two words, which the key tells from the same words elsewhere."""
+    first, second = first ^ key, second ^ _SECOND
+    return first * second ^ high_product(first, second)
+
+
+@inline
+def image_hash(at, length):
+    """31 bits of `length` bytes at an address; never 0."""
+    total, key = np.uint64(length) * _STEP, _FIRST
+    for i in range(length >> 4):
+        total += _folded(load_u64(at + 16 * i), load_u64(at + 16 * i + 8), key)
+        key += _STEP
+    if length >= 16:
+        total += _folded(load_u64(at + length - 16), load_u64(at + length - 8), key)  # overlaps the last pair
+    elif length >= 8:
+        total += _folded(load_u64(at), load_u64(at + length - 8), key)
+    else:
+        for i in range(length):
+            total = (total ^ np.uint64(load_u8(at + i))) * _STEP
+    total = (total ^ (total >> np.uint64(32))) * _STEP
+    return max(np.int64(total >> np.uint64(33)), np.int64(1))
+
 
 _PARTIAL_UPDATE, _PAYLOAD = 39, 40
 _ZERO_DATES = offset(BATCH, "zero_dates")

@@ -3,14 +3,14 @@
 
 A value's width is known before it is read (its step says so), so the caller has compared it with the event's end; the
 functions here return BAD_VALUE for bytes that no server writes. An invalid date is a number below those of
-all days (applier.mysql.zero_dates).
+all days (applier.mysql.values.zero_dates).
 Formats: MySQL's `decimal.cc` (decimal2bin) and `my_time.cc` (my_*_packed_to_binary); MariaDB's `Field_*_hires`.
 """
 
 import numpy as np
 
 from applier.kernels.digit_kernel import POWERS_OF_TEN
-from applier.mysql.zero_dates import ZERO_DAY
+from applier.mysql.values.zero_dates import ZERO_DAY
 from keysearch.memory import inline, load_u8, load_u16, load_u32, mul_add_128, swap16, swap32
 
 BAD_VALUE = -(1 << 63)

@@ -16,14 +16,15 @@ import pyarrow.compute as pc
 
 from applier.columns.defaults import default_scalar
 from applier.errors import NotComputable, SchemaError
-from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import INTEGERS, ColumnType
+from applier.mysql.values import zero_dates
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.partition_grammar import parse_partitioning
-from applier.schema.definition import Column, Default, TableDefinition, table_schema, without_rows
+from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.schema.key_infos import clustered_key, key_collation
 from applier.schema.partitions import DEFAULT, MAXVALUE, SYSTEM_TIME, Partition, Partitioning, PartRows
+from applier.schema.table_parts import Column, Default
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.sql.evaluator import Typed, evaluate, no_columns
 from applier.sql.tokens import tokenize

@@ -19,22 +19,23 @@ from applier.columns.alter.partitions import are_in
 from applier.columns.alter.versions import rows_that_hold
 from applier.columns.defaults import completed, default_scalar, generated_values, is_variable, sources
 from applier.errors import NotComputable, SchemaError
-from applier.mysql import zero_dates
 from applier.mysql.names import folded
 from applier.mysql.session import Session
 from applier.mysql.type_registry import TYPES, Family, types_of
 from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.values import zero_dates
 from applier.schema.defaults import implicit_scalar
-from applier.schema.definition import Column, TableDefinition, table_schema, without_rows
+from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.effects import computes_anew, moves_timestamps
 from applier.schema.history.in_place import is_in_place
 from applier.schema.partitions import PartRows
+from applier.schema.table_parts import Column
 from applier.sql.assignment import assigned
 from applier.sql.casting import invalid_dates, members
 from applier.sql.casting.temporals import as_copied
 from applier.sql.casting.values import convert_values
-from applier.sql.times import current_timestamp
+from applier.sql.functions.times import current_timestamp
 from applier.sql.values import numbers as numbers_of
 
 _Values: TypeAlias = Callable[[str], pa.Array | pa.ChunkedArray]

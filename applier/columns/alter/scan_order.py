@@ -17,8 +17,9 @@ from applier.columns.alter.partitions import partition_numbers, subpartition_num
 from applier.columns.table_key import table_key
 from applier.errors import NotComputable
 from applier.mysql.types import BINARY, CHARACTER, MEMBERS, NUMBERS, TEMPORAL
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.key_infos import clustered_key, is_innodb, key_collation
+from applier.schema.table_parts import Column
 from applier.sql.casting.members import member_numbers
 from keysearch.collation import equality_column, is_ordered
 

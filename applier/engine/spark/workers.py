@@ -4,8 +4,8 @@ error where they have something else."""
 import re
 from importlib.metadata import PackageNotFoundError, version
 
-from applier import __version__
 from applier.errors import ApplierError, UsageError
+from applier.version import __version__
 
 Versions = tuple[tuple[str, str], ...]
 """Names of packages, with versions."""

@@ -24,7 +24,7 @@ from applier.jobs.archive.growing_file import GrowingFile, head_of, whole_part
 from applier.jobs.archive.output import PRIVATE, Access, Output
 from applier.jobs.archive.result import Archived
 from applier.jobs.archive.source import FIRST, SILENT_SECONDS, WAIT_SECONDS, Source, TornFile
-from applier.jobs.server_connection import ServerAddress
+from applier.jobs.server.connection import ServerAddress
 
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _MOST_LOSSES = 8

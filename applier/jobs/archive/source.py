@@ -1,4 +1,6 @@
-"""The server whose log is copied: connected to as a replica does, by PyMySQL for all before the log."""
+"""The server whose log is copied: connected to as a replica does, by PyMySQL for all before the log.
+
+A GTID set is sent as MySQL's replicas send it: the reverse of GtidSet.from_previous_gtids_event."""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from struct import pack
 from typing import Any
+from uuid import UUID
 
 from applier.binlog.archive.log_names import base_and_number, check_file_name
 from applier.binlog.events.format import parse_format_description
@@ -17,9 +20,24 @@ from applier.binlog.events.gtid import GtidSet
 from applier.errors import LOG_GAP, ArchiveError, UsageError
 from applier.io.printable import printable_start
 from applier.jobs.archive.dump_stream import ConnectionLost, DumpStream, EndOfLog, FileBegins, Run, SourceError
-from applier.jobs.archive.previous_gtids import encoded
-from applier.jobs.server_connection import PASSWORD_HINT, ServerAddress
-from applier.jobs.server_session import Row, ServerSession, only_text, text
+from applier.jobs.server.connection import PASSWORD_HINT, ServerAddress
+from applier.jobs.server.session import Row, ServerSession, only_text, text
+
+
+def encoded(gtids: GtidSet) -> bytes:
+    """The set's intervals; in the form with tags, which only servers from 8.3 on read, where it has any."""
+    is_tagged = any(":" in source for source in gtids.intervals)
+    count = len(gtids.intervals)
+    parts = [bytes((1,)) + count.to_bytes(6, "little") + bytes((1,)) if is_tagged else count.to_bytes(8, "little")]
+    for source, intervals in gtids.intervals.items():
+        uuid, _, tag = source.partition(":")
+        parts.append(UUID(uuid).bytes)
+        if is_tagged:
+            parts.append(bytes((len(tag) << 1,)) + tag.encode())
+        parts.append(pack("<Q", len(intervals)))
+        parts += [pack("<QQ", first, last + 1) for first, last in intervals]
+    return b"".join(parts)
+
 
 FIRST = 4
 """The position of a file's first event."""

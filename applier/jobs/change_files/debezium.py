@@ -23,7 +23,7 @@ from applier.jobs.change_files.lines import JsonLines, gtids, places
 from applier.jobs.change_files.values import AS_DEBEZIUM
 from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.json_lines.steps import AFTER, BEFORE, PLAIN, QUOTED, Steps, quoted
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 
 _CREATE, _UPDATE, _DELETE, _ALTER = 0, 1, 3, 5
 """Change types, as lines have them."""

@@ -9,7 +9,7 @@ import orjson
 
 from applier.io.typed_json import build, loads
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 
 MANIFEST = "_changes.json"
 """Which file of a directory has which table's changes."""

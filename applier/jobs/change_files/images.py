@@ -12,7 +12,7 @@ from applier.jobs.change_files.lines import OPERATIONS, JsonLines
 from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.json_lines.steps import AFTER, BEFORE, Cells, Steps
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 
 _LEFT_OUT = ("_change_type", "_present")
 SCHEMA = pa.schema([

@@ -24,7 +24,7 @@ from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.groups import version_at
 from applier.jobs.changes.row_statements import STATEMENT
 from applier.jobs.json_lines.steps import AFTER, BEFORE, FIRST, LINE, PLAIN, QUOTED, Cells, Steps, cells_of, quoted
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 
 OPERATIONS = ("insert", "update", "update", "delete", "truncate", "alter")
 """By the number of a feed's change type; the row before and the row after an update are one line."""

@@ -16,7 +16,7 @@ from applier.jobs.change_files.values import AS_JSON, datetime_texts, texts_of
 from applier.jobs.changes.row_statements import STATEMENT
 from applier.jobs.json_lines.steps import PLAIN
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 
 _TIME = pa.duration("us")
 _FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"

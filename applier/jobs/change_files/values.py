@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 
 from applier.jobs.exporting import cells
 from applier.jobs.json_lines.steps import BASE64, DOCUMENT, GEOMETRY, PLAIN, QUOTED
-from applier.mysql.byte_columns import beside, hexadecimal
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
-from applier.mysql.value_texts import date_texts, exact_texts
+from applier.mysql.values.byte_columns import beside, hexadecimal
+from applier.mysql.values.value_texts import date_texts, exact_texts
 
 _UNITS = ("s", "ms", "ms", "ms", "us", "us", "us")
 """By a type's number of digits behind the second."""

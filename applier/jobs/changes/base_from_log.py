@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from applier.jobs.importing.sorted_rows import SortedRows
-from applier.jobs.importing.table_files import table_entry
+from applier.jobs.importing.sorted_rows import SortedRows, table_entry
 from applier.plan.span import LogSpan
 from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory

@@ -40,7 +40,7 @@ from applier.jobs.changes.columns import as_type
 from applier.jobs.changes.feed_kernel import describe
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.keys import ChosenKeys
-from applier.mysql.zero_dates import as_nulls
+from applier.mysql.values.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 
 CHANGE_TYPES = ("insert", "update_preimage", "update_postimage", "delete", "truncate", "alter")

@@ -19,13 +19,13 @@ from typing import Annotated, Any
 
 import orjson
 
-from applier import __version__
 from applier.errors import AnotherRun, ApplierError, SnapshotError, UsageError, reason
-from applier.io.new_output import new_output
+from applier.io.new_files import new_output
 from applier.io.resolver import is_uri
 from applier.io.typed_json import Count, Mismatch, build, loads
 from applier.snapshot import manifest
 from applier.snapshot.manifest import Snapshot
+from applier.version import __version__
 
 _FORMAT_VERSION = 1
 _Version = Annotated[int, lambda number: "" if number == _FORMAT_VERSION else

@@ -30,7 +30,7 @@ from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 
 if TYPE_CHECKING:
-    from applier.jobs.sync.ending import Ending
+    from applier.io.ending import Ending
 
 _MOST_FAILURES = 8
 """Looks in a row at an archive that cannot be read, after which that is an error: about two minutes."""

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from jsondiff.numbers import put_unsigned
+from jsondiff.kernels.numbers import put_unsigned
 from keysearch.memory import copy_bytes, inline, kernel
 
 MOST_DIGITS = 20

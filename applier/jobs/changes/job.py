@@ -50,9 +50,10 @@ from applier.plan.tasks import core_seconds, log_segments, walking_tasks
 from applier.plan.units import NO_CASCADES, NOT_CHOSEN, changed_versions, divide
 from applier.plan.used_tables import UsedTable, used_tables
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import Column, table_schema, without_rows
+from applier.schema.definition import table_schema, without_rows
 from applier.schema.history.history import SchemaHistory
 from applier.schema.table_filter import EVERYTHING, SYSTEM_DATABASES, TableFilter
+from applier.schema.table_parts import Column
 from applier.snapshot import manifest
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 

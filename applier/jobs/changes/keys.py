@@ -22,11 +22,11 @@ from applier.columns.table_key import BytesKey, IntKey, TableKey, Values, key_ov
 from applier.errors import ApplierError, UsageError
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
-from applier.mysql.zero_dates import DAY
+from applier.mysql.values.zero_dates import DAY
 from applier.option_texts import KeyValue, KeyValues
 from applier.plan.units import ChosenOf
-from applier.schema.definition import Column
 from applier.schema.history.table_versions import Position, TableVersion
+from applier.schema.table_parts import Column
 from applier.sql import literals
 
 

@@ -14,8 +14,8 @@ from applier.jobs.changes.keys import ChosenKeys
 from applier.jobs.changes.statements import Statement, marker
 from applier.mysql.types import arrow_type
 from applier.plan.span import LogSpan
-from applier.schema.definition import Column
 from applier.schema.history.table_versions import Position, TableVersion
+from applier.schema.table_parts import Column
 
 
 @dataclass(frozen=True)

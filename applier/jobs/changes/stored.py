@@ -8,7 +8,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 from applier.snapshot import AS_DECIMAL
 from applier.snapshot.unsigned_bigints import UnsignedBigints, is_unsigned_bigint
 

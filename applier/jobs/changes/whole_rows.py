@@ -26,7 +26,7 @@ from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.keys import ChosenKeys
 from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.statements import Statement
-from applier.mysql.zero_dates import as_nulls
+from applier.mysql.values.zero_dates import as_nulls
 
 _CHUNK_ROWS = 1 << 15
 

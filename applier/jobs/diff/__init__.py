@@ -1,3 +1,3 @@
 """What differs between two snapshots: rows by key, tables, columns."""
 
-__all__ = ["columns", "comparing", "files", "job", "json_lines", "merging", "multisets", "result", "rows"]
+__all__ = ["columns", "comparing", "job", "json_lines", "merging", "multisets", "result", "rows"]

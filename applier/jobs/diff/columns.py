@@ -16,7 +16,8 @@ from applier.jobs.exporting.cells import texts_of, vector_bytes
 from applier.mysql.names import folded
 from applier.mysql.type_registry import Family
 from applier.mysql.types import arrow_type
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 
 BEFORE, AFTER = 0, 1
 """The two sides, as indexes of pairs."""

@@ -20,8 +20,7 @@ from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumns
-from applier.jobs.diff.comparing import Done, Side, Task, compare
-from applier.jobs.diff.files import Range, different, ranges
+from applier.jobs.diff.comparing import Done, Range, Side, Task, compare, different, ranges
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.diff.rows import DELETE, INSERT, Differences, read_rows
 from applier.mysql.names import folded

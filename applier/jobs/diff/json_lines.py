@@ -25,10 +25,10 @@ from applier.jobs.exporting.text_kernel import BYTES
 from applier.jobs.exporting.text_kernel import PLAIN as AS_IT_IS
 from applier.jobs.json_lines import steps as json_steps
 from applier.jobs.json_lines.steps import LINE, PLAIN, QUOTED, Cells, Steps, cells_of, quoted
-from applier.mysql.byte_columns import hexadecimal
 from applier.mysql.type_registry import Family
 from applier.mysql.types import arrow_type
-from applier.schema.definition import Column
+from applier.mysql.values.byte_columns import hexadecimal
+from applier.schema.table_parts import Column
 
 _SIDES = {BEFORE: ("before", json_steps.BEFORE), AFTER: ("after", json_steps.AFTER)}
 """A side's member of a line, and which of the line's rows is its row."""

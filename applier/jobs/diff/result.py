@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from applier.io.arrow_stream import exported
-from applier.mysql.zero_dates import as_nulls
+from applier.mysql.values.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import BinlogPosition
 

@@ -3,16 +3,18 @@
 Each step is the replay's own, and an error that would stop it becomes a line here, so a doctor finds a problem where a
 replay stops before its first row, and only there. All of the log is read, as a replay does first, and no row is
 decoded: 440 MB take 0.1 s of CPU. What a step needs of one that failed is not looked at.
-"""
+
+The outlines also tell in which format changes are logged."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+from applier.columns.from_log import has_definition
 from applier.engine.choice import Choice, choose
-from applier.errors import SnapshotError
+from applier.errors import KEY_NOT_FOUND, ReplayStopped, SnapshotError
 from applier.io.progress import Progress, Silent
-from applier.jobs.doctor.contents import look_at_compression, look_at_images, look_at_searches
 from applier.jobs.doctor.log import Heads, look_at_files, look_at_log, look_at_places
 from applier.jobs.doctor.machine import (
     look_at_kernels,
@@ -23,13 +25,73 @@ from applier.jobs.doctor.machine import (
 )
 from applier.jobs.doctor.plan import Cost, look_at_columns, look_at_cost, look_at_definitions, look_at_history
 from applier.jobs.doctor.result import Diagnosis, Findings
+from applier.jobs.explain.job import by_version
 from applier.jobs.report.loading import load_report
 from applier.options import DoctorOptions
+from applier.plan.span import LogSpan
+from applier.plan.used_tables import UsedTable
 from applier.snapshot import manifest
 from applier.snapshot.checks import check_listed
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.shards import columns_of
 from applier.snapshot.unsigned_bigints import choice_onto
+
+_NAMED = 5
+"""Lines of a kind."""
+
+
+def look_at_images(findings: Findings, used: list[UsedTable]) -> None:
+    """Which columns row images have."""
+    if not used:
+        findings.note("images", "the log changes no rows of tables that are known here")
+        return
+    partial = _tables(use for use in used if use.use.has_partial_images)
+    diffs = _tables(use for use in used if use.use.has_diffs)
+    total = _tables(used)
+    found = "full: all columns in all images" if not partial else \
+        f"partial (minimal or noblob) in {len(partial):,} of {len(total):,} tables"
+    if diffs:
+        found += f"; partial JSON may be in {len(diffs):,}"
+    findings.ok("images", found)
+    described = _tables(use for use in used if has_definition(use.table_map))
+    if len(described) == len(total):
+        findings.ok("metadata", "full: the log has names of columns and primary keys")
+    else:
+        findings.ok("metadata", f"minimal in {len(total - described):,} of {len(total):,} tables: names of columns "
+                    "are those of the definitions")
+
+
+def look_at_searches(findings: Findings, options: DoctorOptions, span: LogSpan, used: list[UsedTable]) -> None:
+    """Whether rows can be found by what their images have."""
+    unsure = list[str]()
+    for table in by_version(span, used):
+        for search in table.searches:
+            if search.choice.cost == "none" and search.images.samples and options.exec_mode == "strict":
+                findings.problem("keys", ReplayStopped(
+                    f"no column of the table is in a row's before-image: {search.choice.reason}",
+                    table=table.definition.full_name, errno=KEY_NOT_FOUND,
+                    hint="give the table as the source has it, or leave it out with --ignore-tables"))
+                return
+        warnings = (*table.warnings, *(warning for search in table.searches for warning in search.warnings))
+        unsure += [f"{table.definition.full_name}: {warning}" for warning in dict.fromkeys(warnings)]
+    for line in unsure[:_NAMED]:
+        findings.note("keys", line)
+    if len(unsure) > _NAMED:
+        findings.note("keys", f"and {len(unsure) - _NAMED:,} more", "`applier explain` lists all")
+    if not unsure and used:
+        findings.ok("keys", "of every table tell one row from another")
+
+
+def look_at_compression(findings: Findings, span: LogSpan) -> None:
+    """Whether events are compressed."""
+    inflated, rows = (sum(getattr(outline, name) for outline in span.outlines) for name in ("inflated_bytes",
+                                                                                           "row_bytes"))
+    findings.ok("compression", f"{100 * min(inflated, rows) / rows:.0f} % of {rows:,} bytes of rows events are in "
+                "compressed ones" if inflated and rows else "no event is compressed")
+
+
+def _tables(used: Iterable[UsedTable]) -> set[str]:
+    return {use.table_map.name for use in used}
 
 
 def diagnose(options: DoctorOptions, progress: Progress | None = None) -> Diagnosis:

@@ -19,7 +19,7 @@ from applier.jobs.replay.left_out import check_left_out, leaving_out, left_out_o
 from applier.jobs.replay.outlining import Outlining, Pass
 from applier.jobs.replay.planning import relevance_to
 from applier.options import DoctorOptions
-from applier.plan.stops.stop_places import in_order
+from applier.plan.stops.stop_position import in_order
 from applier.snapshot.manifest import Snapshot
 
 _WHOLE, _NAMED = 1 << 62, 5

@@ -3,22 +3,34 @@
 A server reads the same values back: FLOAT and DOUBLE as texts that round to the same bits, dates and times as ISO
 texts, YEAR with four digits (0 is not 2000), BIT as a number, ENUM and SET by label, bytes, geometries and vectors as
 bytes.
-"""
+
+Kernels then write the cells as the text of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.jobs.exporting.text_kernel import BYTES, PLAIN, TEXT
-from applier.mysql.byte_columns import beside, value_bytes
+from applier.jobs.exporting.text_kernel import (
+    BYTES,
+    CELL_BYTES,
+    CELLS,
+    PLAIN,
+    ROW_BYTES,
+    TEXT,
+    write_literals,
+    write_rows,
+)
+from applier.mysql.client_sql import for_clients
 from applier.mysql.type_registry import Family
-from applier.mysql.value_texts import date_texts, exact_texts, time_texts, year_texts
-from applier.schema.definition import Column
+from applier.mysql.values.byte_columns import beside, value_bytes
+from applier.mysql.values.value_texts import date_texts, exact_texts, time_texts, year_texts
+from applier.schema.table_parts import Column
+from keysearch.addresses import address_of
 
 
 @dataclass(frozen=True)
@@ -84,3 +96,46 @@ WRITERS: dict[Family, tuple[int, _Writer]] = {
     Family.GEOMETRY: (BYTES, _as_is), Family.NETWORK: (TEXT, _as_is), Family.VECTOR: (BYTES, vector_bytes),
 }
 """The mode in which values are written, and the bytes of them."""
+
+
+STATEMENT_BYTES = 1 << 20
+"""An INSERT that has reached this size is ended: servers accept statements of 16 MB and more."""
+_ESCAPED = 2
+
+
+def rows_text(cells: Sequence[Cells], rows: int, sql: bool, head: np.ndarray) -> memoryview:
+    """Rows as the kernel writes them: as SQL, with this head of an INSERT, or as TSV."""
+    size = _ESCAPED * _bytes_of(cells) + rows * (CELL_BYTES * len(cells) + ROW_BYTES)
+    size += 2 * (size // STATEMENT_BYTES + 1) * len(head)  # heads fill statements, too, a third at most
+    out, packed = np.empty(size, np.uint8), _Packed(cells, rows)
+    written = write_rows(packed.address, sql, address_of(head), len(head), STATEMENT_BYTES, address_of(out))
+    return out.data[:written]
+
+
+def literals_text(cells: Sequence[Cells], rows: int, words: Sequence[str]) -> memoryview:
+    """Rows as SQL literals between these words: one before each cell, and one at the end. Raises SchemaError for a name
+    that a client could misread."""
+    encoded = [for_clients(word).encode() for word in words]
+    edges = np.cumsum([0, *map(len, encoded)])
+    text = np.frombuffer(b"".join(encoded), np.uint8)
+    size = _ESCAPED * _bytes_of(cells) + rows * (CELL_BYTES * len(cells) + len(text))
+    out, packed = np.empty(size, np.uint8), _Packed(cells, rows)
+    written = write_literals(packed.address, address_of(text), edges, address_of(out))
+    return out.data[:written]
+
+
+def _bytes_of(cells: Sequence[Cells]) -> int:
+    return sum(int(column.offsets[-1]) for column in cells)
+
+
+class _Packed:
+    """Cells as a record for kernels, at an address."""
+
+    def __init__(self, cells: Sequence[Cells], rows: int) -> None:
+        offsets = np.array([column.offsets for column in cells], np.int64).reshape(len(cells), rows + 1)
+        nulls = np.array([column.nulls for column in cells], np.uint8).reshape(len(cells), rows)
+        addresses = np.array([address_of(column.data) for column in cells], np.int64)
+        modes = np.array([column.mode for column in cells], np.uint8)
+        self._kept = cells, addresses, offsets, nulls, modes
+        self._record = np.array((len(cells), rows, *map(address_of, (addresses, offsets, nulls, modes))), CELLS)
+        self.address = address_of(self._record)

@@ -16,12 +16,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from applier import __version__
 from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
 from applier.io.progress import Progress, Silent
 from applier.jobs.exporting import statements
-from applier.jobs.exporting.sequences import sequences_sql
+from applier.jobs.exporting.statements import sequences_sql
 from applier.jobs.exporting.task import Exported, ExportTask, export_file
 from applier.mysql.client_sql import CHARSET, HEAD
 from applier.options import ExportOptions
@@ -33,6 +32,7 @@ from applier.snapshot.publish import begin
 from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import SCHEMA
 from applier.snapshot.table_entry import TableEntry
+from applier.version import __version__
 
 LOAD = "_load.sh"
 LOAD_DATA = "_load.sql"

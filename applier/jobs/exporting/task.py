@@ -12,8 +12,7 @@ import pyarrow as pa
 from applier.columns.conditions import are_true
 from applier.io.resolver import resolve
 from applier.jobs.exporting import statements
-from applier.jobs.exporting.cells import cells_of, has_no_member
-from applier.jobs.exporting.texts import rows_text
+from applier.jobs.exporting.cells import cells_of, has_no_member, rows_text
 from applier.schema.definition import TableDefinition
 from applier.snapshot import attempts
 from applier.snapshot.file_entries import FileEntry

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from applier import __version__
 from applier.io.printable import printable
 from applier.jobs.exporting.statements import STRICT
 from applier.jobs.guarded_sql.table_statements import TableStatements
 from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.types import quote_text
 from applier.schema.engines import is_transactional
+from applier.version import __version__
 
 Name = tuple[str, str]
 """Of a table: database and name."""

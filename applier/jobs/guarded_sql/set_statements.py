@@ -13,15 +13,15 @@ import numpy as np
 import pyarrow as pa
 
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
-from applier.jobs.exporting.cells import Cells, cells_of, has_no_member
+from applier.jobs.exporting.cells import Cells, cells_of, has_no_member, rows_text
 from applier.jobs.exporting.text_kernel import PLAIN
-from applier.jobs.exporting.texts import rows_text
 from applier.jobs.guarded_sql.table_statements import Batches, TableStatements, is_rounded, rows_of_kind
 from applier.mysql.client_sql import for_clients
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, quote_name, quote_text
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.engines import is_transactional
+from applier.schema.table_parts import Column
 
 AT_ONCE = 500
 """So many rows of a table at the least: fewer are a statement each, which people can read."""

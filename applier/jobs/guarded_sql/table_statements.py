@@ -14,15 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
-from applier.jobs.exporting.cells import Cells, cells_of, has_no_member
+from applier.jobs.exporting.cells import Cells, cells_of, has_no_member, literals_text, rows_text
 from applier.jobs.exporting.statements import in_mode, insert_head, loaded_columns
 from applier.jobs.exporting.text_kernel import BYTES, PLAIN
-from applier.jobs.exporting.texts import literals_text, rows_text
 from applier.mysql.client_sql import for_clients
 from applier.mysql.names import folded
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, quote_name
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 
 _EXACT_BY_TEXT = frozenset({Family.TEXT, Family.MEMBERS, Family.DOCUMENT})
 """Families whose equality on a server is not that of bytes."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from applier.jobs.changes.groups import FileGroups, version_at
 from applier.jobs.history import commits_kernel as k
 from applier.jobs.history.commits_kernel import KIND_BITS as KIND_BITS
-from applier.mysql.byte_columns import value_bytes
+from applier.mysql.values.byte_columns import value_bytes
 from keysearch.addresses import address_of
 
 NEVER = -1

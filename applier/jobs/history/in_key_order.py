@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from applier.columns.table_key import IntKey, table_key
 from applier.jobs.changes.columns import as_type
 from applier.jobs.history.versions import Versions, stable_order
-from applier.mysql.zero_dates import as_nulls
+from applier.mysql.values.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 from keysearch.keybytes import KeyBytes
 

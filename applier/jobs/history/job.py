@@ -1,26 +1,64 @@
-"""The job: every version of every row of a table, in the order of its key."""
+"""The job: every version of every row of a table, in the order of its key.
+
+The thread, user and statement that changed a row are looked up for single versions, as far as the log has them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
 import pyarrow as pa
 
 from applier.apply.tasks import ApplyTask, ApplyTasks
+from applier.binlog.locating.groups import GroupPass, Groups
 from applier.engine import compiling
 from applier.errors import UnsupportedEvent, UsageError
 from applier.jobs.changes.feed import OF_CHANGES
 from applier.jobs.changes.job import ChangeLog
-from applier.jobs.changes.log import FeedLog
+from applier.jobs.changes.log import FeedLog, LogFile
+from applier.jobs.changes.log_files import LogFiles
 from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.stored import Batches, StoredAs
-from applier.jobs.history.origins import Origins
 from applier.jobs.history.walk import OF_PLACES, OF_VERSIONS, HistoryWalk
 from applier.option_texts import KeyValues
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 from applier.snapshot.manifest import BinlogPosition
+
+_KEPT_FILES = 4
+"""The files whose groups are in memory; versions of a row are in the order of the log."""
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The thread that ran a change on the server, and its SQL; None where the log has none."""
+
+    thread_id: int | None
+    statement: str | None
+
+
+class Origins:
+    """Finds the origins of changes in these files by the names of files and the offsets of events."""
+
+    def __init__(self, files: Iterable[LogFile], statements: RowStatements) -> None:
+        self._files, self._statements = LogFiles(files), statements
+        self._groups = lru_cache(_KEPT_FILES)(_groups_of)
+
+    def of(self, file: str, offset: int) -> Origin:
+        """The origin of a change. Raises ArchiveError for an event that is malformed."""
+        threads = [self._thread(part, offset) for part, _ in self._files.having(file, np.array([offset]))]
+        return Origin(threads[0] if threads else None, self._statements.at(file, offset))
+
+    def _thread(self, part: LogFile, offset: int) -> int | None:
+        groups = self._groups(part)
+        thread = int(groups.threads[np.searchsorted(groups.ends, offset, side="right")])
+        return None if thread < 0 else thread
+
+
+def _groups_of(part: LogFile) -> Groups:
+    return GroupPass(part.uri).groups(part.start, part.end)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from applier import __version__
 from applier.io import full_disk
 from applier.io.progress import Progress, Silent
 from applier.jobs.importing.directory import HEAD_BYTES, Dump, SqlPart, open_dump
@@ -21,12 +20,12 @@ from applier.jobs.importing.dump_tables import DumpTables
 from applier.jobs.importing.parquet_file import ParquetPart, read_parquet
 from applier.jobs.importing.position import DumpPosition
 from applier.jobs.importing.rows_file import read_rows
+from applier.jobs.importing.sorted_rows import table_entry
 from applier.jobs.importing.sql.dump_text import DumpText
 from applier.jobs.importing.sql.load_data import RowsFile
 from applier.jobs.importing.sql.session import DumpSession
 from applier.jobs.importing.sql.spans import LiteralContext
 from applier.jobs.importing.sql_file import SqlFile
-from applier.jobs.importing.table_files import table_entry
 from applier.jobs.replay.result import ReplayResult, TableResult
 from applier.options import ImportOptions
 from applier.schema.schema_file import schema_file
@@ -34,6 +33,7 @@ from applier.snapshot.lake_staging import open_lake
 from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source, new_lineage
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging
+from applier.version import __version__
 
 
 def import_dump(options: ImportOptions, progress: Progress | None = None) -> ReplayResult:

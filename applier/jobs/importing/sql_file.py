@@ -26,7 +26,7 @@ from applier.jobs.importing.sql.inserts import (
 from applier.jobs.importing.sql.load_data import parse_load_data
 from applier.jobs.importing.sql.session import DumpSession
 from applier.jobs.importing.sql.spans import LiteralError
-from applier.mysql.client_charsets import ClientCharsets
+from applier.mysql.character_sets.client_charsets import ClientCharsets
 from applier.schema.ddl.schema_changes import Dml, SessionChange
 from applier.schema.dump_header import database_of_header
 from applier.sql.tokens import LONGEST_DELIMITER

@@ -6,8 +6,8 @@ import numpy as np
 
 from applier.jobs.json_lines.document_kernel import MAX_DEPTH, is_document
 from applier.kernels.put_kernel import put_byte
-from jsondiff.numbers import put_unsigned
-from jsondiff.string_kernel import put_string
+from jsondiff.kernels.numbers import put_unsigned
+from jsondiff.kernels.string_kernel import put_string
 from keysearch.addresses import address_of
 from keysearch.memory import copy_bytes, inline, keep, kernel, load_i64, load_u8, load_u32, store_i64, store_u8
 from keysearch.records import struct

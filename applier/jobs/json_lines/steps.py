@@ -10,7 +10,7 @@ import orjson
 import pyarrow as pa
 
 from applier.jobs.json_lines import lines_kernel as kernel
-from applier.mysql.byte_columns import value_bytes
+from applier.mysql.values.byte_columns import value_bytes
 from keysearch.addresses import address_of
 
 PLAIN, QUOTED, DOCUMENT, BASE64, GEOMETRY = (

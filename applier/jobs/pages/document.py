@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from applier.jobs.pages.escaping import escape
+from applier.jobs.pages.parts import escape
 from applier.jobs.pages.style import STYLE
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from applier.jobs.pages import ticks
-from applier.jobs.pages.escaping import escape
-from applier.jobs.pages.parts import Part, described, legend
+from applier.jobs.pages.parts import Part, described, escape, legend
 
 _LEAST_STEPS = 12
 """A plot of fewer has room at its sides, so that columns do not look like bars."""

@@ -14,8 +14,7 @@ from applier.errors import ApplierError, ReplayStopped, SchemaError
 from applier.io.progress import Progress
 from applier.plan.planned import PlannedVersion
 from applier.plan.span import LogSpan
-from applier.plan.stops.stop_error import first_of, with_transaction
-from applier.plan.stops.stopped_key import with_key
+from applier.plan.stops.stop_error import first_of, with_key, with_transaction
 from applier.plan.tasks import by_route, core_seconds, log_segments, prefers_shuffle, split_tasks, walking_tasks
 from applier.plan.witness import WitnessResult
 from applier.plan.witness_results import with_differences

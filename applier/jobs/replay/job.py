@@ -14,7 +14,6 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from applier import __version__
 from applier.binlog.archive.archive import Archive, as_source_logs, list_archive
 from applier.engine.executor import Executor
 from applier.engine.room import room_for_pass
@@ -35,9 +34,8 @@ from applier.jobs.replay.left_out import (
 )
 from applier.jobs.replay.orphans import orphans
 from applier.jobs.replay.outlining import Outlining, Pass
-from applier.jobs.replay.passes_done import PassesDone
 from applier.jobs.replay.planning import cascades_in, history_of, relevance_to, tables_of, units_of
-from applier.jobs.replay.publication import table_entries, table_results
+from applier.jobs.replay.publication import PassesDone, table_entries, table_results
 from applier.jobs.replay.result import ReplayResult
 from applier.options import ReplayOptions
 from applier.plan.conflicts import to_parquet
@@ -56,6 +54,7 @@ from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import Staging
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.unsigned_bigints import choice_onto
+from applier.version import __version__
 
 
 def replay_with(executor: Executor, options: ReplayOptions, progress: Progress | None = None) -> ReplayResult:

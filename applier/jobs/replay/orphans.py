@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.mysql.zero_dates import to_python
+from applier.mysql.values.zero_dates import to_python
 from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import ForeignKey
 from applier.schema.key_infos import key_collation

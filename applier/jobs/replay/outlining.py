@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
-from applier.binlog.events.group_ids import check_group_ids
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.heads import read_head
+from applier.binlog.outline.group_ids import check_group_ids
 from applier.binlog.outline.left_out import LeavingOut
 from applier.binlog.outline.outline import SPLIT_BYTES, OutlineTask
 from applier.binlog.outline.samples import sample_bytes
@@ -32,8 +32,14 @@ from applier.plan.stops.base_position import (
     tasks_by_gtid,
     tasks_of_served_domains,
 )
-from applier.plan.stops.executed import executed_after, nothing_left
-from applier.plan.stops.start_position import check_start, continuity, files_from, task_before
+from applier.plan.stops.start_position import (
+    check_start,
+    continuity,
+    executed_after,
+    files_from,
+    nothing_left,
+    task_before,
+)
 from applier.plan.stops.stop_position import (
     check_not_past,
     check_reached,

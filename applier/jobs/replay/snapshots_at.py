@@ -20,7 +20,7 @@ from applier.io.progress import Progress, Silent
 from applier.jobs.replay.job import replay_staged
 from applier.jobs.replay.result import ReplayResult
 from applier.options import ReplayOptions
-from applier.plan.stops.stop_places import in_order
+from applier.plan.stops.stop_position import in_order
 from applier.snapshot import manifest
 from applier.snapshot.publish import begin
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from applier.jobs.pages.bars import bars
 from applier.jobs.pages.document import Cell, card, document, facts_list, grid, tiles, warnings
-from applier.jobs.pages.escaping import escape
-from applier.jobs.pages.parts import KINDS, ONE, Part
+from applier.jobs.pages.parts import KINDS, ONE, Part, bars, escape
 from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.jobs.report.loading import Report
-from applier.mysql.time_zones import shown_with_local
+from applier.mysql.values.time_zones import shown_with_local
 
 _TABLES_PLOTTED = 25
 _FOUND_BY = (Part("primary key", "primary"), Part("unique key", "unique"), Part("other key", "other-key"),

@@ -16,7 +16,7 @@ from typing import Any
 from applier.binlog.events.query import Query, parse_execute_load_query, parse_query, sql_offset
 from applier.binlog.events.xa import parse_xa_decision
 from applier.errors import ApplierError, UnsupportedStatement
-from applier.mysql.client_codecs import CLIENT_CODECS
+from applier.mysql.character_sets.client_codecs import CLIENT_CODECS
 from applier.mysql.names import folded
 from applier.mysql.types import quote_name
 from applier.schema.ddl.alter_actions import RenameTo

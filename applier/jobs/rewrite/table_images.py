@@ -16,7 +16,8 @@ from applier.binlog.events.table_map import TableMap
 from applier.jobs.rewrite.kernels.records import COLUMN
 from applier.mysql.wire_types import FORMS, Shape, WireType
 from applier.options.making import FULL, NOBLOB
-from applier.schema.definition import Key, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Key
 
 
 def image_columns(definition: TableDefinition, table_map: TableMap, image: str | None) -> np.ndarray | None:

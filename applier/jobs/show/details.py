@@ -16,7 +16,7 @@ from applier.binlog.events.statement_events import FileBlock, Load, UserVar
 from applier.binlog.rows.layout import decimal_bytes
 from applier.errors import CORRUPT_EVENT, ArchiveError
 from applier.jobs.show.context import Context, quoted
-from applier.mysql.collations import by_id
+from applier.mysql.character_sets.collations import by_id
 
 TERMINATOR = "/*!*/;"
 Details = tuple[str, list[str]]

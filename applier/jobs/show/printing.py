@@ -27,7 +27,7 @@ from applier.jobs.show.kernels import value_kernel as v
 from applier.jobs.show.kernels import walk_records as r
 from applier.jobs.show.kernels.events_text_kernel import print_events, skip_event
 from applier.jobs.show.kernels.fixed_texts import fixed_texts, text_records
-from applier.jobs.show.kernels.json_value_kernel import STACK_BYTES
+from applier.jobs.show.kernels.value_kernel import STACK_BYTES
 from applier.jobs.show.kernels.walk_records import Status
 from applier.mysql.wire_types import WireType
 from jsondiff import wire

@@ -14,7 +14,7 @@ from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.errors import UsageError
 from applier.io.mapping import MappedFile
 from applier.io.packing import log_name
-from applier.mysql.time_zones import parse_datetime
+from applier.mysql.values.time_zones import parse_datetime
 from applier.schema.table_filter import TableFilter
 
 _POSITION = re.compile(r"(?:(?P<file>.+\.\d{6,}(?:\.\w+)?):)?(?P<offset>\d+)\Z")

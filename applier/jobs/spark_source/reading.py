@@ -13,8 +13,7 @@ from applier.errors import UsageError
 from applier.jobs.change_files.images import SCHEMA, JsonImages
 from applier.jobs.changes import stored
 from applier.jobs.changes.job import ChangeFeed, ChangeLog
-from applier.jobs.spark_source.options import SourceOptions
-from applier.jobs.spark_source.pushed import keys_of
+from applier.jobs.spark_source.options import SourceOptions, keys_of
 from applier.schema.ddl.schema_changes import TableName
 
 

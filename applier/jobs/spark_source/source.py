@@ -12,7 +12,7 @@ from pyspark.sql.types import StructType
 from applier.engine.spark.spark_private import PushFilters
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.spark_source import options
-from applier.jobs.spark_source.pushed import narrowed
+from applier.jobs.spark_source.options import narrowed
 from applier.jobs.spark_source.reading import Part, parts, schema_of
 from applier.jobs.spark_source.streaming import BinlogStream
 

@@ -16,7 +16,8 @@ from applier.engine.threads import map_on_threads
 from applier.io.progress import Progress, Silent
 from applier.jobs.replay.outlining import Outlining
 from applier.jobs.summary.counting import Counted, CountTask, count_split
-from applier.jobs.summary.result import LargeTransaction, Summary, TableRows
+from applier.jobs.summary.figures import LargeTransaction, TableRows
+from applier.jobs.summary.result import Summary
 from applier.jobs.summary.statements import MOST_CHARACTERS, Statements
 from applier.jobs.summary.totals import MOST_THREADS, Totals, by_rows, kinds
 from applier.options import SummaryOptions

@@ -5,32 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import applier
-from applier.jobs.pages.bars import bar, bars
 from applier.jobs.pages.document import Cell, card, document, facts_list, grid, statement, tiles, warnings
-from applier.jobs.pages.escaping import escape
-from applier.jobs.pages.parts import KINDS
+from applier.jobs.pages.parts import KINDS, bar, bars, escape
 from applier.jobs.pages.timeline import Mark, Steps, small_timeline, timeline
 from applier.jobs.summary.words import counted, label, length, short, span, when
+from applier.version import __version__
 
 if TYPE_CHECKING:
-    from applier.jobs.summary.result import LargeTransaction, Summary, SummaryStatement
+    from applier.jobs.summary.figures import LargeTransaction, SummaryFigures, SummaryStatement
 
 _NAMES = tuple(part.name for part in KINDS)
 _TABLES_PLOTTED, _STEPS_PLOTTED = 25, 240
 _SMALL_PLOTS, _STEPS_OF_SMALL = 12, 96
 
 
-def html_page(summary: Summary) -> str:
+def html_page(summary: SummaryFigures) -> str:
     """The whole page."""
     lead = f"{when(summary.first_time)} to {when(summary.last_time)}"
     return document("Summary of binlogs", f"What {span(summary.files)} did", lead, [
         _tiles(summary), warnings(summary.notes), _times(summary), _by_table(summary), _largest(summary),
         _tables(summary), _statements(summary), _who(summary), _facts(summary),
-    ], f"Made by mysql-binlog-applier {applier.__version__}. Times are UTC.")
+    ], f"Made by mysql-binlog-applier {__version__}. Times are UTC.")
 
 
-def _tiles(summary: Summary) -> str:
+def _tiles(summary: SummaryFigures) -> str:
     kinds = [(part.name, f"{count:,}", part.colour) for part, count in zip(KINDS, summary.rows.kinds, strict=True)]
     partial = [("partial updates", f"{summary.partial_updates:,}", ""),
                ("JSON documents in them", f"{summary.documents:,}", ""),
@@ -39,7 +37,7 @@ def _tiles(summary: Summary) -> str:
                   ("transactions", f"{summary.transactions:,}", ""), ("tables", f"{len(summary.tables):,}", "")])
 
 
-def _times(summary: Summary) -> str:
+def _times(summary: SummaryFigures) -> str:
     seconds, steps = summary.in_steps(_STEPS_PLOTTED)
     if not steps:
         return ""
@@ -53,7 +51,7 @@ def _times(summary: Summary) -> str:
     return card("Changes over time", plot, key)
 
 
-def _by_table(summary: Summary) -> str:
+def _by_table(summary: SummaryFigures) -> str:
     """Small plots of the tables with most changes, over the same time."""
     seconds, steps = summary.in_steps(_STEPS_OF_SMALL)
     shown = [table.table for table in summary.tables[:_SMALL_PLOTS]]
@@ -78,7 +76,7 @@ def _by_table(summary: Summary) -> str:
                 f'<div class="multiples">{"".join(plots)}</div>')
 
 
-def _largest(summary: Summary) -> str:
+def _largest(summary: SummaryFigures) -> str:
     if not summary.largest:
         return ""
     most = summary.largest[0].rows
@@ -102,7 +100,7 @@ def _anchor(number: int) -> str:
     return f"transaction-{number}"
 
 
-def _tables(summary: Summary) -> str:
+def _tables(summary: SummaryFigures) -> str:
     shown = summary.tables[:_TABLES_PLOTTED]
     if not shown:
         return ""
@@ -115,7 +113,7 @@ def _tables(summary: Summary) -> str:
         "Tables", ["table", "rows changed", *_NAMES, "transactions", "bytes of rows"], rows))
 
 
-def _statements(summary: Summary) -> str:
+def _statements(summary: SummaryFigures) -> str:
     parts = []
     if summary.statements:
         more = f"<p>These are the first {len(summary.statements):,} of {summary.n_statements:,}.</p>" \
@@ -136,7 +134,7 @@ def _statement(one: SummaryStatement) -> str:
     return f'<li>{statement(short(one.sql))}<p class="meta">{escape(meta)}</p></li>'
 
 
-def _who(summary: Summary) -> str:
+def _who(summary: SummaryFigures) -> str:
     """Servers and threads, where there are several."""
     parts = []
     if len(summary.servers) > 1:
@@ -151,7 +149,7 @@ def _who(summary: Summary) -> str:
     return "\n".join(parts)
 
 
-def _facts(summary: Summary) -> str:
+def _facts(summary: SummaryFigures) -> str:
     return card("The log", facts_list([
         ("binlogs", span(summary.files)), ("read", f"{summary.bytes:,} bytes, up to {summary.position}"),
         ("transactions", f"{summary.transactions:,}, of {counted(summary.groups, 'event group')}"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from applier.binlog.locating.sessions import session_of
 from applier.binlog.outline.outline import Outline, Statement
 from applier.jobs.show.tables import is_about
-from applier.jobs.summary.result import LoggedAsStatements, SummaryStatement
+from applier.jobs.summary.figures import LoggedAsStatements, SummaryStatement
 from applier.schema.history.relevance import Relevance
 from applier.schema.table_filter import EVERYTHING, TableFilter
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
 from applier.jobs.summary.counting import Counted, SplitCounts
-from applier.jobs.summary.result import (
+from applier.jobs.summary.figures import (
     WIDTHS,
     RowCounts,
     ServerCounts,

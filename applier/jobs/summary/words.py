@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from applier.mysql.time_zones import shown_with_local
+from applier.mysql.values.time_zones import shown_with_local
 
 
 def when(time: int | None) -> str:

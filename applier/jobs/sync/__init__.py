@@ -1,3 +1,3 @@
 """The job that follows a growing archive: each round makes a lake's next version, and publishes it."""
 
-__all__ = ["ending", "health", "job", "round"]
+__all__ = ["health", "job", "round"]

@@ -16,13 +16,13 @@ from dataclasses import dataclass, field, replace
 
 from applier.binlog.archive.archive import open_archive
 from applier.errors import ApplierError, UsageError
+from applier.io.ending import Ending
 from applier.io.progress import Progress, Silent
 from applier.jobs.lake.expiring import Keep, expire
 from applier.jobs.on_engine import replaying
 from applier.jobs.publish.job import publish_delta, publish_iceberg
 from applier.jobs.publish.result import Published
 from applier.jobs.replay.result import ReplayResult
-from applier.jobs.sync.ending import Ending
 from applier.jobs.sync.health import Health
 from applier.jobs.sync.round import Round
 from applier.options import ReplayOptions

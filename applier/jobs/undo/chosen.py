@@ -20,7 +20,7 @@ from applier.jobs.changes.log import LogFile
 from applier.jobs.undo.losses import Losses, divided_anew, losses
 from applier.jobs.undo.objects import lost_objects
 from applier.jobs.undo.result import time_of
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.collations import Charset
 from applier.options import ALL_COMMITS, CommitRange, UndoOptions
 from applier.plan.used_tables import table_map_of
 from applier.schema.ddl.schema_changes import TableName

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 
 from applier.engine import compiling
 from applier.errors import SchemaError, UsageError
-from applier.io.new_output import new_output
+from applier.io.new_files import new_output
 from applier.io.progress import Progress, Silent
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.guarded_sql.log_file import write_log

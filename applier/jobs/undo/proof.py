@@ -18,11 +18,12 @@ from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
 from applier.jobs.undo.table_undo import TableUndo
 from applier.mysql.type_registry import Family
-from applier.mysql.zero_dates import as_nulls
+from applier.mysql.values.zero_dates import as_nulls
 from applier.options import ChangesOptions
 from applier.options.running import OF_COLUMNS
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.table_filter import EVERYTHING
+from applier.schema.table_parts import Column
 
 _MADE = ", and its statements the tables with their partitions"
 _ORDER = np.zeros(4, np.int8)

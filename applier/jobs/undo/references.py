@@ -22,8 +22,9 @@ from applier.mysql.names import folded
 from applier.mysql.types import arrow_type
 from applier.options.running import FORCE, OF_COLUMNS
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.foreign_keys import CASCADE, RESTRICT, SET_NULL, ForeignKey
+from applier.schema.table_parts import Column
 
 
 class References:

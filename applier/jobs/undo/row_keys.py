@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from applier.jobs.diff.columns import exact
 from applier.jobs.undo.traced_table import TracedTable
-from applier.schema.definition import Column, Key, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.key_infos import key_collation
+from applier.schema.table_parts import Column, Key
 from keysearch.keybytes import encode_keys
 from keysearch.keyrules import encode_by_rules, key_rule
 

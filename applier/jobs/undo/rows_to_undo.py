@@ -21,7 +21,7 @@ from applier.jobs.undo.row_keys import encoded, read_columns
 from applier.jobs.undo.traced_table import TracedTable
 from applier.jobs.undo.where import chosen_rows
 from applier.options.running import FORCE, OF_COLUMNS
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 
 
 class RowsToUndo:

@@ -17,7 +17,7 @@ from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE, Differen
 from applier.jobs.guarded_sql.table_statements import columns_of_unique_keys
 from applier.jobs.undo.conflicts import Conflict, conflicts, undone_anyway
 from applier.jobs.undo.rows_to_undo import RowsToUndo
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.collations import Charset
 from applier.mysql.type_registry import Family
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.schema_file import create_database

@@ -1,4 +1,13 @@
 """Compares a snapshot with its own files, and with a server."""
 
-__all__ = ["canonical", "comparing", "files", "live", "plan", "result", "server",
-           "statements", "touched"]
+__all__ = [
+           "canonical",
+           "comparing",
+           "files",
+           "live",
+           "plan",
+           "result",
+           "rows",
+           "server",
+           "statements",
+]

@@ -21,10 +21,11 @@ from applier.jobs.exporting.cells import texts_of
 from applier.jobs.importing.sql.literals import column_values
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Literals
 from applier.jobs.importing.sql.tuple_kernel import NULL, TEXT
-from applier.mysql.byte_columns import beside, value_bytes
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type, quote_name
-from applier.schema.definition import Column, TableDefinition
+from applier.mysql.values.byte_columns import beside, value_bytes
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 
 _MICROSECONDS = 6
 _DOUBLE = 8

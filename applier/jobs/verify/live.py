@@ -14,7 +14,7 @@ from itertools import islice
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.io.progress import Progress
-from applier.jobs.server_session import Row, whole_number
+from applier.jobs.server.session import Row, whole_number
 from applier.jobs.verify import statements
 from applier.jobs.verify.answers import Answers, range_sums
 from applier.jobs.verify.comparing import compare
@@ -22,8 +22,7 @@ from applier.jobs.verify.plan import ComparedTable, Hash, plan
 from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
 from applier.jobs.verify.row_differences import row_differences
 from applier.jobs.verify.rows import different_rows
-from applier.jobs.verify.server import Server, ServerPosition
-from applier.jobs.verify.server_rows import ServerRows
+from applier.jobs.verify.server import Server, ServerPosition, ServerRows
 from applier.jobs.verify.sums import RangeSums, TableSums, sums_of
 from applier.schema.table_filter import TableFilter
 from applier.snapshot.manifest import BinlogPosition, Snapshot

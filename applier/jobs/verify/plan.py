@@ -27,8 +27,9 @@ from applier.jobs.verify.canonical import sql_value
 from applier.mysql.names import folded
 from applier.mysql.type_registry import Family
 from applier.mysql.types import quote_name
-from applier.schema.definition import Column, TableDefinition, table_schema
+from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_filter import EVERYTHING, TableFilter
+from applier.schema.table_parts import Column
 from applier.snapshot import location
 from applier.snapshot.checks import reading
 from applier.snapshot.file_entries import FileEntry, MergedFile
@@ -184,7 +185,7 @@ def _bounds(snapshot: Snapshot, entry: TableEntry, definition: TableDefinition) 
         found: list[int] = []
         if isinstance(file, MergedFile):
             keys = int_key(read_columns(snapshot.root, file, definition, schema.names).column(0))
-            return keys[-first % RANGE_ROWS::RANGE_ROWS].tolist()  # type: ignore[no-any-return]
+            return keys[-first % RANGE_ROWS::RANGE_ROWS].tolist()  # type: ignore[no-any-return]  # of NumPy
         with reading(f"{root}/{file.path}"), filesystem.open_input_file(f"{root}/{file.path}") as source:
             for batch in open_parquet(source).iter_batches(columns=schema.names, use_threads=False):
                 keys = int_key(as_rows(pa.Table.from_batches([batch]), schema).column(0))

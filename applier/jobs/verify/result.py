@@ -15,7 +15,7 @@ from applier.jobs.diff.result import Compared
 from applier.jobs.guarded_sql.repair import Repair
 from applier.jobs.verify import statements
 from applier.jobs.verify.plan import ComparedTable, ComparisonPlan
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 
 _AT_ONCE = 100
 """So many ranges of a table are asked for their rows at once."""

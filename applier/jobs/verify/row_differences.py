@@ -24,7 +24,7 @@ from applier.jobs.verify.canonical import canonical_bytes, stored_values
 from applier.jobs.verify.plan import ComparedTable
 from applier.jobs.verify.result import DifferentTable, ServerComparison
 from applier.jobs.verify.rows import different_rows, rows_here
-from applier.jobs.verify.server_rows import KnownRow, ServerRows, Values
+from applier.jobs.verify.server import KnownRow, ServerRows, Values
 from applier.jobs.verify.sums import TableSums
 from applier.mysql.types import arrow_type
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from applier.errors import UsageError
-from applier.jobs.views.view import AsOf, View, ViewColumn
+from applier.jobs.views.sources import AsOf, View, ViewColumn
 
 _FILE = "_applier_file"
 """The column with a row's file, where rows of files are left out."""

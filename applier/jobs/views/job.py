@@ -12,8 +12,7 @@ from applier.io.resolver import resolve
 from applier.jobs.change_files.described import MANIFEST
 from applier.jobs.history import listing as history
 from applier.jobs.views.dialects import DIALECTS, Dialect
-from applier.jobs.views.sources import of_changes, of_file, of_history, of_snapshot
-from applier.jobs.views.view import View
+from applier.jobs.views.sources import View, of_changes, of_file, of_history, of_snapshot
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import manifest
 from applier.snapshot.manifest import Snapshot

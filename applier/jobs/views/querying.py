@@ -15,7 +15,7 @@ from applier.io.parquet_reading import scanned_format
 from applier.io.resolver import is_local, resolve
 from applier.jobs.views.dialects import DuckDb
 from applier.jobs.views.job import statements, views_in
-from applier.jobs.views.view import View, ViewColumn
+from applier.jobs.views.sources import View, ViewColumn
 
 if TYPE_CHECKING:
     import duckdb

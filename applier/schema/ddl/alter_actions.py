@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.collations import Charset
 from applier.schema.checks import CheckWords
 from applier.schema.ddl.column_grammar import ColumnWords
 from applier.schema.ddl.key_grammar import KeyWords
-from applier.schema.definition import Default
 from applier.schema.foreign_keys import ForeignKeyWords
 from applier.schema.partitions import Partition, Partitioning
+from applier.schema.table_parts import Default
 
 
 @dataclass(frozen=True, slots=True)

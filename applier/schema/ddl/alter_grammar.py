@@ -4,7 +4,7 @@ What touches neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY) lea
 "ALTER TABLE Statement" of 5.6 to 9.7; MariaDB's "ALTER TABLE".
 """
 
-from applier.mysql.collations import (
+from applier.mysql.character_sets.collations import (
     DEFAULT,
     Charset,
     charset_name,
@@ -13,7 +13,6 @@ from applier.mysql.collations import (
     collation_name,
     with_default,
 )
-from applier.schema.checks import parse_check
 from applier.schema.ddl.alter_actions import (
     AddCheck,
     AddColumn,
@@ -39,6 +38,7 @@ from applier.schema.ddl.alter_actions import (
     Unfollowed,
 )
 from applier.schema.ddl.column_grammar import ColumnWords, parse_column, parse_default
+from applier.schema.ddl.constraint_grammar import parse_check, parse_foreign_key
 from applier.schema.ddl.create_table import TableWords, parse_charset, parse_option
 from applier.schema.ddl.cursor import Cursor
 from applier.schema.ddl.key_grammar import KeyWords, accept_key, parse_key
@@ -51,8 +51,7 @@ from applier.schema.ddl.partition_grammar import (
     parse_truncate,
 )
 from applier.schema.ddl.versioned_tables import parse_period
-from applier.schema.definition import KeyPart
-from applier.schema.foreign_keys import parse_foreign_key
+from applier.schema.table_parts import KeyPart
 
 
 def parse_actions(cursor: Cursor) -> tuple[AlterAction, ...]:

@@ -9,18 +9,19 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from applier.errors import SchemaError
-from applier.mysql.client_charsets import CodedText, introduced_charset
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.client_charsets import CodedText, introduced_charset
+from applier.mysql.character_sets.collations import Charset
 from applier.mysql.names import folded
 from applier.mysql.session import Session
-from applier.mysql.temporal_literals import read_datetime, read_time
 from applier.mysql.type_registry import TYPES
 from applier.mysql.types import ColumnType
-from applier.schema.checks import CheckWords, is_text, json_check, parse_check
+from applier.mysql.values.temporal_literals import read_datetime, read_time
+from applier.schema.checks import CheckWords, is_text, json_check
+from applier.schema.ddl.constraint_grammar import parse_check, parse_references
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.type_grammar import TypeWords, parse_type, resolve_type
-from applier.schema.definition import Column, Default
-from applier.schema.foreign_keys import ForeignKeyWords, parse_references
+from applier.schema.foreign_keys import ForeignKeyWords
+from applier.schema.table_parts import Column, Default
 from applier.schema.undecodable import in_column, shown, shown_members
 from applier.sql.casting.temporals import rounds, rounds_otherwise, rounds_to_days
 from applier.sql.grammar import has_columns, is_literal

@@ -7,7 +7,7 @@ POINT columns, INET6, COMPRESSED, FLOAT UNSIGNED and more, and forgets FLOAT(24)
 from dataclasses import dataclass, field
 
 from applier.errors import SchemaError
-from applier.mysql.collations import (
+from applier.mysql.character_sets.collations import (
     DEFAULT,
     Charset,
     charset_name,
@@ -17,7 +17,7 @@ from applier.mysql.collations import (
     with_default,
 )
 from applier.mysql.names import folded
-from applier.schema.checks import CheckWords, parse_check, resolve_checks
+from applier.schema.checks import CheckWords, resolve_checks
 from applier.schema.ddl.column_grammar import (
     ColumnWords,
     old_timestamps,
@@ -25,16 +25,18 @@ from applier.schema.ddl.column_grammar import (
     resolve_column,
     with_first_timestamp,
 )
+from applier.schema.ddl.constraint_grammar import parse_check, parse_foreign_key
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
 from applier.schema.ddl.option_grammar import option_value
 from applier.schema.ddl.partition_grammar import parse_partitioning
 from applier.schema.ddl.versioned_tables import created_versioning, hidden_columns, parse_period
-from applier.schema.definition import SEQUENCE, KeyPart, TableDefinition
+from applier.schema.definition import SEQUENCE, TableDefinition
 from applier.schema.engines import engine_name, has_foreign_keys
-from applier.schema.foreign_keys import ForeignKeyWords, parse_foreign_key, resolve_foreign_keys
+from applier.schema.foreign_keys import ForeignKeyWords, resolve_foreign_keys
 from applier.schema.partitions import Partitioning
 from applier.schema.table_options import TABLE_OPTIONS, with_options
+from applier.schema.table_parts import KeyPart
 
 
 @dataclass(slots=True)

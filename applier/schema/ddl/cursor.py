@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from applier.errors import NO_DATABASE, SchemaError
-from applier.mysql.client_charsets import ClientCharsets, CodedText
-from applier.mysql.collations import DEFAULT_COLLATIONS, Charset, named_default
+from applier.mysql.character_sets.client_charsets import ClientCharsets, CodedText
+from applier.mysql.character_sets.collations import DEFAULT_COLLATIONS, Charset, named_default
 from applier.mysql.names import folded
-from applier.mysql.time_zones import shifted, zone_of
-from applier.mysql.zone_times import utc_of
+from applier.mysql.values.time_zones import shifted, zone_of
+from applier.mysql.values.zone_times import utc_of
 from applier.sql.literal_charsets import as_kept, as_written
 from applier.sql.sql_modes import in_default_mode, with_nulls
 from applier.sql.tokens import Token, render

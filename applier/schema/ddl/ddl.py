@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from applier.errors import SchemaError
-from applier.mysql.client_charsets import ClientCharsets
-from applier.mysql.collations import DEFAULT, DEFAULT_COLLATIONS, Charset, with_default
+from applier.mysql.character_sets.client_charsets import ClientCharsets
+from applier.mysql.character_sets.collations import DEFAULT, DEFAULT_COLLATIONS, Charset, with_default
 from applier.schema.allowed import check_word
 from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.ddl.alter_grammar import parse_actions

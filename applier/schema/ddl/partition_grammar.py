@@ -9,7 +9,7 @@ import datetime
 from collections.abc import Callable
 
 from applier.errors import SchemaError
-from applier.mysql.temporal_literals import read_datetime
+from applier.mysql.values.temporal_literals import read_datetime
 from applier.schema.ddl.alter_actions import (
     AddPartitions,
     AlterAction,

@@ -6,7 +6,7 @@ stops a replay that it concerns.
 
 from dataclasses import dataclass, field
 
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.collations import Charset
 from applier.schema.ddl.alter_actions import AlterAction
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.definition import TableDefinition

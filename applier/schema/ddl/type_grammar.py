@@ -6,8 +6,8 @@ Source: MySQL manual, "Data Types" and "Using Data Types from Other Database Eng
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from applier.mysql.client_charsets import encoded, label_of_bytes
-from applier.mysql.collations import (
+from applier.mysql.character_sets.client_charsets import encoded, label_of_bytes
+from applier.mysql.character_sets.collations import (
     DEFAULT,
     Charset,
     binary_collation,
@@ -19,7 +19,7 @@ from applier.mysql.collations import (
     default_collation,
     with_default,
 )
-from applier.mysql.labels import labels_in
+from applier.mysql.character_sets.labels import labels_in
 from applier.mysql.type_registry import TYPES, Family
 from applier.mysql.types import BINARY, CHARACTER, MEMBERS, TEXT, ColumnType
 from applier.mysql.value_sizes import most_bytes

@@ -10,7 +10,8 @@ from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import AddColumn, AlterAction, DropColumn, SetVersioning
 from applier.schema.ddl.column_grammar import ColumnWords
 from applier.schema.ddl.cursor import Cursor
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 from applier.schema.versioning import TIME, Versioning
 
 

@@ -1,34 +1,162 @@
 """Applies ALTER TABLE to a table's definition as the server does: all actions at once, by the names from before.
 
 Source: MySQL manual, "ALTER TABLE Statement"; judged by SHOW CREATE TABLE of both servers.
-"""
 
-from collections.abc import Sequence
+Keys follow their columns, as do foreign keys and constraints. Changes of partitions may remove rows (MySQL manual,
+"ALTER TABLE Partition Operations"; MariaDB's "ALTER TABLE")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from applier.errors import SchemaError
-from applier.schema.checks import renamed_table_checks
+from applier.mysql.names import folded
+from applier.schema.checks import (
+    Check,
+    enforced,
+    renamed_table_checks,
+    resolve_checks,
+    with_expressions,
+    without_checks,
+)
 from applier.schema.ddl.alter_actions import (
+    AddCheck,
     AddForeignKey,
+    AddKey,
+    AddPartitions,
     AlterAction,
+    CoalescePartitions,
+    DropCheck,
+    DropForeignKey,
+    DropKey,
+    DropPartitions,
     EmptyTable,
+    EnforceCheck,
+    ExchangePartition,
     IgnoreConflicts,
+    PartitionBy,
+    PartitionFromTable,
+    PartitionToTable,
+    RenameKey,
     RenameTo,
+    ReorganizePartitions,
+    SetKeyVisible,
     SetOptions,
+    TruncatePartitions,
     Unfollowed,
     of_kind,
 )
 from applier.schema.ddl.cursor import StatementContext
-from applier.schema.ddl.key_grammar import in_server_order
+from applier.schema.ddl.key_grammar import in_server_order, resolve_keys, useful_prefix
 from applier.schema.ddl.versioned_tables import altered_versioning, with_row_times
-from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.engines import has_foreign_keys, holds_rows
-from applier.schema.foreign_keys import pointed_anew, renamed_table
-from applier.schema.history.alter_columns import ColumnChanges
-from applier.schema.history.alter_keys import altered_checks, altered_foreign_keys, altered_keys
-from applier.schema.history.alter_partitions import altered_partitions
-from applier.schema.partitions import PartRows
+from applier.schema.foreign_keys import (
+    ForeignKey,
+    ForeignKeyWords,
+    pointed_anew,
+    renamed_table,
+    resolve_foreign_keys,
+    with_columns_renamed,
+    without_keys,
+)
+from applier.schema.history.alter_columns import ColumnChanges, same_name, with_names
+from applier.schema.partitions import Partitioning, PartRows
 from applier.schema.table_options import with_options
+from applier.schema.table_parts import Column, Default, Key, KeyPart
+
+
+def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], renames: Mapping[str, str],
+                 columns: Sequence[Column], of_foreign_keys: Sequence[ForeignKeyWords]) -> tuple[Key, ...]:
+    """The keys that stay, with their columns that stay, then the added ones, and those `of_foreign_keys`, as of
+    resolve_keys. `columns` are the new columns, `renames` new names by the old ones in lower case."""
+    before = {folded(key.name): key for key in in_server_order(definition.keys, definition.columns)}
+    for drop in of_kind(actions, DropKey):
+        # An unknown name belongs to an index that the server made for a foreign key, or to another
+        # constraint.
+        before.pop(folded(drop.name), None)
+    names = {folded(rename.old): rename.new for rename in of_kind(actions, RenameKey)}
+    visible = {folded(action.name): action.visible for action in of_kind(actions, SetKeyVisible)}
+    kept = []
+    for name, key in before.items():
+        parts = tuple(part for part in (_followed(part, renames, columns) for part in key.parts) if part)
+        if parts:
+            kept.append(replace(key, name=names.get(name, key.name), parts=parts,
+                                visible=visible.get(name, key.visible)))
+    return resolve_keys([action.words for action in of_kind(actions, AddKey)], kept, columns, of_foreign_keys)
+
+
+def _followed(part: KeyPart, renames: Mapping[str, str], columns: Sequence[Column]) -> KeyPart | None:
+    """A key's part after the ALTER: with its column's new name; None if the column is dropped; the whole column, if the
+    new type cannot have a prefix or is no longer than it."""
+    if part.column is None:
+        changed = {old: new for old, new in renames.items() if not same_name(old, new)}
+        return replace(part, expression=with_names(part.expression or "", changed)) if changed else part
+    name = renames.get(folded(part.column))
+    if name is None:
+        return None
+    column = next(column for column in columns if same_name(column.name, name))
+    return replace(part, column=column.name, length=useful_prefix(part.length, column))
+
+
+def altered_foreign_keys(definition: TableDefinition, actions: Sequence[AlterAction],
+                         renames: Mapping[str, str], added: Sequence[ForeignKeyWords]) -> tuple[ForeignKey, ...]:
+    """The foreign keys after the statement."""
+    own = definition.database, definition.name
+    dropped = [drop.name for drop in of_kind(actions, DropForeignKey)]
+    kept = without_keys(definition.foreign_keys, dropped, renames)
+    kept = pointed_anew(with_columns_renamed(kept, renames), own, own, renames)
+    return resolve_foreign_keys(added, kept, *own)
+
+
+def altered_checks(definition: TableDefinition, actions: Sequence[AlterAction], renames: Mapping[str, str],
+                   context: StatementContext) -> tuple[Check, ...]:
+    """The CHECK constraints after the statement. One whose column is dropped goes with it: servers refuse to drop a
+    column that another one needs."""
+    if not context.keeps_checks:
+        return definition.checks
+    gone = [column.name for column in definition.columns if folded(column.name) not in renames]
+    checks = without_checks(definition.checks, [drop.name for drop in of_kind(actions, DropCheck)], gone)
+    changed = {old: new for old, new in renames.items() if not same_name(old, new)}
+    if changed:
+        checks = with_expressions(checks, lambda expression: with_names(expression, changed))
+    checks = enforced(checks, {folded(one.name): one.enforced for one in of_kind(actions, EnforceCheck)})
+    return resolve_checks([add.words for add in of_kind(actions, AddCheck)], checks, definition.name,
+                          definition.flavour)
+
+
+def altered_partitions(before: Partitioning | None,
+                       actions: Sequence[AlterAction]) -> tuple[Partitioning | None, PartRows | None]:
+    """The partitioning afterwards, and the rows that are removed. A statement has at most one action on partitions. If
+    the partitions are not known, as in an older program's base, actions that only divide rows anew change nothing."""
+    known = None if before is None or before.other else before
+    for action in actions:
+        match action:
+            case PartitionBy(partitioning):
+                return partitioning, None
+            case ExchangePartition() | PartitionToTable() | PartitionFromTable():
+                raise SchemaError("EXCHANGE and CONVERT concern two tables, not one")
+            case DropPartitions() | TruncatePartitions() if known is None:
+                verb = "DROP" if isinstance(action, DropPartitions) else "TRUNCATE"
+                raise SchemaError(f"{verb} PARTITION of a table whose partitions are not known")
+            case _ if known is None:
+                continue
+            case DropPartitions(names, if_exists):
+                if if_exists:
+                    names = tuple(name for name in names if known.has(name))
+                return known.without(names), known.rows_of(names)
+            case TruncatePartitions(names):
+                return known, known.rows_of(names)
+            case AddPartitions(partitions, count, if_not_exists):
+                if if_not_exists:
+                    partitions = tuple(partition for partition in partitions if not known.has(partition.name))
+                return known.with_as_many_more(count) if count else known.with_more(partitions), None
+            case CoalescePartitions(count):
+                return known.with_as_many_more(-count), None
+            case ReorganizePartitions(names, into):
+                return known.reorganized(names, into), None
+    return before, None
 
 
 @dataclass(frozen=True)

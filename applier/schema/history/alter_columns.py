@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from applier.errors import SchemaError
-from applier.mysql.client_charsets import encoded
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.client_charsets import encoded
+from applier.mysql.character_sets.collations import Charset
 from applier.mysql.names import folded
 from applier.schema.ddl.alter_actions import (
     AddColumn,
@@ -32,7 +32,8 @@ from applier.schema.ddl.create_table import TableWords, charset_of_words
 from applier.schema.ddl.cursor import StatementContext
 from applier.schema.ddl.type_grammar import converted_type, modified_type
 from applier.schema.ddl.versioned_tables import drops_times
-from applier.schema.definition import Column, Default, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, Default
 from applier.schema.undecodable import shown_members
 from applier.sql.casting.texts import WIDE
 from applier.sql.grammar import has_columns

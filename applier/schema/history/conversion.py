@@ -13,9 +13,10 @@ from applier.mysql.session import Session
 from applier.schema.ddl.alter_actions import IgnoreConflicts
 from applier.schema.ddl.key_grammar import in_server_order
 from applier.schema.ddl.schema_changes import TableName
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
 from applier.schema.key_infos import clustered_key
 from applier.schema.partitions import PartRows
+from applier.schema.table_parts import Column
 from applier.schema.versioning import ENDS_OF_TIME
 from applier.sql.tokens import tokenize
 

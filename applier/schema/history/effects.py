@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from applier.mysql.types import ColumnType
-from applier.schema.definition import Column
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.in_place import is_in_place
+from applier.schema.table_parts import Column
 
 
 def changes_rows(conversion: RowConversion) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from applier.errors import SchemaError, UnsupportedStatement
-from applier.mysql.client_charsets import ClientCharsets
-from applier.mysql.collations import Charset, compiles_defaults
+from applier.mysql.character_sets.client_charsets import ClientCharsets
+from applier.mysql.character_sets.collations import Charset, compiles_defaults
 from applier.mysql.names import folded
 from applier.mysql.sequences import SequenceState
 from applier.schema.checks import keeps_checks

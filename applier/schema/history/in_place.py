@@ -11,9 +11,9 @@ from applier.mysql.types import INTEGERS, MEMBERS, ColumnType
 from applier.mysql.value_sizes import member_bytes, most_bytes
 from applier.schema.checks import is_json, json_check
 from applier.schema.ddl.type_grammar import recoded_labels
-from applier.schema.definition import Column
 from applier.schema.history.conversion import RowConversion
 from applier.schema.key_infos import is_hashed
+from applier.schema.table_parts import Column
 from applier.schema.undecodable import shown_members
 from applier.sql.evaluator import differs_by_row
 

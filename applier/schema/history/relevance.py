@@ -16,6 +16,7 @@ from applier.schema.ddl.schema_changes import Dml, Ignored, SchemaChange, Sessio
 from applier.schema.history.session import LoggedStatement, parse_arguments, text_of
 from applier.schema.history.table_changes import first_wanted, shorten
 from applier.schema.name_case import folded_table
+from applier.schema.stored_object import NamedObject
 
 LONG = 64 << 10
 """Characters of a statement that is carried as its beginning if that says the same."""
@@ -49,8 +50,8 @@ class Relevance:
             changes = self._parse(statement, flavour)
         except ApplierError:
             return Relevant()
-        if all(isinstance(change, SessionChange) or (isinstance(change, Ignored) and not change.objects)
-               for change in changes):
+        if all(isinstance(change, SessionChange) or (isinstance(change, Ignored) and not any(
+                map(self._may_want, change.objects))) for change in changes):
             return Relevant(is_needed=False)
         if len(changes) != 1 or not isinstance(dml := changes[0], Dml):
             return Relevant()
@@ -62,6 +63,13 @@ class Relevance:
         if self.skip_statements:
             return Relevant(is_needed=False, skipped=(concerned, dml.kind))
         return Relevant(stops=True, sql=self._beginning(statement, flavour, dml))
+
+    def _may_want(self, object: NamedObject) -> bool:
+        """Return True if a view, trigger, routine or event may be about a wanted table."""
+        if object.kind != "VIEW" and object.table is None:
+            return True
+        names = object.table or (object.database, object.name)
+        return self.wanted(*names) or self.wanted(*folded_table(names))
 
     def _parse(self, statement: LoggedStatement, flavour: str, sql: str | None = None) -> list[SchemaChange]:
         """The changes that a statement makes, without what a history knows of databases and of the server: nothing that

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from applier.errors import SchemaError
-from applier.mysql.client_charsets import ClientCharsets
-from applier.mysql.client_codecs import CLIENT_CODECS
-from applier.mysql.collations import by_id, charset_of
+from applier.mysql.character_sets.client_charsets import ClientCharsets
+from applier.mysql.character_sets.client_codecs import CLIENT_CODECS
+from applier.mysql.character_sets.collations import by_id, charset_of
 
 # The sql_modes that change how a statement reads, by their bits in the QUERY event (Q_SQL_MODE_CODE).
 _SQL_MODES = {1: "REAL_AS_FLOAT", 2: "PIPES_AS_CONCAT", 4: "ANSI_QUOTES", 1 << 20: "NO_BACKSLASH_ESCAPES",

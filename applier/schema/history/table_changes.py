@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from applier.errors import SchemaError, UnsupportedStatement
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.collations import Charset
 from applier.mysql.names import folded
 from applier.mysql.sequences import SequenceState
 from applier.schema.allowed import check_name

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import client_charsets
-from applier.mysql.client_charsets import NOT_ASCII, UTF8
+from applier.mysql.character_sets import client_charsets
+from applier.mysql.character_sets.client_charsets import NOT_ASCII, UTF8
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.value_sizes import most_bytes
@@ -71,7 +71,7 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     if charset == "ascii" and session.flavour == "mysql" and not _is_ascii(values):
         return fitted(by_distinct(values, lambda data: _valid_start(data, "ascii")), new)
     if charset in SINGLE_BYTE - {"swe7"}:
-        from applier.mysql.charsets import to_utf8
+        from applier.mysql.character_sets.charsets import to_utf8
 
         return fitted(to_utf8(values, charset), new)
     if charset != "utf8mb4" and not (charset == "utf8mb3" and _is_ascii(values)):

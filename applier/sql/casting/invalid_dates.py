@@ -1,4 +1,4 @@
-"""Converts invalid dates (applier.mysql.zero_dates) to other types, as both servers do: by their text and by their
+"""Converts invalid dates (zero_dates) to other types, as both servers do: by their text and by their
 digits, and to other dates by what the sql_mode allows."""
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import DATES, NUMBERS, ColumnType, arrow_type
-from applier.mysql.value_texts import date_texts
-from applier.mysql.zero_dates import DAY
+from applier.mysql.values import zero_dates
+from applier.mysql.values.value_texts import date_texts
+from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting import numbers
 from applier.sql.casting.temporals import cut, rounds, rounds_to_days
 

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.client_charsets import UTF8, decoded, encoded
-from applier.mysql.members import places_of
+from applier.mysql.character_sets.client_charsets import UTF8, decoded, encoded
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
+from applier.mysql.values.members import places_of
 from applier.sql.casting import numbers
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset

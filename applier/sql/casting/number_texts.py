@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.values import decimals
 from applier.sql.casting import byte_strings, numbers
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.texts import by_distinct, fitted

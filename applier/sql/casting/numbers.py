@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import INTEGERS, ColumnType, arrow_type
+from applier.mysql.values import decimals
 
 _WIDE = pa.decimal128(38, 0)
 MILLIONTH = pa.scalar(Decimal("0.000001"), pa.decimal128(6, 6))

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.types import ColumnType
-from applier.mysql.value_texts import exact_texts
+from applier.mysql.values.value_texts import exact_texts
 from applier.sql.casting.texts import by_distinct
 
 _PLAIN = 15

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
-from applier.mysql.zero_dates import DAY, ZERO_DAY, zero
+from applier.mysql.values import decimals
+from applier.mysql.values.zero_dates import DAY, ZERO_DAY, zero
 from applier.sql.casting import members, number_texts, numbers, temporal_texts
 from applier.sql.casting.shown_numbers import shown
 from applier.sql.casting.temporals import cut, cut_time, from_clock, local_micros, rounds
@@ -129,7 +129,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
 
 def _by_digits(number: np.ndarray, session: Session) -> tuple[np.ndarray, np.ndarray]:
     """Datetimes (int64 microseconds) of YYMMDD, YYYYMMDD, YYMMDDhhmmss and YYYYMMDDhhmmss, and which are none. Invalid
-    dates that the sql_mode allows are as in applier.mysql.zero_dates."""
+    dates that the sql_mode allows are as in applier.mysql.values.zero_dates."""
     is_none = number < 101
     full = np.zeros(len(number), np.int64)
     for least, most, century, unit in _FORMS:

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.scanned_times import NoDate, Unclear, datetime_of_text
 from applier.mysql.session import Session
-from applier.mysql.temporal_literals import NoSuchDay, read_datetime
 from applier.mysql.types import ColumnType
-from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY, number, parts
+from applier.mysql.values.scanned_times import NoDate, Unclear, datetime_of_text
+from applier.mysql.values.temporal_literals import NoSuchDay, read_datetime
+from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY, number, parts
 from applier.sql.casting.temporals import from_clock, local_micros, rounds
 from applier.sql.casting.texts import by_distinct, fitted
 

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
-from applier.mysql.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
-from applier.mysql.zone_times import local_of, may_be_repeated, utc_of
+from applier.mysql.values import zero_dates
+from applier.mysql.values.zero_dates import BEFORE_ALL_DAYS, DAY, ZERO_DAY
+from applier.mysql.values.zone_times import local_of, may_be_repeated, utc_of
 
 _FIRST_LAST = 2**31 * 1_000_000 - 1
 """The last TIMESTAMP of all servers before MariaDB 11.5."""
@@ -53,7 +53,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
 def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType,
                session: Session) -> pa.Array:
     """Datetimes by the session's clock (int64 microseconds, `fsp` digits of a second) as a DATE, DATETIME, TIMESTAMP.
-    Invalid dates (applier.mysql.zero_dates) stay as they are, except as a TIMESTAMP."""
+    Invalid dates (applier.mysql.values.zero_dates) stay as they are, except as a TIMESTAMP."""
     none = clock < BEFORE_ALL_DAYS * DAY
     if none.any():
         if (clock[none] % 10**(6 - new.fsp)).any():

@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql.byte_columns import beside, value_bytes
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.mysql.value_sizes import most_bytes
+from applier.mysql.values.byte_columns import beside, value_bytes
 
 UNICODE = frozenset({"utf8mb4", "utf16", "utf16le", "utf32"})
 _BMP = frozenset({"utf8mb3", "ucs2"})
@@ -44,8 +44,8 @@ def in_charset(values: pa.Array, charset: str) -> pa.Array:
 
 def _recoded(values: pa.Array, charset: str) -> pa.Array:
     """Like `fitted`, for text that is not all ASCII: through the set's own table, there and back."""
-    from applier.mysql.charset_tables import MULTI_BYTE
-    from applier.mysql.charsets import to_utf8
+    from applier.mysql.character_sets.charset_tables import MULTI_BYTE
+    from applier.mysql.character_sets.charsets import to_utf8
 
     if charset in MULTI_BYTE:
         return _with_characters_of(values, charset)
@@ -56,7 +56,7 @@ def _recoded(values: pa.Array, charset: str) -> pa.Array:
 
 def _with_characters_of(values: pa.Array, charset: str) -> pa.Array:
     """Text with a "?" for each character that an East Asian set lacks."""
-    from applier.mysql.charset_tables import characters_of
+    from applier.mysql.character_sets.charset_tables import characters_of
 
     _, data = value_bytes(values.fill_null(""))
     characters = np.frombuffer(data.tobytes().decode().encode("utf-32-le"), np.uint32)
@@ -77,7 +77,7 @@ _CP932_TAKES, _CP932_GIVES = ord("晡"), ord("晙")
 def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:
     """Text as bytes of a single-byte set. A character that the set lacks is an error (UnicodeEncodeError) if `unknown`
     is "strict", and "?" if it is "replace"."""
-    from applier.mysql.charsets import to_utf8
+    from applier.mysql.character_sets.charsets import to_utf8
 
     known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
     table = "".join(character if known.index(character) == code else _NONE for code, character in enumerate(known))

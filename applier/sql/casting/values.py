@@ -2,26 +2,34 @@
 
 Source: MySQL manual, "Data Types" and "ALTER TABLE Statement"; judged by real servers. A value that does not fit
 becomes the nearest one that does, as without strict mode: in strict mode the ALTER fails and is not logged.
-"""
+
+MariaDB's INET4, INET6 and UUID are converted from text and bytes, and to them (MariaDB's "INET6", "INET4" and "UUID";
+judged by MariaDB 10.5, 10.11 and 11.8). A value that is none of the type
+becomes NULL outside of strict mode, or the implicit default in a NOT NULL column.
+
+Geometries come from columns of other geometry types and other SRIDs. The servers keep a value's bytes, its SRID among
+them, and refuse a statement if the new type does not allow a value; MySQL also if the value's SRID differs from the
+column's. Judged by MySQL 9.7 and MariaDB 10.11."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
-from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.type_registry import AlterClass
 from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.values import zero_dates
+from applier.mysql.values.addresses import network_text, packed
+from applier.mysql.versions import is_since
 from applier.sql.casting import (
     byte_strings,
-    geometries,
     invalid_dates,
     members,
-    networks,
     number_texts,
     numbers,
     temporal_numbers,
@@ -30,6 +38,58 @@ from applier.sql.casting import (
     texts,
     vectors,
 )
+from applier.sql.casting.texts import by_distinct
+
+_KIND = slice(5, 9)
+"""The offset of the type in a value, after the SRID and the byte order, which is little-endian."""
+
+
+def to_geometry(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """The values unchanged. Raises NotComputable if one has another type than the column: a server may have accepted it
+    outside of strict mode."""
+    wanted = new.entry.shape  # any of them is a "geometry", which has number 0
+    if not wanted or old.entry.shape == wanted:
+        return values
+    found = pc.unique(pc.binary_slice(values.drop_null(), _KIND.start, _KIND.stop))
+    if not np.all([value == wanted.to_bytes(4, "little") for value in found.to_pylist()]):
+        raise NotComputable("some of its values have another type")
+    return values
+
+
+_MAPPED = bytes(10) + b"\xff\xff"
+_MAPS_INET4 = (11, 3)
+
+
+def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Text in the notations that MariaDB reads; from 11.3 on an INET6 may be in that of an INET4."""
+    def read(text: str) -> bytes | None:
+        try:
+            return packed(text, new.base)
+        except ValueError:
+            if new.base != "inet6":
+                return None
+        try:
+            mapped = _MAPPED + packed(text, "inet4")
+        except ValueError:
+            return None
+        if not session.server_version:
+            raise NotComputable("addresses of four numbers, which some versions of MariaDB take")
+        return mapped if is_since(session.server_version, _MAPS_INET4) else None
+
+    return network_text(by_distinct(values, read, pa.binary()), new.base)
+
+
+def from_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """Bytes, which have to be as many as the type has."""
+    size = new.entry.packed
+    return network_text(by_distinct(values, lambda data: data if len(data) == size else None, pa.binary()), new.base)
+
+
+def to_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
+    """The bytes of values, in the order of their text."""
+    data = by_distinct(values, lambda text: packed(text, old.base), pa.binary())
+    return byte_strings.to_bytes(data, old, new, session)
+
 
 _Converter = Callable[[pa.Array, ColumnType, ColumnType, Session], pa.Array]
 
@@ -122,17 +182,17 @@ CONVERTERS: dict[tuple[AlterClass, AlterClass], _Converter] = {
     (C.DAY, C.TIME): temporals.to_time, (C.TIME, C.TIME): temporals.to_time,
 
     (C.NETWORK, C.YEAR): _of_text(temporal_numbers.text_to_year),
-    (C.NETWORK, C.TEXT): _of_text(texts.to_text), (C.NETWORK, C.BYTES): networks.to_bytes,
+    (C.NETWORK, C.TEXT): _of_text(texts.to_text), (C.NETWORK, C.BYTES): to_bytes,
     (C.NETWORK, C.MEMBER): _of_text(members.from_text), (C.NETWORK, C.DAY): _of_text(temporal_texts.to_datetime),
-    (C.NETWORK, C.TIME): _of_text(temporal_texts.to_time), (C.NETWORK, C.NETWORK): networks.from_text,
-    (C.NUMBER, C.NETWORK): _by_text(number_texts.to_text, networks.from_text),
-    (C.YEAR, C.NETWORK): _by_text(number_texts.to_text, networks.from_text),
-    (C.TEXT, C.NETWORK): networks.from_text, (C.MEMBER, C.NETWORK): networks.from_text,
-    (C.BYTES, C.NETWORK): networks.from_bytes,
-    (C.DAY, C.NETWORK): _by_text(temporal_texts.to_text, networks.from_text),
-    (C.TIME, C.NETWORK): _by_text(temporal_texts.to_text, networks.from_text),
+    (C.NETWORK, C.TIME): _of_text(temporal_texts.to_time), (C.NETWORK, C.NETWORK): from_text,
+    (C.NUMBER, C.NETWORK): _by_text(number_texts.to_text, from_text),
+    (C.YEAR, C.NETWORK): _by_text(number_texts.to_text, from_text),
+    (C.TEXT, C.NETWORK): from_text, (C.MEMBER, C.NETWORK): from_text,
+    (C.BYTES, C.NETWORK): from_bytes,
+    (C.DAY, C.NETWORK): _by_text(temporal_texts.to_text, from_text),
+    (C.TIME, C.NETWORK): _by_text(temporal_texts.to_text, from_text),
 
-    (C.GEOMETRY, C.GEOMETRY): geometries.to_geometry,
+    (C.GEOMETRY, C.GEOMETRY): to_geometry,
 
     (C.VECTOR, C.VECTOR): vectors.to_vector, (C.BYTES, C.VECTOR): vectors.from_bytes,
     **{(old, C.VECTOR): vectors.zeros for old in (C.NUMBER, C.YEAR, C.DAY, C.TIME, C.TEXT, C.MEMBER, C.DOCUMENT)},

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType, arrow_type
-from applier.mysql.zero_dates import zero
+from applier.mysql.values.zero_dates import zero
 from applier.sql.casting import byte_strings
 
 _BYTES = ColumnType("longblob")

@@ -19,7 +19,7 @@ import applier
 from applier.cli import main
 from applier.cli.terminal import progress
 from applier.engine import compiling
-from applier.jobs.summary.result import LargeTransaction
+from applier.jobs.summary.figures import LargeTransaction
 from tests.recorded.archives.demo_digest import ARCHIVE, expected, held
 
 OUTPUT = Path("demo")

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.errors import SchemaError
-from applier.mysql.charset_tables import single_byte_table
-from applier.mysql.charsets import CHARSETS, to_utf8
+from applier.mysql.character_sets.charset_tables import single_byte_table
+from applier.mysql.character_sets.charsets import CHARSETS, to_utf8
 from tests.recorded.binlog.record_charsets import MULTI_BYTE, TRUTH, all_codes, digest
 from tests.support.examples import examples
 

@@ -19,7 +19,7 @@ from applier.binlog.rows.layout import plan_columns
 from applier.columns.values import finish_column
 from applier.io.mapping import map_file
 from applier.mysql.types import arrow_type
-from applier.mysql.zero_dates import as_nulls
+from applier.mysql.values.zero_dates import as_nulls
 from applier.schema.history.history import SchemaHistory
 from tests.support.folders import CASES
 

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.columns import mariadb_types
-from applier.columns.mariadb_types import inflate
+from applier.columns import values
+from applier.columns.values import inflate
 from applier.errors import ArchiveError
-from applier.mysql.addresses import network_text
+from applier.mysql.values.addresses import network_text
 from tests.support.examples import examples
 
 INET6 = json.loads(pathlib.Path(__file__).with_name("inet6_of_mariadb.json").read_text())
@@ -99,7 +99,7 @@ def test_values_that_claim_more_than_a_server_takes():
 
 def test_many_bombs_are_not_inflated_together(monkeypatch):
     """Each of them is what a server may have written; the caller takes fewer rows, one by one in the end."""
-    monkeypatch.setattr(mariadb_types, "MOST_INFLATED", 1 << 20)
+    monkeypatch.setattr(values, "MOST_INFLATED", 1 << 20)
     bombs = pa.array([_bomb(1 << 19)] * 100, pa.binary())
     with pytest.raises(pa.ArrowCapacityError, match="fewer rows"):
         inflate(bombs)

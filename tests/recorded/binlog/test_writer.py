@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from applier.binlog.events.table_map import parse_table_map
 from applier.mysql.types import ColumnType
-from applier.schema.definition import Column, Key, KeyPart, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, Key, KeyPart
 from applier.writer.row_encoder import RowChanges
 from applier.writer.wire_columns import encode_table_map, wire_columns
 from applier.writer.writer import BinlogWriter

@@ -11,7 +11,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 
-from applier.mysql.charsets import to_utf8
+from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType
 

@@ -12,9 +12,9 @@ import pytest
 
 from applier.columns.defaults import completed, generated_values
 from applier.errors import NotComputable
-from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import DATES
+from applier.mysql.values import zero_dates
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.alter import alter
 from tests.recorded.conversion.record_defaults import ADDED, NOW, TABLE, ZONE

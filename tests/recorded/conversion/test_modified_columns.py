@@ -17,8 +17,8 @@ from applier.apply.output.altered_rows import altered_rows
 from applier.columns.alter.rows import RowConverter
 from applier.columns.alter.scan_order import Arrivals
 from applier.errors import SchemaError
-from applier.mysql import zero_dates
 from applier.mysql.types import arrow_type
+from applier.mysql.values import zero_dates
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.alter import alter
 from applier.schema.history.conversion import RowConversion

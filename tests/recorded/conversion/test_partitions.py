@@ -11,7 +11,7 @@ import pytest
 from applier.columns.alter.partitions import NOWHERE, partition_numbers
 from applier.errors import NotComputable
 from applier.mysql.types import arrow_type
-from applier.mysql.zero_dates import ZERO_DAY, number
+from applier.mysql.values.zero_dates import ZERO_DAY, number
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import TableDefinition
 

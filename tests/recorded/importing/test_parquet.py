@@ -10,8 +10,8 @@ import pytest
 
 from applier import cli
 from applier.jobs.importing.job import import_dump
-from applier.jobs.importing.parquet_values import NotTheColumns, parquet_values
-from applier.mysql.zero_dates import to_python
+from applier.jobs.importing.parquet_file import NotTheColumns, parquet_values
+from applier.mysql.values.zero_dates import to_python
 from applier.options import ImportOptions
 from applier.schema.ddl.ddl import parse_statement
 from applier.snapshot import manifest

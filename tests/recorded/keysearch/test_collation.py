@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.mysql.collations import by_id
+from applier.mysql.character_sets.collations import by_id
 from keysearch.collation import collation_of, equality_column, equality_keys, is_exact, is_ordered
 from keysearch.collation_tables import collation_index, weight_table
 from keysearch.keybytes import encode_keys

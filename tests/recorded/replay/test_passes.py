@@ -7,9 +7,9 @@ from unittest import mock
 import pytest
 
 from applier.jobs.importing.job import import_dump
-from applier.mysql import zero_dates
+from applier.mysql.values import zero_dates
 from applier.options import ImportOptions
-from applier.plan import base_ranges, units
+from applier.plan import ranges, units
 from applier.schema.definition import table_schema
 from applier.schema.table_filter import TableFilter
 from applier.snapshot import manifest
@@ -35,7 +35,7 @@ TOLD_LATER = {"names-typed-mariadb": {"lower_case_table_names": 1}}
 def few_rows_are_many():
     """Tables are divided into many units, also within the files of what the pass before has made."""
     with mock.patch.multiple(units, UNIT_BYTES=300, LEAST_UNIT_BYTES=1), \
-            mock.patch.object(base_ranges, "HOT_BYTES", 1):
+            mock.patch.object(ranges, "HOT_BYTES", 1):
         yield
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from applier.columns.defaults import default_scalar
 from applier.errors import SchemaError
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.collations import Charset
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import AlterTable, CreateTable
 from applier.schema.history.alter import alter

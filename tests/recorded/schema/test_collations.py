@@ -7,7 +7,7 @@ import pytest
 
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
-from applier.mysql.collations import (
+from applier.mysql.character_sets.collations import (
     DEFAULT_COLLATIONS,
     Charset,
     by_id,

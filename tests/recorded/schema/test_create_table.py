@@ -6,12 +6,12 @@ import re
 import pytest
 
 from applier.errors import SchemaError
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.collations import Charset
 from applier.mysql.types import ColumnType
 from applier.schema.checks import Check
 from applier.schema.ddl.ddl import parse_statement
-from applier.schema.definition import Column, Default, Key, KeyPart
 from applier.schema.history.history import SchemaHistory
+from applier.schema.table_parts import Column, Default, Key, KeyPart
 from tests.support.folders import CASES
 
 # Cases whose tables no ALTER or CREATE … SELECT touches, with the file that has the tables of `expected`.

@@ -11,7 +11,7 @@ from applier.columns.defaults import default_scalar, generated_values
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.session import Session
 from applier.mysql.types import arrow_type
-from applier.mysql.zero_dates import as_nulls, to_python
+from applier.mysql.values.zero_dates import as_nulls, to_python
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.history import SchemaHistory
 from applier.sql.evaluator import evaluate, no_columns

@@ -11,10 +11,10 @@ import pytest
 
 from applier.columns.defaults import generated_values
 from applier.errors import NotComputable
-from applier.mysql import zero_dates
 from applier.mysql.session import Session
 from applier.mysql.types import arrow_type
-from applier.mysql.value_texts import date_texts
+from applier.mysql.values import zero_dates
+from applier.mysql.values.value_texts import date_texts
 from applier.schema.ddl.ddl import parse_statement
 
 RECORDED = [json.loads(line) for line in gzip.open(Path(__file__).parent / "generated.jsonl.gz", "rt")]

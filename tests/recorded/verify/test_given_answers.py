@@ -10,8 +10,8 @@ import pytest
 import applier
 from applier import cli
 from applier.jobs.verify.live import is_at
+from applier.jobs.verify.rows import FEED, keys_of, with_last_changes
 from applier.jobs.verify.server import ServerPosition
-from applier.jobs.verify.touched import FEED, keys_of, with_last_changes
 from applier.mysql.client_sql import HEAD
 from applier.snapshot.manifest import BinlogPosition
 from tests.recorded.verify.answers import answers

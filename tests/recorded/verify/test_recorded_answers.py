@@ -13,7 +13,7 @@ import applier
 from applier import cli
 from applier.jobs.verify import plan as planning
 from applier.mysql.type_registry import Family
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 from applier.snapshot import manifest
 from tests.recorded.verify.answers import CASES, RANGED, RANGED_ROWS, answers
 from tests.support.real_server import Case, replayed

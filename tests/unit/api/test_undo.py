@@ -14,7 +14,7 @@ import applier.binlog
 from applier import cli
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
-from applier.mysql import zero_dates
+from applier.mysql.values import zero_dates
 from applier.options import ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges

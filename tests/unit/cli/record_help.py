@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 from applier import cli
-from applier.cli.help_pages import verbs
+from applier.cli.help.help_pages import verbs
 
 WIDTHS = (80, 200)
 FOLDER = Path(__file__).parent / "help"

@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from applier import cli
-from applier.cli.installed_pages import write
+from applier.cli.help.installed_pages import write
 
 COMMANDS = typer.main.get_command(cli.app).commands
 

@@ -11,7 +11,7 @@ import pytest
 
 import applier
 from applier import cli
-from applier.mysql.time_zones import parse_datetime
+from applier.mysql.values.time_zones import parse_datetime
 from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.support.folders import CASES, ROOT
 

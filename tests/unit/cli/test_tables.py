@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from applier.cli.grids import new_grid
+from applier.cli.output.grids import new_grid
 from applier.cli.terminal import ResultConsole
 from tests.support.folders import ROOT
 from tests.unit.cli.record_tables import FOLDER, WIDTHS, make_snapshots, printed, recorded

@@ -8,8 +8,8 @@ import pytest
 
 import applier.binlog
 from applier import cli
-from applier.cli import grids
-from applier.cli.value_texts import ValueText
+from applier.cli.output import grids
+from applier.cli.output.value_texts import ValueText
 
 LONG = "x" * 80
 POINT = struct.pack("<IBI2d", 0, 1, 1, 1.0, 2.0)

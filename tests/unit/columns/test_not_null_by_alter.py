@@ -7,7 +7,7 @@ import pytest
 
 from applier.columns.alter.rows import RowConverter
 from applier.errors import SchemaError
-from applier.mysql.zero_dates import to_python
+from applier.mysql.values.zero_dates import to_python
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.effects import changes_rows

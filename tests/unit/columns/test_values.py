@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from applier.columns.values import finish_column
 from applier.errors import ArchiveError
-from applier.mysql.byte_columns import beside, fixed_bytes, validity, value_bytes
 from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.values.byte_columns import beside, fixed_bytes, validity, value_bytes
 from applier.mysql.wire_types import WireType
-from applier.schema.definition import Column
+from applier.schema.table_parts import Column
 from tests.support.examples import examples
 
 

@@ -25,7 +25,7 @@ def test_all_types_that_kernels_are_called_with_are_known(tmp_path):
         import pyarrow as pa
         from applier.kernels import catalogue as kernels
         from applier.engine.executor import ThisProcess
-        from applier.mysql.charsets import to_utf8
+        from applier.mysql.character_sets.charsets import to_utf8
         from applier.jobs.exporting.job import export_snapshot
         from applier.jobs.importing.job import import_dump
         from applier.options import ExportOptions, ImportOptions, ReplayOptions
@@ -80,9 +80,9 @@ def test_jobs_compile_what_they_need():
     """Neither a replay nor show waits for dumps, nor a replay for what few need."""
     replay, show = compiling.modules_for("replay"), compiling.modules_for("show")
     assert "applier.apply.output.rows_kernel" in replay and "applier.jobs.show.kernels.events_text_kernel" in show
-    assert not {"jsondiff.apply_kernel", "applier.apply.foreign_keys.cascade_kernel"} & set(replay)
+    assert not {"jsondiff.kernels.apply_kernel", "applier.apply.foreign_keys.cascade_kernel"} & set(replay)
     assert not [name for name in replay if name.startswith("applier.jobs.")]
-    assert compiling.modules_for("outline") == ("applier.binlog.outline.outline_kernel",)
+    assert compiling.modules_for("outline") == ("applier.binlog.outline.kernels.outline_kernel",)
     assert compiling.modules_for("verify") == ("applier.snapshot.digest_kernel",)
     for job in ("import", "export", "show", "replay"):
         assert set(compiling.modules_for(job)) < set(compiling.modules_for(compiling.EVERYTHING))
@@ -99,7 +99,7 @@ def test_kernels_are_compiled_in_processes_and_counted(tmp_path):
         class Counting(Silent):
             def phase(self, name, total, what): print(name, total, what)
             def update(self, done, rows=0): self.done = done
-        modules = ("keysearch.keybytes_kernel", "applier.mysql.byte_columns_kernel")
+        modules = ("keysearch.keybytes_kernel", "applier.mysql.values.byte_columns_kernel")
         compiling.modules_for = lambda job: modules
         progress = Counting()
         print(compiling.is_ready("replay"), compiling.ensure("replay", progress), progress.done)
@@ -114,7 +114,7 @@ def test_kernels_are_compiled_in_processes_and_counted(tmp_path):
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 
-    count = len(signatures.signatures(("keysearch.keybytes_kernel", "applier.mysql.byte_columns_kernel")))
+    count = len(signatures.signatures(("keysearch.keybytes_kernel", "applier.mysql.values.byte_columns_kernel")))
     assert run() == [f"compile {count} kernels", f"False True {count}", "True False", "0"]
     kept = [file for file in tmp_path.rglob("*.nbc") if "keysearch.checked" not in str(file)]
     assert len(kept) == count

@@ -9,7 +9,7 @@ import pytest
 
 from applier import cli
 from applier.errors import ApplierError, UsageError
-from applier.io.new_output import new_output
+from applier.io.new_files import new_output
 from tests.recorded.archives.demo_digest import ARCHIVE
 
 

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsondiff import apply, apply_kernel, wire_kernel
+from jsondiff import apply
 from jsondiff.apply import apply_diffs, explain
 from jsondiff.diff import Operation
 from jsondiff.encode import encode
+from jsondiff.kernels import apply_kernel, wire_kernel
 from jsondiff.text import from_text, to_text
 from tests.fuzz import fuzz_diffs
 from tests.support import random_diffs

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 
-from jsondiff.canonical_kernel import find_others
 from jsondiff.columns import bytes_and_offsets
 from jsondiff.decode import decode
+from jsondiff.kernels.canonical_kernel import find_others
 from jsondiff.normalize import normalize
 from jsondiff.text import from_text, to_text
 from jsondiff.values import DocumentError

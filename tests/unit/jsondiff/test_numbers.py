@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jsondiff.doubles import shortest_decimal
-from jsondiff.numbers import MAX_NUMBER_TEXT, put_double, put_signed, put_unsigned
+from jsondiff.kernels.numbers import MAX_NUMBER_TEXT, put_double, put_signed, put_unsigned, shortest_decimal
 from keysearch.addresses import address_of
 from tests.support.examples import examples
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from applier.mysql.addresses import packed
+from applier.mysql.values.addresses import packed
 
 _U = "123e4567e89b12d3a456426655440000"
 

@@ -5,9 +5,9 @@ import decimal
 import pyarrow as pa
 import pytest
 
-from applier.mysql import decimals
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
+from applier.mysql.values import decimals
 from applier.sql.casting.values import convert_values
 from applier.sql.values import TEXT
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.mysql.value_texts import date_texts, exact_texts, time_texts, year_texts
-from applier.mysql.zero_dates import DAY, number
+from applier.mysql.values.value_texts import date_texts, exact_texts, time_texts, year_texts
+from applier.mysql.values.zero_dates import DAY, number
 
 INTEGERS = {pa.int8(): (-(1 << 7), 1 << 7), pa.uint8(): (0, 1 << 8), pa.int16(): (-(1 << 15), 1 << 15),
             pa.uint16(): (0, 1 << 16), pa.int32(): (-(1 << 31), 1 << 31), pa.uint32(): (0, 1 << 32),

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.binlog.events.format import EventType
-from applier.binlog.outline import statements
+from applier.binlog.outline import outline_notes
 from applier.binlog.outline.outline import OutlineTask
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
@@ -90,7 +90,7 @@ def test_a_plan_says_the_same(tmp_path_factory, steps, skip, rewrites, many):
     """AP-FILT: the same versions, counts and databases, or the same error at the same place."""
     path = write(tmp_path_factory.mktemp("log") / "b.000001", steps)
     options = {"rewrites": rewrites, "skip_statements": skip}
-    with mock.patch.object(statements, "MANY", many), mock.patch.object(relevance, "LONG", 150), \
+    with mock.patch.object(outline_notes, "MANY", many), mock.patch.object(relevance, "LONG", 150), \
             mock.patch.object(relevance, "BEGINNING", 300):
         found = outlined(path, Relevance(FILTER.wanted, rewrites, skip))
     assert told(path, [found], **options) == told(path, [outlined(path)], **options)
@@ -98,7 +98,7 @@ def test_a_plan_says_the_same(tmp_path_factory, steps, skip, rewrites, many):
 
 def test_what_is_of_no_interest_is_left_out(tmp_path, monkeypatch):
     """And what follows the statement at which every plan stops."""
-    monkeypatch.setattr(statements, "MANY", 0)
+    monkeypatch.setattr(outline_notes, "MANY", 0)
     path = write(tmp_path / "b.000001", [("alone", sql, "other") for sql in OF_NO_INTEREST])
     assert not outlined(path, Relevance(FILTER.wanted)).statements and outlined(path).statements
     path = write(tmp_path / "b.000002", [("alone", sql, "d") for sql in (OF_TABLES[0], *CHANGE_ROWS, *OF_TABLES)])
@@ -112,7 +112,7 @@ def test_what_is_of_no_interest_is_left_out(tmp_path, monkeypatch):
 @pytest.mark.parametrize("end", ["rollback", "prepare"])
 def test_what_may_be_void_is_carried_whole(tmp_path, monkeypatch, end):
     """A table of an engine without transactions may be named anywhere in it."""
-    monkeypatch.setattr(statements, "MANY", 0)
+    monkeypatch.setattr(outline_notes, "MANY", 0)
     sql = OF_NO_INTEREST[8] + "-- " + "x" * relevance.LONG
     path = write(tmp_path / "b.000001", [(end, sql, "d")])
     assert [found.sql for found in outlined(path, Relevance(FILTER.wanted)).statements] == [sql]

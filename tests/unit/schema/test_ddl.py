@@ -3,7 +3,7 @@
 import pytest
 
 from applier.errors import SchemaError
-from applier.mysql.collations import Charset
+from applier.mysql.character_sets.collations import Charset
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.ddl.schema_changes import (
     AlterDatabase,

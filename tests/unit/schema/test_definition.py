@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.mysql.labels import labels_in
+from applier.mysql.character_sets.labels import labels_in
 from applier.mysql.types import ColumnType
 from applier.schema.ddl.ddl import parse_statement
-from applier.schema.definition import Column, Default, Key, KeyPart, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, Default, Key, KeyPart
 from tests.support.examples import examples
 
 _names = st.text(min_size=1, max_size=8).filter(lambda name: name.strip() == name and "\0" not in name)

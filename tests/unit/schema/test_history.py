@@ -7,9 +7,9 @@ import pytest
 from applier.columns.defaults import default_scalar
 from applier.errors import SchemaError, UnsupportedStatement
 from applier.schema.ddl.ddl import parse_statement
-from applier.schema.definition import Default, KeyPart
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import BEFORE_THE_LOG
+from applier.schema.table_parts import Default, KeyPart
 
 MYSQL_9 = {"charset_server": 255, "default_collation_for_utf8mb4": 255, "sql_mode": 0}
 

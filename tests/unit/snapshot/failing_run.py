@@ -14,8 +14,8 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from applier.binlog.locating import index as indexes
 from applier.binlog.locating import search
+from applier.binlog.locating import search as indexes
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
 from applier.jobs.exporting.job import export_snapshot

@@ -15,7 +15,8 @@ import pyarrow as pa
 from applier.errors import SnapshotError
 from applier.io import durable
 from applier.mysql.types import ColumnType
-from applier.schema.definition import Column, Key, KeyPart, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column, Key, KeyPart
 from applier.snapshot import publish, staging
 from applier.snapshot.manifest import MANIFEST, BinlogPosition, Snapshot, load
 from applier.snapshot.reader import read_unit

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.cli.status import print_snapshot
+from applier.cli.output.status import print_snapshot
 from applier.columns.table_key import table_key
 from applier.errors import SnapshotError, UsageError
 from applier.schema.ddl.ddl import parse_statement

@@ -2,7 +2,7 @@
 
 import pytest
 
-from applier.mysql.client_charsets import ClientCharsets, CodedText, encoded
+from applier.mysql.character_sets.client_charsets import ClientCharsets, CodedText, encoded
 from applier.schema.ddl.ddl import parse_statement
 
 LATIN1 = ClientCharsets("cp1252", "latin1", "latin1")

@@ -27,13 +27,13 @@ from applier.jobs.importing.sql.spans import (
     number_values,
 )
 from applier.jobs.importing.sql.temporal_literal_kernel import to_datetimes, to_spans
-from applier.mysql import zero_dates
-from applier.mysql.addresses import network_text, packed
-from applier.mysql.byte_columns import fixed_bytes, value_bytes
-from applier.mysql.charsets import to_utf8
-from applier.mysql.decimals import rounded
+from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
+from applier.mysql.values import zero_dates
+from applier.mysql.values.addresses import network_text, packed
+from applier.mysql.values.byte_columns import fixed_bytes, value_bytes
+from applier.mysql.values.decimals import rounded
 from jsondiff.normalize import normalize
 from jsondiff.values import DocumentError
 from keysearch.addresses import address_of

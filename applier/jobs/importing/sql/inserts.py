@@ -15,7 +15,8 @@ from applier.jobs.importing.sql import tuple_kernel as kernels
 from applier.jobs.importing.sql.literals import column_values
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Literals, Values
 from applier.mysql.session import Session
-from applier.schema.definition import Column, TableDefinition, table_schema
+from applier.schema.definition import TableDefinition, table_schema
+from applier.schema.table_parts import Column
 from keysearch.addresses import address_of
 
 HEAD_BYTES = 1 << 16

@@ -16,12 +16,13 @@ from applier.jobs.importing.sql import literal_kernel as kernels
 from applier.jobs.importing.sql import tuple_kernel as kind
 from applier.jobs.importing.sql.column_types import convert_column
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError, Literals, Values, byte_values
-from applier.mysql import zero_dates
-from applier.mysql.charsets import to_utf8
+from applier.mysql.character_sets.charsets import to_utf8
 from applier.mysql.session import Session
 from applier.mysql.types import MEMBERS, arrow_type
+from applier.mysql.values import zero_dates
 from applier.schema.ddl.cursor import StatementContext
-from applier.schema.definition import Column, TableDefinition
+from applier.schema.definition import TableDefinition
+from applier.schema.table_parts import Column
 from applier.sql.assignment import assigned
 from applier.sql.evaluator import evaluate, no_columns
 from applier.sql.literals import Value, by_number, convert

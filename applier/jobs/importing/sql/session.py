@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from applier.jobs.importing.sql.spans import LiteralContext
-from applier.mysql.client_codecs import codec_of
-from applier.mysql.collations import charset_name
+from applier.mysql.character_sets.client_codecs import codec_of
+from applier.mysql.character_sets.collations import charset_name
 from applier.sql.tokens import Token, tokenize
 
 _SCOPES = frozenset({"GLOBAL", "SESSION", "LOCAL", "PERSIST", "PERSIST_ONLY"})

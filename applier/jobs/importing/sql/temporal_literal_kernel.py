@@ -40,7 +40,7 @@ def _micros(data, at, end, digits):
 @kernel
 def to_datetimes(data, starts, lengths, kinds, with_time, digits, out, states):
     """Text as YYYY-MM-DD to days since 1970-01-01, or, `with_time`, as YYYY-MM-DD[ hh:mm:ss[.ffffff]] to microseconds;
-    `digits` of a fraction are kept. An invalid date is a value, too (applier.mysql.zero_dates)."""
+    `digits` of a fraction are kept. An invalid date is a value, too (applier.mysql.values.zero_dates)."""
     for row in range(len(kinds)):
         kind, at, length = kinds[row], starts[row], lengths[row]
         out[row] = 0

@@ -26,11 +26,10 @@ from applier.errors import UsageError
 from applier.io import new_files
 from applier.io.resolver import join
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumns
-from applier.jobs.diff.comparing import Side, Task, compare
-from applier.jobs.diff.files import Range, ranges
+from applier.jobs.diff.comparing import Range, Side, Task, compare, ranges
 from applier.jobs.diff.rows import OF_DIFFERENCES, Differences
 from applier.jobs.publish.delta.storage import Storage
-from applier.mysql.zero_dates import as_nulls
+from applier.mysql.values.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.reader import read_columns

@@ -13,10 +13,10 @@ import orjson
 from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
-from applier import __version__
 from applier.errors import SnapshotError
 from applier.io import new_files
 from applier.io.resolver import join
+from applier.version import __version__
 
 _KNOWN = frozenset(("appendOnly", "changeDataFeed", "invariants", "timestampNtz"))
 """Features of tables that commits of rows take into account: those of tables that were published from here."""

@@ -5,13 +5,26 @@ name gets its files, and that of the old one loses them. A dropped table stays a
 Every file of a snapshot has just the columns of its table; so where columns change, all files have changed, and one
 commit replaces both. All is looked at and every footer read before anything is written; then files are linked or
 copied, which no reader sees, and then tables are committed, one after the other.
-"""
+
+Names of directories have only characters that no reader changes. deltalake takes a "%" for the start of an encoded
+byte, and Polars looks for "%20" where a space is; so here bytes of other characters than letters, digits, "-" and "_"
+are "~" and two hexadecimal digits.
+
+Delta's log has statistics of the key's columns, by which files are sorted, as their footers have them. Values that JSON
+would not hold exactly, or that readers compare in ways of their own, are left out: files are then read where they need
+not be, and never passed over where they must be read."""
 
 from __future__ import annotations
 
+import datetime
+import hashlib
+import json
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,12 +32,17 @@ from deltalake.transaction import AddAction
 
 from applier.errors import SnapshotError, UsageError
 from applier.jobs.publish.delta.change_data import check_feed, write_changes
-from applier.jobs.publish.delta.columns import delta_schema, same_columns, stored_schema
-from applier.jobs.publish.delta.folders import folder_of
 from applier.jobs.publish.delta.marker import MarkedTable, Marker, load_marker, save_marker
-from applier.jobs.publish.delta.statistics import statistics
 from applier.jobs.publish.delta.storage import Storage
-from applier.jobs.publish.delta.tables import ChangeData, Commit, commit, known_table
+from applier.jobs.publish.delta.tables import (
+    ChangeData,
+    Commit,
+    commit,
+    delta_schema,
+    known_table,
+    same_columns,
+    stored_schema,
+)
 from applier.jobs.publish.footers import from_footers
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import DROPPED, about
@@ -34,6 +52,63 @@ from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.unsigned_bigints import OPTION
+
+_LONGEST_TEXT = 32
+_EXACT = 2**53
+"""Where doubles stop to have all integers: readers may take a number of JSON for one."""
+
+
+def statistics(metadata: pq.FileMetaData) -> str:
+    """The statistics of a file, given its footer."""
+    lows, highs, nulls = dict[str, Any](), dict[str, Any](), dict[str, int]()
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    for place in range(metadata.num_columns):
+        name = metadata.schema.column(place).path
+        found = [group.column(place).statistics for group in groups]
+        if not found or any(one is None for one in found):
+            continue
+        if all(one.has_null_count for one in found):
+            nulls[name] = sum(one.null_count for one in found)
+        if all(one.has_min_max for one in found):
+            low, high = _in_json(min(one.min for one in found)), _in_json(max(one.max for one in found))
+            if low is not None and high is not None:
+                lows[name], highs[name] = low, high
+    return json.dumps({"numRecords": metadata.num_rows, "minValues": lows, "maxValues": highs, "nullCount": nulls},
+                      ensure_ascii=False)
+
+
+def _in_json(value: Any) -> int | str | None:
+    """A smallest or largest value as the log has it; None if it has not."""
+    match value:
+        case bool():
+            return None
+        case int() | Decimal():
+            whole = int(value)
+            return whole if whole == value and abs(whole) < _EXACT else None
+        case datetime.datetime():  # the log has milliseconds, and a largest value would be too small
+            return None
+        case datetime.date():
+            return value.isoformat()
+        case str():
+            return value if len(value) <= _LONGEST_TEXT else None
+    return None
+
+
+_LONGEST = 200
+"""Of a name in bytes; file systems allow 255."""
+_OTHERS = re.compile(r"[^0-9A-Za-z_-]|^_")  # what begins with "_" is hidden from Spark
+
+
+def folder_of(database: str, table: str) -> str:
+    """The directory of a table; no other table has it."""
+    return f"{_name(database)}/{_name(table)}"
+
+
+def _name(name: str) -> str:
+    made = _OTHERS.sub(lambda found: "".join(f"~{byte:02X}" for byte in found[0].encode()), name)
+    if len(made) <= _LONGEST:
+        return made
+    return f"{made[:_LONGEST - 17]}~{hashlib.blake2b(made.encode(), digest_size=8).hexdigest()}"
 
 
 @dataclass(frozen=True)
@@ -161,4 +236,3 @@ def _actions(uri: str, files: Sequence[FileEntry], stored: pa.Schema) -> list[Ad
         return AddAction(file.path.rpartition("/")[2], file.bytes, {}, now, True, statistics(metadata))
 
     return from_footers(uri, files, made)
-

@@ -3,7 +3,9 @@
 A publication's commits carry `txn` actions: its application is "applier:LINEAGE", and its version is that of the commit
 itself. So a table whose version is another one had other commits since; if these left files and columns as they were
 (a property, VACUUM), it is still ours.
-"""
+
+A definition in Delta has columns by their names, with comments. All columns may be null: a date that is none is null to
+readers, also where the server has NOT NULL."""
 
 from __future__ import annotations
 
@@ -13,15 +15,57 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
-from deltalake import CommitProperties, DeltaTable, Schema, TableFeatures, Transaction
+from deltalake import CommitProperties, DeltaTable, Field, Schema, TableFeatures, Transaction
 from deltalake.exceptions import CommitFailedError, DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
-from applier.errors import AnotherRun, SnapshotError
+from applier.errors import AnotherRun, SnapshotError, UsageError
 from applier.io.resolver import join
-from applier.jobs.publish.delta.columns import has_local_times, same_columns
 from applier.jobs.publish.delta.log import FEED, announce_feed, commit_changes
 from applier.jobs.publish.delta.storage import Storage
+from applier.schema.definition import TableDefinition, table_schema
+from applier.schema.table_parts import Column
+from applier.snapshot.stored_columns import StoredColumns
+
+_TIME = "TIME in microseconds"
+_ORDINAL = "mysql.ordinal"
+"""A column's place, from 1: deltalake takes columns that only changed places for the same schema."""
+
+
+def stored_schema(definition: TableDefinition, unsigned_bigint: str) -> pa.Schema:
+    """The columns of a table's files. Raises UsageError for a type that Delta lacks."""
+    stored = StoredColumns.of(definition).schema(table_schema(definition), unsigned_bigint)
+    if found := [field.name for field in stored if field.type == pa.uint64()]:
+        raise UsageError(f"Delta has no unsigned integers, and column {found[0]} is unsigned",
+                         table=definition.full_name,
+                         hint="replay or import with --unsigned-bigint decimal or long")
+    return stored
+
+
+def delta_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
+    """The columns as Delta has them. Raises UsageError for a type that it lacks."""
+    plain = Schema.from_arrow(pa.schema([pa.field(field.name, field.type)
+                                         for field in stored_schema(definition, unsigned_bigint)]))
+    columns = zip(plain.fields, definition.stored_columns, strict=True)
+    return Schema([Field(field.name, field.type, nullable=True, metadata=_metadata(column) | {_ORDINAL: place})
+                   for place, (field, column) in enumerate(columns, 1)])
+
+
+def same_columns(one: Schema, other: Schema) -> bool:
+    """Whether two schemas have columns of the same names and types in the same order."""
+    return [(field.name, field.type) for field in one.fields] == [(field.name, field.type) for field in other.fields]
+
+
+def has_local_times(schema: Schema) -> bool:
+    """Whether a column has the type that Delta tables have to announce, as a feature: timestamp_ntz."""
+    return any(getattr(field.type, "type", "") == "timestamp_ntz" for field in schema.fields)
+
+
+def _metadata(column: Column) -> dict[str, str | int]:
+    parts = [column.comment, _TIME if column.type.base == "time" else ""]
+    comment = "; ".join(part for part in parts if part)
+    return {"comment": comment} if comment else {}
+
 
 _TAKEN = "there is a commit of this number"
 _LEAD_BACK = "restore it to the version that was published, or remove its directory"

@@ -1,7 +1,9 @@
 """Catalogs of Iceberg: how they are opened, and tables made and evolved with the numbers that columns have.
 
 This module and `commits` use what pyiceberg does not promise.
-"""
+
+A catalog that is given by its URI uses the file systems of the one resolver, so that the same environment leads the
+snapshot's files and the catalog's to the same store. A catalog with a name has its own settings."""
 
 from __future__ import annotations
 
@@ -11,8 +13,10 @@ from traceback import walk_tb
 from typing import Any
 from urllib.parse import urlsplit
 
+from pyarrow.fs import FileSystem
 from pyiceberg import exceptions
 from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.schema import Schema
 from pyiceberg.table import CreateTableTransaction, StagedTable, Table, Transaction
 from pyiceberg.table.sorting import SortOrder
@@ -25,9 +29,18 @@ from pyiceberg.table.update import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from applier.errors import SnapshotError, UsageError
-from applier.io.resolver import absolute, folder_of, is_uri, join
-from applier.jobs.publish.iceberg.stores import IMPLEMENTATION
+from applier.io.resolver import absolute, folder_of, is_uri, join, resolve
 from applier.schema.ddl.schema_changes import TableName
+
+IMPLEMENTATION = f"{__name__}.Stores"
+
+
+class Stores(PyArrowFileIO):
+    """Files of pyiceberg's. Those of this machine it opens itself: it makes the folders that they are in."""
+
+    def _initialize_fs(self, scheme: str, netloc: str | None = None) -> FileSystem:
+        return super()._initialize_fs(scheme, netloc) if scheme == "file" else resolve(f"{scheme}://{netloc}")[0]
+
 
 NAME = "default"
 """What a catalog that is given by its uri is called, as pyiceberg does."""

@@ -5,33 +5,138 @@ found by whatever name it has now. Its files are told apart by their names, whic
 that the catalog has, and the snapshot has by another path, stays as it is, as long as it is there. What is published is
 remembered in properties: of namespaces, where all their tables stand; of a table and its snapshots, where its last
 change was published.
-"""
+
+A definition in Iceberg has columns by their numbers, with comments, the key, and the order of rows. Every column is
+optional but those of a primary key, which identify a row: a date that is none is null to readers, also
+where the server has NOT NULL.
+
+The footers of files are read for the statistics of the key's columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from pyiceberg.catalog import Catalog
-from pyiceberg.manifest import DataFile
+from pyiceberg.conversions import to_bytes
+from pyiceberg.io.pyarrow import pyarrow_to_schema
+from pyiceberg.manifest import DataFile, DataFileContent, FileFormat
+from pyiceberg.schema import Schema
 from pyiceberg.table import Table, TableProperties
+from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.typedef import Record
 
-from applier.errors import SnapshotError
+from applier.errors import SnapshotError, UsageError
+from applier.io.resolver import absolute, divided, is_uri, join
+from applier.jobs.publish.footers import from_footers
 from applier.jobs.publish.iceberg.catalog import evolve, new_table, tables_of
-from applier.jobs.publish.iceberg.columns import iceberg_schema, sort_order
 from applier.jobs.publish.iceberg.commits import COMPLETE, AtOnce, Change, commit
-from applier.jobs.publish.iceberg.data_files import data_files, place_of
 from applier.jobs.publish.iceberg.expiring import forget
 from applier.jobs.publish.iceberg.file_changes import change_files
 from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import LINEAGE, POSITION, TABLES, about
+from applier.mysql.types import DATES
 from applier.schema.ddl.schema_changes import TableName
+from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import Snapshot
+from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.unsigned_bigints import OPTION
+
+_FIELD_ID = b"PARQUET:field_id"
+
+
+def place_of(uri: str, file: FileEntry) -> str:
+    """Where a file of a snapshot is, as a catalog has it."""
+    if is_uri(uri):
+        place, _ = divided(join(uri, file.path))
+        return place
+    return f"file://{join(absolute(uri), file.path)}"
+
+
+def data_files(uri: str, files: Sequence[FileEntry], schema: Schema) -> list[DataFile]:
+    """Files of the snapshot at a path or uri. Raises SnapshotError for one that is missing, is not as its manifest
+    says, or was written by an older program, so that readers would not know its columns."""
+    expected = {field.name: field.field_id for field in schema.fields}
+
+    def made(file: FileEntry, metadata: pq.FileMetaData, path: str) -> DataFile:
+        columns = metadata.schema.to_arrow_schema()
+        found = {field.name: int((field.metadata or {}).get(_FIELD_ID, 0)) for field in columns}
+        if found != expected or any(map(pa.types.is_duration, columns.types)):
+            raise SnapshotError("this file was written by an older version; Iceberg cannot read it", file=path,
+                                hint="import or replay the table again, without this snapshot as the base")
+        return _data_file(place_of(uri, file), file, metadata, schema)
+
+    return from_footers(uri, files, made)
+
+
+def _data_file(place: str, file: FileEntry, metadata: pq.FileMetaData, schema: Schema) -> DataFile:
+    sizes, lows, highs, nulls, counts = {}, {}, {}, {}, {}
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    for place_in, field in enumerate(schema.fields):
+        if metadata.schema.column(place_in).path != field.name:
+            break  # from a list on, leaves have other places; a key's columns are no lists
+        chunks = [group.column(place_in) for group in groups]
+        sizes[field.field_id] = sum(chunk.total_compressed_size for chunk in chunks)
+        counts[field.field_id] = file.rows
+        statistics = [chunk.statistics for chunk in chunks if chunk.is_stats_set]
+        if not chunks or len(statistics) < len(chunks):
+            continue
+        if all(part.has_null_count for part in statistics):
+            nulls[field.field_id] = sum(part.null_count for part in statistics)
+        if all(part.has_min_max for part in statistics):
+            lows[field.field_id] = _bound(field.field_type, min(part.min for part in statistics))
+            highs[field.field_id] = _bound(field.field_type, max(part.max for part in statistics))
+    return DataFile.from_args(
+        content=DataFileContent.DATA, file_path=place, file_format=FileFormat.PARQUET, partition=Record(),
+        record_count=file.rows, file_size_in_bytes=file.bytes, column_sizes=sizes, value_counts=counts,
+        null_value_counts=nulls, nan_value_counts={}, lower_bounds=lows, upper_bounds=highs, split_offsets=None,
+        sort_order_id=None, spec_id=0, equality_ids=None, key_metadata=None)
+
+
+def _bound(kind: Any, value: Any) -> bytes:
+    return bytes(to_bytes(kind, value))
+
+
+def iceberg_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
+    """The columns of a table's files. Raises UsageError for a type that Iceberg lacks."""
+    stored = StoredColumns.of(definition).schema(table_schema(definition), unsigned_bigint)
+    if found := [field.name for field in stored if field.type == pa.uint64()]:
+        raise UsageError(f"Iceberg has no unsigned integers, and column {found[0]} is unsigned",
+                         table=definition.full_name,
+                         hint="replay or import with --unsigned-bigint decimal or long")
+    plain, key = pyarrow_to_schema(stored, format_version=2), set(_identifying(definition))
+    return Schema(*(field.model_copy(update={"doc": column.comment or None, "required": column.name in key})
+                    for field, column in zip(plain.fields, definition.stored_columns, strict=True)),
+                  identifier_field_ids=[column.id for column in definition.stored_columns if column.name in key])
+
+
+def sort_order(entry: TableEntry) -> SortOrder:
+    """The order of a table's rows: by its key, where that is compared as Iceberg compares values."""
+    if not entry.key or any(rule for rule in entry.key_rules):
+        return SortOrder(order_id=0)
+    columns = {column.name: column.id for column in entry.definition.stored_columns}
+    return SortOrder(*(SortField(columns[name], IdentityTransform(), SortDirection.ASC, NullOrder.NULLS_FIRST)
+                       for name in entry.key), order_id=1)
+
+
+def _identifying(definition: TableDefinition) -> list[str]:
+    """The columns of a primary key, where Iceberg takes them: no floats, and no dates, which may be none."""
+    key = definition.primary_key
+    if key is None:
+        return []
+    columns = [definition.column(part.column) for part in key.parts if part.column is not None]
+    fits = len(columns) == len(key.parts) and all(
+        column.generated != "virtual" and column.type.base not in ("float", "double", *DATES) for column in columns)
+    return [column.name for column in columns] if fits else []
+
 
 DROPPED = "applier.dropped."
 """How properties of a namespace begin that say which tables were dropped last, and where."""

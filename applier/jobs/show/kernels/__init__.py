@@ -1,3 +1,3 @@
 """Events and rows as the text that mysqlbinlog prints, by kernels."""
 
-__all__ = ["choice_kernel", "events_text_kernel", "fixed_texts", "json_value_kernel", "value_kernel", "walk_records"]
+__all__ = ["choice_kernel", "events_text_kernel", "fixed_texts", "value_kernel", "walk_records"]

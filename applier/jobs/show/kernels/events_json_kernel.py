@@ -12,7 +12,7 @@ from applier.jobs.show.kernels.statements_text_kernel import ANNOTATE, EVENT_ROO
 from applier.jobs.show.kernels.walk_records import N_STATEMENTS, Status, statement_at
 from applier.kernels.byte_strings import hash_bytes, same_bytes
 from applier.kernels.put_kernel import put_byte
-from jsondiff.numbers import put_signed, put_unsigned
+from jsondiff.kernels.numbers import put_signed, put_unsigned
 from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u16, load_u32, load_u64
 
 _XID, _GTID, _ANONYMOUS, _PAYLOAD, _MARIADB_GTID = 16, 33, 34, 40, 162

@@ -38,7 +38,7 @@ from applier.jobs.show.kernels.walk_records import (
     table_at,
 )
 from applier.kernels.put_kernel import put_byte
-from jsondiff.numbers import put_unsigned
+from jsondiff.kernels.numbers import put_unsigned
 from keysearch.memory import copy32, copy_bytes, inline, kernel, load_u16, load_u32, load_u64
 
 _ROTATE, _FORMAT, _XID, _TABLE_MAP, _GTID, _ANONYMOUS, _MARIADB_GTID = 4, 15, 16, 19, 33, 34, 162

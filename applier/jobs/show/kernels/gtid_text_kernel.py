@@ -19,7 +19,7 @@ from applier.jobs.show.kernels.walk_records import (
     time_view,
 )
 from applier.kernels.put_kernel import put_byte
-from jsondiff.numbers import put_padded, put_signed, put_unsigned
+from jsondiff.kernels.numbers import put_padded, put_signed, put_unsigned
 from keysearch.memory import copy32, copy_bytes, inline, load_i64, load_u8, load_u32, load_u64
 
 _GTID = 33

@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from applier.kernels.put_kernel import put_byte
-from jsondiff.numbers import put_padded, put_unsigned
+from jsondiff.kernels.numbers import put_padded, put_unsigned
 from keysearch.memory import inline
 
 _I8, _I32, _I64 = (ir.IntType(bits) for bits in (8, 32, 64))

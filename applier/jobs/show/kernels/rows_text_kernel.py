@@ -14,7 +14,7 @@ from applier.jobs.show.kernels.value_kernel import (
 )
 from applier.jobs.show.kernels.walk_records import Status, column_at, span_at
 from applier.kernels.put_kernel import put_byte
-from jsondiff.numbers import put_unsigned
+from jsondiff.kernels.numbers import put_unsigned
 from keysearch.memory import copy32, copy_bytes, inline, load_u8
 
 _PARTIAL_UPDATE = 39

@@ -8,7 +8,7 @@ from applier.jobs.show.kernels.fixed_texts import Text, put_text
 from applier.jobs.show.kernels.walk_records import Status
 from applier.kernels.byte_strings import same_bytes
 from applier.kernels.put_kernel import put_byte
-from jsondiff.numbers import put_unsigned
+from jsondiff.kernels.numbers import put_unsigned
 from keysearch.memory import copy_bytes, inline, load_u8, load_u16, load_u32
 
 QUERY, LOAD_QUERY, ROWS_QUERY, ANNOTATE = 2, 18, 29, 160

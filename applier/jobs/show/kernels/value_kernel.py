@@ -6,13 +6,15 @@ printed both ways, ENUM is a number and SET its bits, text is in its column's ch
 mysqlbinlog gives up on, is printed as mariadb-binlog does. A zero date is a zero date, and no DECIMAL is too wide.
 
 In JSON lines the same texts are strings of JSON.
-"""
+
+A JSON document is printed as a string of SQL; one that is a mere string, without JSON's quotes."""
+
+from __future__ import annotations
 
 import numpy as np
 
 from applier.binlog.rows.value_kernel import big_endian, little_endian
 from applier.columns.text_kernel import put_decimal
-from applier.jobs.show.kernels.json_value_kernel import put_json
 from applier.jobs.show.kernels.number_kernel import (
     LONGEST_DOUBLE,
     print_double,
@@ -24,8 +26,36 @@ from applier.jobs.show.kernels.number_kernel import (
 )
 from applier.jobs.show.kernels.walk_records import Status
 from applier.kernels.put_kernel import put_byte
-from jsondiff.numbers import put_padded, put_signed, put_unsigned
-from keysearch.memory import inline, load_u8, load_u64, store_u64
+from jsondiff.kernels.binary_kernel import FRAME_BYTES, MAX_DEPTH, TEXT_BYTES_MORE, TEXT_BYTES_PER_BYTE, put_document
+from jsondiff.kernels.numbers import put_padded, put_signed, put_unsigned
+from jsondiff.kernels.string_kernel import is_utf8, unescape
+from keysearch.memory import inline, load_u8, load_u64, store_u32, store_u64
+
+STACK_BYTES = MAX_DEPTH * FRAME_BYTES
+_NULL, _TEXT_QUOTE = np.uint32(int.from_bytes(b"null", "little")), 34
+
+
+@inline
+def put_json(at, length, limit, state):
+    """The text of a document into the state's buffer: (where it begins, its length), or BAD_VALUE, or
+    NEED_DOCUMENT with what it may take in `wanted_bytes`. Bytes up to `limit` may be read."""
+    text = state.document
+    most = length * TEXT_BYTES_PER_BYTE + TEXT_BYTES_MORE
+    if most > state.document_bytes:
+        state.wanted_bytes = most
+        return Status.NEED_DOCUMENT, np.int64(0)
+    if length == 0:
+        store_u32(text, _NULL)
+        return text, np.int64(4)
+    end = put_document(at, at + length, limit, text, state.stack)
+    if end < 0 or not is_utf8(text, end):
+        state.detail = at
+        state.wanted_bytes = length
+        return Status.BAD_VALUE, np.int64(0)
+    if load_u8(text) != _TEXT_QUOTE:
+        return text, end - text
+    return text + 1, unescape(text + 1, end - 1, text + 1) - text - 1
+
 
 (INTEGER, YEAR, FLOAT, DOUBLE, DECIMAL, BITS, SET, ENUM, DATE, DATETIME2, TIMESTAMP2, TIME2, OLD_DATETIME, OLD_TIME,
  OLD_TIMESTAMP, STRING, VECTOR, JSON) = range(18)

@@ -6,19 +6,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.events.contents import Statement, content_of
-from applier.binlog.events.events import Event, Rotate, RowsHeader, read_events
-from applier.binlog.events.format import NAMES, EventType
-from applier.binlog.events.gtid_event import Gtid
-from applier.binlog.events.server_events import (
+from applier.binlog.events.contents import (
     Heartbeat,
     Incident,
     Payload,
     StartEncryption,
     StartV3,
+    Statement,
     TransactionContext,
     ViewChange,
+    content_of,
 )
+from applier.binlog.events.events import Event, Rotate, RowsHeader, read_events
+from applier.binlog.events.format import NAMES, EventType
+from applier.binlog.events.gtid_event import Gtid
 from applier.binlog.events.statement_events import FileBlock, FileEnd, Intvar, Load, LoadQuery, Rand, UserVar
 from applier.binlog.events.xa import XaPrepare
 from applier.errors import ArchiveError

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from applier.binlog.locating import index as indexes
 from applier.binlog.locating import search
+from applier.binlog.locating import search as indexes
 from tests.support.folders import CASES
 from tests.support.small_logs import commit, insert, new_log
 

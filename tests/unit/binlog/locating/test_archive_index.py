@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.locating import index as indexes
 from applier.binlog.locating import search
+from applier.binlog.locating import search as indexes
 from applier.binlog.locating.targets import ByGtid, ByXid
 from applier.errors import ArchiveError
 from tests.support.examples import examples

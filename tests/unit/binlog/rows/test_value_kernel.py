@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from applier.binlog.rows.changes import ChangeReader, TableBinding
 from applier.binlog.rows.layout import plan_column
 from applier.errors import ArchiveError
+from applier.mysql.values.zero_dates import DAY, ZERO_DAY, has_any, to_python, which
+from applier.mysql.values.zero_dates import number as invalid_date
 from applier.mysql.wire_types import WireType as W
-from applier.mysql.zero_dates import DAY, ZERO_DAY, has_any, to_python, which
-from applier.mysql.zero_dates import number as invalid_date
 from tests.support import row_model as m
 from tests.support.examples import examples
 

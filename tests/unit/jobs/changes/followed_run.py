@@ -5,9 +5,9 @@ import json
 import random
 from pathlib import Path
 
+from applier.io.ending import Ending
 from applier.jobs.change_files.job import write_followed
 from applier.jobs.changes.following import FollowOptions, follow
-from applier.jobs.sync.ending import Ending
 from applier.options import ChangeFilesOptions, ChangesOptions
 
 

@@ -1,7 +1,7 @@
 """An export makes the sequences that columns take their defaults from, so that its tables can be made."""
 
 from applier.jobs.exporting.job import export_snapshot
-from applier.jobs.exporting.sequences import sequences_sql
+from applier.jobs.exporting.statements import sequences_sql
 from applier.jobs.importing.job import import_dump
 from applier.options import ExportOptions, ImportOptions
 from applier.schema.ddl.ddl import parse_statement

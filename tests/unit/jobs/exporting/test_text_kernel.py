@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from applier.jobs.exporting import texts
+from applier.jobs.exporting import cells
 from applier.jobs.exporting.cells import cells_of
 from applier.mysql.types import ColumnType
-from applier.mysql.zero_dates import ZERO_DAY
-from applier.schema.definition import Column
+from applier.mysql.values.zero_dates import ZERO_DAY
+from applier.schema.table_parts import Column
 
 
 def written(columns, values, sql, head=b"INSERT\n"):
-    cells = [cells_of(column, array) for column, array in zip(columns, values, strict=True)]
-    return bytes(texts.rows_text(cells, len(values[0]), sql, np.frombuffer(head, np.uint8)))
+    held = [cells_of(column, array) for column, array in zip(columns, values, strict=True)]
+    return bytes(cells.rows_text(held, len(values[0]), sql, np.frombuffer(head, np.uint8)))
 
 
 TEXTS, BYTES = Column("t", ColumnType("text")), Column("b", ColumnType("blob"))
@@ -32,7 +32,7 @@ def test_escapes():
 
 def test_statements_end_at_their_size(monkeypatch):
     """Each begins with the head; a row is never cut."""
-    monkeypatch.setattr(texts, "STATEMENT_BYTES", 30)
+    monkeypatch.setattr(cells, "STATEMENT_BYTES", 30)
     text = written([TEXTS], [pa.array(["x" * 9] * 5)], True)
     assert text == b"INSERT\n('xxxxxxxxx'),\n('xxxxxxxxx');\n" * 2 + b"INSERT\n('xxxxxxxxx');\n"
 
@@ -42,16 +42,16 @@ def test_statements_end_at_their_size(monkeypatch):
     (-3_020_399_999_999, "-838:59:59.999999"), (359_999_000_000, "99:59:59.000000")])
 def test_spans(microseconds, text):
     """TIME goes to 838 hours, either way."""
-    cells = cells_of(Column("t", ColumnType("time", fsp=6)), pa.array([None, microseconds], pa.duration("us"))[1:])
-    assert bytes(cells.data).decode() == text
+    held = cells_of(Column("t", ColumnType("time", fsp=6)), pa.array([None, microseconds], pa.duration("us"))[1:])
+    assert bytes(held.data).decode() == text
 
 
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1))
 def test_floats_come_back(numbers):
     """A server reads a double, which must be none over the largest float, and rounds it."""
-    cells = cells_of(Column("f", ColumnType("float")), pa.array(numbers, pa.float32()))
-    texts = [bytes(cells.data[start:end]) for start, end in zip(cells.offsets, cells.offsets[1:], strict=False)]
-    doubles = np.array([float(text) for text in texts])
+    held = cells_of(Column("f", ColumnType("float")), pa.array(numbers, pa.float32()))
+    held_texts = [bytes(held.data[start:end]) for start, end in zip(held.offsets, held.offsets[1:], strict=False)]
+    doubles = np.array([float(text) for text in held_texts])
     assert np.abs(doubles).max() <= np.finfo(np.float32).max
     assert doubles.astype(np.float32).tobytes() == np.array(numbers, np.float32).tobytes()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from applier.jobs.importing.sql.literals import column_values
 from applier.jobs.importing.sql.spans import LiteralContext, LiteralError
-from applier.mysql.zero_dates import to_python
+from applier.mysql.values.zero_dates import to_python
 from applier.schema.ddl.ddl import parse_statement
 from tests.support.examples import examples
 from tests.unit.jobs.importing.test_tuple_kernel import literals_of

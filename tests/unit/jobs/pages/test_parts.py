@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from applier.io.printable import printable
 from applier.jobs.pages import ticks
-from applier.jobs.pages.bars import bars
 from applier.jobs.pages.document import card, document, facts_list, grid, statement, tiles, warnings
-from applier.jobs.pages.parts import KINDS, Part
+from applier.jobs.pages.parts import KINDS, Part, bars
 from applier.jobs.pages.timeline import Mark, Steps, small_timeline, timeline
 
 NOON = 1_773_489_600  # 2026-03-14 12:00:00 UTC

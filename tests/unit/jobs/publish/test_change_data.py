@@ -7,8 +7,8 @@ from deltalake import DeltaTable, TableFeatures
 
 import applier
 from applier import cli
+from applier.io.ending import Ending
 from applier.jobs.publish.delta import publication
-from applier.jobs.sync.ending import Ending
 from tests.support import delta_readers as readers
 from tests.support import feeds
 from tests.support.iceberg_readers import cells

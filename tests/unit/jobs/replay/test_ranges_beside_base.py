@@ -8,7 +8,7 @@ import pytest
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
-from applier.plan import base_ranges, units
+from applier.plan import ranges, units
 from applier.snapshot import manifest
 from tests.support.small_logs import commit, delete, held, insert, new_log, update
 
@@ -75,7 +75,7 @@ def test_a_base_file_that_many_changes_are_of_is_divided(hot_file, route, mode):
     for hot_bytes, is_divided in ((1500, True), (1 << 30, False)):
         output = folder / str(hot_bytes)
         with mock.patch.multiple(units, UNIT_BYTES=1500, LEAST_UNIT_BYTES=1), \
-                mock.patch.object(base_ranges, "HOT_BYTES", hot_bytes):
+                mock.patch.object(ranges, "HOT_BYTES", hot_bytes):
             result = replay_with(ThisProcess(2), ReplayOptions((path,), str(output), base=str(folder / "base"),
                                                                route=route, exec_mode=mode))
         assert held(output) == rows

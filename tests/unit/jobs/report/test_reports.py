@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier import cli
-from applier.cli.status import print_report
+from applier.cli.output.status import print_report
 from applier.engine.executor import ThisProcess
 from applier.errors import SnapshotError
 from applier.jobs.replay.job import replay_with

@@ -10,8 +10,8 @@ import pytest
 import applier
 from applier import cli
 from applier.errors import NotInstalled, UsageError
-from applier.jobs import server_connection
-from applier.jobs.server_connection import ServerAddress, allow_long_answers, connect
+from applier.jobs.server import connection
+from applier.jobs.server.connection import ServerAddress, allow_long_answers, connect
 from tests.support.login_server import SLOW, LoginServer
 
 
@@ -60,7 +60,7 @@ def test_errors_name_what_was_connected_to(tmp_path, nobody):
 
 def test_a_server_that_says_nothing(monkeypatch, tmp_path):
     """It is not waited for without end."""
-    monkeypatch.setattr(server_connection, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.2)
     for path in (None, str(tmp_path / "s")):
         with LoginServer(is_silent=True, path=path) as server:
             where = f"127.0.0.1:{server.port}" if path is None else f"?socket={path}"
@@ -72,7 +72,7 @@ def test_a_server_that_says_nothing(monkeypatch, tmp_path):
 
 def test_a_server_that_says_little_at_a_time(monkeypatch):
     """A byte now and then does not make a login longer."""
-    monkeypatch.setattr(server_connection, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.3)
     with LoginServer(drips_every=0.1) as server:
         began = time.monotonic()
         with pytest.raises(UsageError, match="Lost connection"):
@@ -89,11 +89,11 @@ def test_an_old_version_of_pymysql(monkeypatch):
 
 
 def test_an_answer_about_a_table_may_take_longer(monkeypatch):
-    monkeypatch.setattr(server_connection, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "ANSWER_SECONDS", 0.2)
     for is_allowed in (False, True):
         with LoginServer(is_cached=True) as server:
-            connection, errors = connect(ServerAddress.parse(f"mysql://me@127.0.0.1:{server.port}"), "", {})
+            connected, errors = connect(ServerAddress.parse(f"mysql://me@127.0.0.1:{server.port}"), "", {})
             if is_allowed:
-                allow_long_answers(connection)
+                allow_long_answers(connected)
             with nullcontext() if is_allowed else pytest.raises(errors, match="timed out"):
-                connection.query(SLOW)
+                connected.query(SLOW)

@@ -5,7 +5,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from applier.errors import UsageError
-from applier.jobs.server_connection import ServerAddress, connect
+from applier.jobs.server.connection import ServerAddress, connect
 from tests.support.login_server import LoginServer, make_certificate, make_revocations
 
 PASSWORD = "pässwörd€𝄞"

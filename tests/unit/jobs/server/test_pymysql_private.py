@@ -8,7 +8,7 @@ import pytest
 from pymysql import _auth, connections
 from pymysql.protocol import MysqlPacket
 
-from applier.jobs.server_connection import ServerAddress, connect
+from applier.jobs.server.connection import ServerAddress, connect
 from tests.support.login_server import LoginServer
 
 

@@ -13,7 +13,7 @@ import applier
 from applier import cli
 from applier.jobs.summary import totals as totals_of_splits
 from applier.jobs.summary.counting import Counted, SplitCounts
-from applier.jobs.summary.result import RowCounts, TimeCounts, widths_from
+from applier.jobs.summary.figures import RowCounts, TimeCounts, widths_from
 from applier.jobs.summary.totals import Totals
 from applier.jobs.summary.who import NO_THREAD, threads_of
 from applier.schema.ddl.ddl import parse_statement

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import applier
+from applier.io.ending import Ending
 from applier.jobs.sync import job
-from applier.jobs.sync.ending import Ending
 from applier.jobs.sync.job import SyncOptions, sync
 from applier.options import ReplayOptions
 

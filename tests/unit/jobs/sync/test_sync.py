@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 
 import applier
 from applier import cli
-from applier.jobs.sync.ending import Ending
+from applier.io.ending import Ending
 from applier.jobs.sync.health import Health
 from applier.jobs.sync.job import SyncOptions, sync
 from applier.options import ReplayOptions

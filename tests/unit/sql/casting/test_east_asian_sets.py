@@ -4,7 +4,7 @@ character of the BMP, on MySQL 9.7 and MariaDB 10.5 and 10.11, which agree."""
 import pyarrow as pa
 import pytest
 
-from applier.mysql.charset_tables import characters_of
+from applier.mysql.character_sets.charset_tables import characters_of
 from applier.sql.casting.texts import in_charset
 
 KEPT = {"big5": 13711, "cp932": 9269, "eucjpms": 15054, "euckr": 17048, "gb18030": 63360, "gb2312": 7445, "gbk": 21791,

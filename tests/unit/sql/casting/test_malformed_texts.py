@@ -9,7 +9,7 @@ import pytest
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.mysql.zero_dates import to_python
+from applier.mysql.values.zero_dates import to_python
 from applier.schema.ddl.ddl import parse_statement
 from applier.sql.casting.values import convert_values
 

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 import pytest
 
 from applier.mysql.session import Session
-from applier.mysql.value_texts import date_texts
+from applier.mysql.values.value_texts import date_texts
 from applier.schema.ddl.ddl import parse_statement
 from applier.sql.casting import temporal_texts
 from applier.sql.casting.texts import SINGLE_BYTE, encoded, in_charset
@@ -29,7 +29,7 @@ def test_what_a_set_does_not_have_is_a_question_mark(charset, expected):
 @pytest.mark.parametrize("charset", sorted(SINGLE_BYTE))
 def test_bytes_and_text_are_each_others(charset):
     """Of the servers' own tables: each byte that is a character comes back, "?" for those that are none."""
-    from applier.mysql.charsets import to_utf8
+    from applier.mysql.character_sets.charsets import to_utf8
 
     texts = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset)
     assert to_utf8(encoded(texts, charset, "strict"), charset).equals(texts)

@@ -1,0 +1,274 @@
+# mypy: allow-untyped-defs, no-check-untyped-defs
+"""What the outline's kernels read and write: typed records.
+
+A pass has one record, the state. It holds the limits of the pass, its counters, the group that is open, and the
+addresses and sizes of the arrays that take what is found. Kernels get its address only: arrays as arguments would
+cost more than the work on an event. All positions are offsets in the file; what is within a compressed event has its
+position, and where it has to be looked at again, it is copied and found by an address relative to the file's.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from enum import IntEnum
+
+import numpy as np
+
+from applier.binlog.events.format import MOST_COLUMNS, FormatDescription
+from applier.binlog.events.gtid import GtidSet, Interval
+from applier.binlog.outline.kernels.outline_rule import (
+    BY_GTID,
+    BY_SERVER,
+    LEFT_OUT_GTIDS,
+    SOURCE_BYTES,
+    domain_of,
+    rule_records,
+    source_bytes,
+    source_text,
+)
+from applier.binlog.outline.left_out import LeavingOut, pack_ranges
+from keysearch.addresses import address_of
+from keysearch.memory import copy_bytes, inline
+from keysearch.records import offset, struct
+
+
+class Status(IntEnum):
+    """What a pass ends with, or pauses for."""
+
+    DONE = 0
+    NEED_ROOM = 1
+    STOPPED = 2
+    CUT_SHORT = 3
+    BAD_LENGTH = 4
+    BAD_CHECKSUM = 5
+    BAD_EVENT = 6
+    UNMAPPED_TABLE = 7
+    NEED_CONTENTS = 8
+    """It pauses for what a compressed event holds."""
+    NEED_MEMORY = 9
+    """It pauses for memory to keep some of that in."""
+
+
+# Group states, see outline_kernel.
+OUTSIDE, ANNOUNCED, STANDALONE, TRANSACTION, ROWS = range(5)
+
+ARRAY, _, _ = struct("array", used=np.int64, start=np.int64, room=np.int64)
+"""An array of records: how many are used, the address of the first, how many there is room for."""
+STATE, state_at, _ = struct("state", **dict.fromkeys((
+    # the file, what of it is read, and where to stop
+    "base", "end", "header_bytes", "checksum_bytes", "verify", "wanted_split", "stop_time", "gtids_to_stop",
+    "position", "n_events", "n_groups", "n_row_events", "n_row_bytes", "first_start", "first_time", "last_end",
+    "last_time", "last_gtid",
+    # the group that is open, and the split
+    "group_state", "group_start", "group_time", "group_row_events", "group_gtid", "group_source", "group_number",
+    "group_server", "group_xid", "group_thread", "split_start",
+    # of the split: the digest of its events so far, and up to the end of its last group; the CRC32 of the event
+    "digest", "last_digest", "event_crc",
+    "source_slots", "room_source_slots", "table_slots", "room_table_slots", "noted",
+    # compressed events: the next of what was inflated (address) and how much is left of it, the event in it (address, 0
+    # before the first), whether one has begun, their bytes, and memory for what must be kept of them
+    "content", "contents_left", "inner", "within", "n_inflated", "kept_at", "kept_end", "kept_wanted",
+    # statements behind rows events
+    "n_row_statements",
+    # groups that are left out: by what, and whether the servers of the rule are those that are not; whether the open
+    # group is; how many are, with how many rows events; how many the base has executed; the source and server that were
+    # looked up last (plus one; as it is), and their intervals in the rule
+    "leaves_out", "other_servers", "group_left_out", "n_left_out", "n_left_out_rows", "n_executed", "rule_known",
+    "rule_server", "rule_first", "rule_end"), np.int64),
+    **dict.fromkeys((
+        "notes", "splits", "split_tables", "rolled_back", "savepoints", "sources", "runs", "tables", "table_ids",
+        "stop_gtids", "groups", "row_statements", "rule_sources", "rule_intervals", "rule_servers", "left_out",
+        "left_out_gtids"), ARRAY))
+
+NOTE, note_view, note_at = struct("note", **dict.fromkeys((
+    "kind", "position", "event", "group", "gtid", "table"), np.int64))
+"""What Python has to look at. Its event is at its position, or, where it was compressed, at an address relative to the
+file's. Its GTID event is at position 0 where it has none, its table use is -1."""
+STATEMENT, FILE_EVENT, BLOCKED, BLOCKED_SAVEPOINT, XA_PREPARED, XA_DECIDED = range(6)
+
+SPLIT, split_view, _ = struct("split", first=np.int64, end=np.int64, digest=np.int64)
+SPLIT_TABLE, split_table_view, _ = struct("table in a split", split=np.int64, use=np.int64)
+RANGE, range_view, _ = struct("range", start=np.int64, end=np.int64)
+SAVEPOINT, _, savepoint_at = struct("savepoint", **dict.fromkeys((
+    "name_at", "name_length", "end", "row_events"), np.int64))
+"""One of the group that is open: where its name is, where what follows it starts, and the group's rows events before
+it."""
+TABLE_ID, _, table_id_entry = struct("table id", plus_one=np.int64, use=np.int64, group=np.int64)
+"""A table id of the log (plus one), the table use it stands for, and the number of the group that mapped it."""
+
+SOURCE, source_view, _ = struct("source", bytes=(np.uint8, (SOURCE_BYTES,)), run=np.int64)
+"""A source of GTIDs (outline_sources), and its latest run, plus one."""
+RUN, _, run_at = struct("run", source=np.int64, first=np.int64, last=np.int64)
+"""Transactions of a source, without gaps. MariaDB: a server id, and its last number in the domain."""
+GROUP, group_view, _ = struct("group", **dict.fromkeys((
+    "start", "end", "time", "source", "number", "server", "xid", "thread"), np.int64))
+"""A group, where a pass keeps a record of each: its source and number (-1 without a GTID), its server (MariaDB),
+the number of its XID event (-1 without one), and the thread that ran it on the server (-1 where the log has none)."""
+ROW_STATEMENT, row_statement_view, _ = struct("statement of rows", **dict.fromkeys((
+    "position", "end", "text", "length"), np.int64))
+"""The statement behind the rows events in [position, end), where a pass keeps a record of each; `end` is NEVER where no
+rows event says that it is the last. The text is at an address relative to the file's."""
+STOP, stop_view, _ = struct("stop", bytes=(np.uint8, (SOURCE_BYTES,)), first=np.int64, last=np.int64, reached=np.int64)
+"""What the stop set wants of a source (its bytes): the numbers; MariaDB: the server id and the number, and whether the
+domain has reached them."""
+
+N_SAMPLES_KEPT, SAMPLE_BYTES = 64, 4096
+_BITMAP = (np.uint8, (MOST_COLUMNS // 8,))
+TABLE, table_view, _ = struct("table use", **dict.fromkeys((
+    "body", "body_length", "first_position", "rows_events", "rows_bytes", "partial", "stride", "n_samples",
+    "in_split"), np.int64), samples=(np.int64, (N_SAMPLES_KEPT,)), after_columns=_BITMAP, lacked_columns=_BITMAP)
+"""What a distinct table map is used for; samples are positions. `in_split`: the open split has rows events of it."""
+SAMPLES, AFTER_COLUMNS, LACKED_COLUMNS = (
+    offset(TABLE, field) for field in ("samples", "after_columns", "lacked_columns"))
+
+NOTE_BYTES, SPLIT_RECORD, SPLIT_TABLE_BYTES, RANGE_BYTES = (kind.itemsize for kind in (NOTE, SPLIT, SPLIT_TABLE, RANGE))
+SAVEPOINT_BYTES, SOURCE_RECORD, RUN_BYTES, GROUP_BYTES = (kind.itemsize for kind in (SAVEPOINT, SOURCE, RUN, GROUP))
+STOP_BYTES, TABLE_BYTES, ROW_STATEMENT_BYTES = STOP.itemsize, TABLE.itemsize, ROW_STATEMENT.itemsize
+
+NEVER = 1 << 62
+_KEPT_BYTES = 1 << 20
+NOTED_KINDS = 257  # 256 event types, and ROLLBACK TO a savepoint that is not there
+
+
+@inline
+def append(array, size):
+    """The address of a new record, of `size` bytes, at an array's end; 0 where the array is full."""
+    used = array.used
+    if used == array.room:
+        return np.int64(0)
+    array.used = used + 1
+    return array.start + size * used
+
+
+@inline
+def kept(state, address, length):
+    """Where bytes of an event are found later, relative to the file: copied where the event was compressed."""
+    if state.within != 0:
+        copy_bytes(state.kept_at, address, length)
+        address = state.kept_at
+        state.kept_at += length
+    return address - state.base
+
+
+class Recording:
+    """The state and the arrays of one pass. `room`: a power of two, the tables that fit; all else is in proportion.
+    `n_groups` and `n_row_statements`: how many of them there is room for; 0 where no record of each is kept.
+    `leaving_out`: which groups are left out, for so many of which there is room."""
+
+    def __init__(self, room: int, n_splits: int, stop_gtids: GtidSet, n_groups: int = 0, n_row_statements: int = 0,
+                 leaving_out: LeavingOut | None = None, n_left_out: int = 0) -> None:
+        self.state = np.zeros((), STATE)
+        self.notes = self._array("notes", 16 * room, NOTE)
+        self.splits = self._array("splits", n_splits, SPLIT)
+        self.split_tables = self._array("split_tables", 16 * room, SPLIT_TABLE)
+        self.rolled_back = self._array("rolled_back", 16 * room, RANGE)
+        self._savepoints = self._array("savepoints", 16 * room, SAVEPOINT)
+        self.sources = self._array("sources", room, SOURCE)
+        self.runs = self._array("runs", 16 * room, RUN)
+        self.tables = self._array("tables", room, TABLE)
+        self._table_ids = self._array("table_ids", 16 * room, TABLE_ID)
+        self.groups = self._array("groups", n_groups, GROUP)
+        self.row_statements = self._array("row_statements", n_row_statements, ROW_STATEMENT)
+        self._slots = np.zeros((2, 2 * room), np.int64)
+        for field, slots in zip(("source_slots", "table_slots"), self._slots, strict=True):
+            self.state[field], self.state[f"room_{field}"] = address_of(slots), len(slots)
+        self._memory: list[np.ndarray] = []
+        self._noted = np.zeros(NOTED_KINDS, np.uint8)
+        self.state["noted"] = address_of(self._noted)
+        self._set_stop_gtids(stop_gtids)
+        self.left_out = self._array("left_out", n_left_out, RANGE)
+        self.left_out_gtids = self._array("left_out_gtids", n_left_out, LEFT_OUT_GTIDS)
+        if leaving_out is not None:
+            self._set_rule(leaving_out)
+
+    def _array(self, field: str, rows: int, kind: np.dtype) -> np.ndarray:
+        array = np.zeros(rows, kind)
+        self.state[field] = 0, address_of(array), rows
+        return array
+
+    def _set_rule(self, rule: LeavingOut) -> None:
+        self._rule = rule_records(rule)
+        for field, records in self._rule.items():
+            self.state[field] = len(records), address_of(records), len(records)
+        self.state["leaves_out"] = BY_GTID * bool(rule.transactions or rule.executed) | BY_SERVER * rule.by_server
+        self.state["other_servers"] = rule.others
+
+    def _set_stop_gtids(self, stop_gtids: GtidSet) -> None:
+        wanted: list[tuple[str | int, int, int]] = [
+            (source, first, last) for source, pairs in stop_gtids.intervals.items() for first, last in pairs]
+        wanted += [(domain, server, number) for domain, (server, number) in stop_gtids.domains.items()]
+        self._stop_gtids = self._array("stop_gtids", len(wanted), STOP)
+        for entry, (source, first, last) in zip(self._stop_gtids, wanted, strict=True):
+            entry["bytes"] = np.frombuffer(source_bytes(source), np.uint8)
+            entry["first"], entry["last"] = first, last
+        self.state["stop_gtids"]["used"] = len(wanted)
+        self.state["gtids_to_stop"] = len(stop_gtids.domains) + sum(
+            last - first + 1 for pairs in stop_gtids.intervals.values() for first, last in pairs)
+
+    def set_limits(
+        self,
+        base: int,
+        begin: int,
+        end: int,
+        description: FormatDescription,
+        verify: bool,
+        split_bytes: int,
+        stop_time: float | None,
+    ) -> None:
+        """Read [begin, end) of the file at address `base`; splits near `split_bytes`; stop before `stop_time`.
+        `verify`: compare checksums, and make digests of the splits."""
+        values = {
+            "base": base, "position": begin, "last_end": begin, "end": end, "header_bytes": description.header_length,
+            "checksum_bytes": description.checksum_length, "verify": verify, "wanted_split": split_bytes,
+            "stop_time": NEVER if stop_time is None else stop_time, "first_start": -1, "split_start": -1,
+        }
+        for field, value in values.items():
+            self.state[field] = value
+
+    def set_contents(self, contents: np.ndarray) -> None:
+        """What an Inflater has ready; it must stay as it is until the next."""
+        self.state["content"], self.state["contents_left"] = address_of(contents), len(contents)
+        self.state["inner"] = 0
+
+    def add_memory(self) -> None:
+        """Memory for what must be kept of compressed events. It lives as long as this object."""
+        self._memory.append(np.empty(max(_KEPT_BYTES, int(self.state["kept_wanted"])), np.uint8))
+        start = address_of(self._memory[-1])
+        self.state["kept_at"], self.state["kept_end"] = start, start + len(self._memory[-1])
+
+    @property
+    def address(self) -> int:
+        """Of the state, for the kernel. The arrays live as long as this object."""
+        return address_of(self.state)
+
+    def used(self, array: str) -> np.ndarray:
+        """The records that were written to one of the arrays."""
+        records: np.ndarray = getattr(self, array)
+        return records[: int(self.state[array]["used"])]
+
+    def source_bytes(self) -> list[bytes]:
+        """The bytes of each source."""
+        return [source.tobytes() for source in self.used("sources")["bytes"]]
+
+    def groups_left_out(self, mariadb: bool) -> tuple[bytes, Mapping[str, tuple[Interval, ...]]]:
+        """Where groups are left out, packed, and the transactions of those that were chosen by GTID."""
+        names, numbers = self.source_bytes(), defaultdict[str, list[Interval]](list)
+        for source, server, first, last in self.used("left_out_gtids").tolist():
+            name = f"{domain_of(names[source])}-{server}" if mariadb else source_text(names[source])
+            numbers[name].append((first, last))
+        ranges = self.used("left_out")
+        return (pack_ranges(np.stack([ranges["start"], ranges["end"]], axis=1)),
+                GtidSet.from_intervals(numbers).intervals)
+
+    def executed(self, mariadb: bool) -> GtidSet:
+        """The transactions of all groups that ended in this pass."""
+        runs = self.used("runs").tolist()
+        sources = self.source_bytes()
+        if mariadb:
+            newest = [runs[run - 1] for run in self.used("sources")["run"].tolist() if run]
+            return GtidSet.from_groups((domain_of(sources[source]), server, number)
+                                       for source, server, number in [*runs, *newest])
+        texts = [source_text(source) for source in sources]
+        intervals: dict[str, list[tuple[int, int]]] = {text: [] for text in texts}
+        for source, first, last in runs:
+            intervals[texts[source]].append((first, last))
+        return GtidSet.from_intervals(intervals)

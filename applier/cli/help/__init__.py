@@ -1,0 +1,3 @@
+"""Help texts, man pages and completions, made of the option registry."""
+
+__all__ = ["help_pages"]

@@ -1,0 +1,162 @@
+"""Results as tables on stdout: what a replay did, and what a snapshot holds."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from applier.cli.output.grids import new_grid, result_console
+from applier.cli.terminal import assembled, words
+from applier.jobs.replay.result import ReplayResult
+from applier.jobs.report.loading import Report
+from applier.jobs.summary.words import partial_updates
+from applier.mysql.values.time_zones import shown_with_local
+from applier.snapshot.manifest import Snapshot
+
+if TYPE_CHECKING:
+    from applier.jobs.publish.result import PublishedAsOf
+    from applier.jobs.verify.files import Verified
+
+def print_result(result: ReplayResult) -> None:
+    """Print a line for each table with its row changes, then where the snapshot stands and how long it took."""
+    console = result_console()
+    for note in result.notes:
+        console.print(words(note, "yellow"))
+    for table in result.tables:
+        for warning in table.warnings:
+            console.print(words(f"{table.full_name}: {warning}", "yellow"))
+    conflicts = ("conflicts",) if result.conflicts else ()
+    cascades = ("made by foreign keys",) if result.by_foreign_keys else ()
+    grid = new_grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "units",
+                    "seconds", "files written", "carried over",
+                    less=("units", "seconds", "files written", "carried over"))
+    for table in sorted(result.tables, key=lambda table: (table.database, table.name)):
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in table.conflicts.items())
+        grid.add(table.full_name, table.rows, table.inserts, table.updates, table.deletes,
+                *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts], table.units,
+                table.seconds, table.files_written, table.files_carried)
+    if result.tables:  # none, where the log has nothing new for a lake
+        grid.print(console)
+    for table in result.tables:
+        if table.ranges > table.units:
+            console.print(words(f"{table.full_name} was {table.units:,} unit of work instead of "
+                                f"{table.ranges:,}: {table.tied}"))
+    if result.conflicts:
+        console.print(words(f"{result.conflicts:,} conflicts were suppressed: {result.snapshot}/_conflicts.parquet "
+                            "lists them with key, GTID and position", "yellow"))
+    for difference in result.witness.differences:
+        console.print(words(str(difference), "yellow"))
+    if not result.witness.is_empty:
+        console.print(words(f"witness: {result.witness}"))
+    if result.partial_updates:
+        console.print(words(partial_updates(result.partial_updates, result.documents, result.bytes_saved)))
+    console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
+                                f" ({_when(result.timestamp)})"))
+    total = sum(result.seconds.values())
+    phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in result.seconds.items())
+    console.print(words(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else "")))
+
+
+def print_report(report: Report) -> None:
+    """Print what `print_result` prints of a run, and the first conflicts that it suppressed."""
+    console = result_console()
+    if report.conflicts:
+        grid = new_grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID",
+                        less=("row", "GTID"), names=("rows event", "table", "GTID"))
+        for row in report.conflicts:
+            grid.add(f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"],
+                    row["conflict"], row["key"], row["values"], row["gtid"] or "")
+        grid.print(console)
+        if len(report.conflicts) < report.result.conflicts:
+            console.print(words(f"… and {report.result.conflicts - len(report.conflicts):,} more"))
+    print_result(report.result)
+
+
+def print_imported(result: ReplayResult) -> None:
+    """Print a line for each table of a dump, then where the snapshot stands and how long it took."""
+    console = result_console()
+    grid = new_grid("table", "rows", "files")
+    for table in result.tables:
+        grid.add(f"{table.database}.{table.name}", table.rows, table.files_written)
+    grid.print(console)
+    for note in result.notes:
+        console.print(words(note, "yellow"))
+    console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold")))
+    console.print(words(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s"))
+
+
+def print_exported(output: str, rows: int, files: int, size: int) -> None:
+    """Print how much was exported, and how to load it."""
+    console = result_console()
+    console.print(words(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB"))
+    console.print(assembled("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold")))
+
+
+def print_verified(verified: Verified) -> None:
+    """Print the damaged files, a line each, and how much was read."""
+    console = result_console()
+    for line in verified.damaged:
+        console.print(words(line))
+    if verified.unchecked:
+        console.print(words(f"{verified.unchecked:,} files were written without a digest by an older version: their "
+                            "bytes could not be compared", style="yellow"))
+    if not verified.damaged:
+        console.print(words(f"{verified.files:,} files with {verified.rows:,} rows, {verified.bytes / 1e6:,.1f} MB, "
+                            "are intact"))
+
+
+def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
+    """Print the position and the tables of a snapshot, and their CREATE TABLEs if asked for."""
+    console = result_console()
+    position, is_of_dump = snapshot.position, "dump" in snapshot.source.options
+    facts = [
+        ("position", str(position) if position.file or not is_of_dump else "unknown"),
+        ("time", "unknown: a dump does not say it" if is_of_dump else _when(position.timestamp)),
+        ("GTID set", position.gtid_set.replace("\n", "") or ("unknown" if is_of_dump else "none")),
+        *((("group id", str(position.group_id)),) if position.group_id is not None else ()),
+        ("server", position.flavour),
+        ("base", snapshot.source.base or "none: replays start at the first binlog"),
+        ("binlogs", _first_and_last(snapshot.source.binlogs)),
+        *(("prepared", f"XA {entry.xid} at {entry.file}:{entry.start}: not in the snapshot until it is committed")
+          for entry in snapshot.prepared),
+        *(("left out", str(entry)) for entry in snapshot.left_out),
+        ("options", ", ".join(f"{name}={value}" for name, value in snapshot.source.options.items()) or "defaults"),
+        ("made by", snapshot.created_by),
+    ]
+    console.print(words(snapshot.uri, "bold"))
+    for name, value in facts:
+        console.print(assembled((f"  {name:<9}", "cyan"), value))
+    grid = new_grid("table", "rows", "bytes", "files", "sorted by", less=("files",))
+    for table in snapshot.tables:
+        grid.add(table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
+    grid.print(console)
+    for table in snapshot.tables if definitions else ():
+        console.print(words(table.definition.to_sql() + ";", keep="\n"))
+
+
+def print_published(found: PublishedAsOf, what: str) -> None:
+    """Print where the tables of a catalog stand, or stood, and by which snapshot or version a reader finds each."""
+    console = result_console()
+    at = found.position
+    console.print(words(found.catalog, "bold"))
+    for name, value in (("position", str(at)), ("time", _when(at.timestamp)),
+                        ("GTID set", at.gtid_set.replace("\n", "") or "none")):
+        console.print(assembled((f"  {name:<9}", "cyan"), value))
+    grid = new_grid("table", what, "changed at", names=("table", "changed at"))
+    for table in found.tables:
+        grid.add(table.name, str(table.id), table.position)
+    grid.print(console)
+    for note in found.notes:
+        console.print(words(note, "yellow"))
+
+
+def _when(timestamp: int | None) -> str:
+    if timestamp is None:
+        return "before the first event group"
+    return shown_with_local(timestamp)
+
+
+def _first_and_last(names: tuple[str, ...]) -> str:
+    if len(names) < 3:
+        return ", ".join(names) or "none"
+    return f"{names[0]} to {names[-1]} ({len(names)} files)"

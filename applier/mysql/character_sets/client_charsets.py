@@ -1,0 +1,106 @@
+"""The character sets of a session, and what they make of its string literals.
+
+A statement arrives in character_set_client. A server converts a literal to character_set_connection, where a missing
+character becomes a question mark, and an introducer (`_latin1'…'`) names the set of the literal's own bytes. Source:
+MySQL manual, "Connection Character Sets and Collations", "Character Set Introducers"; judged by MySQL 9.7 and MariaDB
+10.5, 10.11 and 11.8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from applier.mysql.character_sets.charset_tables import SINGLE_BYTE, UNMAPPED, multi_byte_codec, single_byte_table
+from applier.mysql.character_sets.charsets import CHARSETS, to_utf8
+
+UTF8 = frozenset({"utf8mb4", "utf8mb3"})
+_UNITS = {"ucs2": 2, "utf16": 2, "utf16le": 2, "utf32": 4}
+_WIDE = {"ucs2": "utf-16-be", "utf16": "utf-16-be", "utf16le": "utf-16-le", "utf32": "utf-32-be"}
+NOT_ASCII = frozenset({"swe7", *_WIDE})
+"""Character sets in which a byte below 0x80 may differ from ASCII."""
+
+
+class CodedText(str):
+    """A literal's text, with the bytes that the server has of it in the character set `charset`. Bytes of the set
+    "binary" are shown as UTF-8, with a surrogate for each byte that is not."""
+
+    data: bytes
+    charset: str
+
+    def __new__(cls, data: bytes, charset: str) -> CodedText:
+        made = super().__new__(cls, decoded(data, charset))
+        made.data, made.charset = data, charset
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCharsets:
+    """`codec` is that in which a statement's bytes were read, `client` and `connection` are the session's
+    character_set_client and character_set_connection."""
+
+    codec: str = "utf-8"
+    client: str = "utf8mb4"
+    connection: str = "utf8mb4"
+
+    def literal(self, text: str) -> str:
+        """The text of a literal without an introducer: CodedText if its bytes are not its UTF-8."""
+        if text.isascii() and self.connection not in NOT_ASCII:
+            return text
+        data = self.raw(text)
+        if self.client != self.connection and "binary" not in (self.client, self.connection):
+            data = encoded(decoded(data, self.client), self.connection)
+        if self.connection in UTF8:
+            return decoded(data, self.connection)
+        return CodedText(data, self.connection)
+
+    def raw(self, text: str) -> bytes:
+        """The bytes of some text in the statement."""
+        return text.encode(self.codec, "surrogateescape")
+
+
+def introduced_charset(word: str) -> str | None:
+    """The character set that an introducer names; None if the word is none."""
+    name = word[1:].lower() if word.startswith("_") else ""
+    return "utf8mb3" if name == "utf8" else name if name in CHARSETS else None
+
+
+def decoded(data: bytes, charset: str) -> str:
+    """Bytes of a character set as text; of UTF-8 and of bytes, a surrogate stands for each byte that is not text."""
+    if charset in UTF8 or charset == "binary":
+        return data.decode("utf-8", "surrogateescape")
+    text: str = to_utf8(pa.array([data], pa.binary()), charset)[0].as_py()
+    return text
+
+
+def label_of_bytes(data: bytes, charset: str) -> str:
+    """A label whose bytes are read in another character set: in ucs2, utf16 and utf32 a question mark stands for each
+    byte that is no part of a character."""
+    codec = _WIDE.get(charset)
+    if codec is None:
+        return decoded(data, charset)
+    try:
+        return data.decode(codec)
+    except UnicodeDecodeError as error:
+        rest = label_of_bytes(data[error.end:], charset)
+        return data[:error.start].decode(codec) + "?" * (error.end - error.start) + rest
+
+
+def text_of_digits(data: bytes, charset: str) -> str:
+    """The bytes of a literal in hexadecimal digits or bits as text of a column: filled up in front to whole
+    characters."""
+    return decoded(b"\0" * (-len(data) % _UNITS.get(charset, 1)) + data, charset)
+
+
+def encoded(text: str, charset: str) -> bytes:
+    """Text as bytes of a character set, with a question mark for each character that the set does not have."""
+    if charset in ("utf8mb3", "ucs2"):
+        text = "".join(character if ord(character) < 0x10000 else "?" for character in text)
+    if charset in UTF8 or charset == "binary":
+        return text.encode("utf-8", "surrogateescape")
+    if charset in SINGLE_BYTE:
+        codes = {chr(point): code for code, point in reversed(list(enumerate(single_byte_table(charset).tolist())))
+                 if point != UNMAPPED}
+        return bytes(codes.get(character, 0x3F) for character in text)
+    return text.encode(_WIDE.get(charset) or multi_byte_codec(charset), "replace")

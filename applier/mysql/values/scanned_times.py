@@ -1,0 +1,204 @@
+"""How MySQL's functions read a date or a time at the beginning of any text or number. A column that is given such text
+may hold another value: zero instead of NULL.
+
+Source: MySQL manual, "Date and Time Literals", "String and Numeric Literals in Date and Time Context"; judged by
+MySQL 9.7.
+"""
+
+from __future__ import annotations
+
+import calendar
+import datetime
+import re
+import string
+
+from applier.mysql.values.zero_dates import DAY
+
+SECOND = 1_000_000
+LARGEST_TIME = 8385959
+"""The largest number that is a time."""
+LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
+_SPACES = " \t\n\v\f\r"
+_HOUR, _MINUTE = 3600 * SECOND, 60 * SECOND
+_OFFSET = re.compile(r"([+-])(\d\d):(\d\d)", re.ASCII)
+_MOST_PART, _MOST_NUMBER = 999_999, 2**32 - 1
+_DIGITS = re.compile(r"[\dT]*", re.ASCII)
+_CLOCK = re.compile(r"(-?)(?:(?P<days>\d+)[ \t\n\v\f\r]+(?=\d.)(?P<clock>\d+(?::\d+){0,2})|(?P<hours>\d+(?::\d+){1,2})|"
+                    r"(?P<packed>\d*))(?P<fraction>\.\d*)?", re.ASCII | re.DOTALL)
+_WITH_DATE = 12
+"""Characters from which on a time may begin with a date."""
+
+
+class NoDate(ValueError):
+    """Text that is not a date. `is_final`: it begins like one, so that it is not a time either; `is_short`: it has too
+    few numbers for one."""
+
+    def __init__(self, *, is_final: bool, is_short: bool = False) -> None:
+        super().__init__("not a date")
+        self.is_final, self.is_short = is_final, is_short
+
+
+class Unclear(ValueError):
+    """Text or a number of which it is not known what the server reads."""
+
+
+class ZeroInDate(Unclear):
+    """A date with a zero in it, of which that depends on the function and the sql_mode."""
+
+
+def datetime_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
+    """Microseconds, whether there is a time of day, and an offset from UTC in microseconds. `up`: more than six digits
+    of a fraction are rounded. Raises NoDate or Unclear."""
+    return _datetime(text, up=up, needs_space=False)
+
+
+def _datetime(text: str, *, up: bool, needs_space: bool) -> tuple[int, bool, int | None]:
+    at = len(text) - len(text.lstrip(_SPACES))
+    if not text[at:at + 1].isascii() or not text[at:at + 1].isdigit():
+        raise NoDate(is_final=False)
+    run = _DIGITS.match(text, at)
+    assert run is not None
+    is_packed = run.end() == len(text) or text[run.end()] == "."
+    year_width = 4 if not is_packed or run.end() - at in (4, 8) or run.end() - at >= 14 else 2
+    parts, widths, marked, spaced = list[int](), list[int](), False, False
+    while len(parts) < 7 and at < len(text) and text[at] in string.digits:
+        number = len(parts)
+        width = 6 if number == 6 else (year_width if number == 0 else 2) if is_packed else len(text)
+        end = at
+        while end < len(text) and text[end] in string.digits and end - at < width:
+            end += 1
+        parts.append(int(text[at:end]))
+        widths.append(end - at)
+        if parts[-1] > _MOST_PART:
+            raise NoDate(is_final=False)
+        at = end
+        if at == len(text) or number == 6:
+            break
+        if number == 2 and text[at] == "T":
+            at += 1
+        elif number == 5:
+            if text[at] != ".":
+                break
+            at += 1
+        else:
+            end = at
+            while end < len(text) and text[end] in string.punctuation + _SPACES:
+                marked = True
+                if text[end] in _SPACES:
+                    if number != 2:
+                        raise NoDate(is_final=False)
+                    spaced = True
+                end += 1
+            at = end
+    if needs_space and marked and not spaced:
+        raise NoDate(is_final=False)
+    has_clock = len(parts) > 3
+    year, month, day, hour, minute, second, fraction = parts + [0] * (7 - len(parts))
+    if len(parts) < 3:
+        raise NoDate(is_final=True, is_short=True)
+    if month > 12 or day > 31 or hour > 23 or minute > 59 or second > 59 or year > 9999:
+        raise NoDate(is_final=True)
+    if (widths[0] if not is_packed else year_width) == 2 and any(parts):
+        year += 2000 if year < 70 else 1900
+    if not (year and month and day):
+        raise ZeroInDate("a date with a zero in it")
+    if day > calendar.monthrange(year, month)[1]:
+        raise NoDate(is_final=True)
+    micros = _micros(datetime.datetime(year, month, day, hour, minute, second))
+    if len(parts) == 7:
+        micros += fraction * 10**(6 - widths[6])
+        if widths[6] == 6 and at < len(text) and text[at] in string.digits:
+            micros += up and text[at] >= "5"
+            at += len(text) - at - len(text[at:].lstrip(string.digits))
+    offset = None
+    if len(parts) >= 6 and text[at:at + 1] in ("+", "-") and text[at:]:
+        found = _OFFSET.fullmatch(text, at)
+        if found is None:
+            raise Unclear("a time with another offset from UTC")
+        offset = (int(found[2]) * 60 + int(found[3])) * _MINUTE * (-1 if found[1] == "-" else 1)
+        if int(found[3]) > 59 or abs(offset) > 14 * _HOUR or found[0] == "-00:00":
+            raise Unclear("a time with another offset from UTC")
+    return micros, has_clock, offset
+
+
+def time_of_text(text: str, *, up: bool) -> tuple[int, bool, int | None]:
+    """Microseconds, whether the text is a time and nothing else, and the offset from UTC in microseconds of the date
+    before it. Raises NoDate or Unclear."""
+    text = text.lstrip(_SPACES)
+    sign = -1 if text.startswith("-") else 1
+    if len(text) - (sign < 0) >= _WITH_DATE:
+        try:
+            micros, _, offset = _datetime(text.removeprefix("-"), up=False, needs_space=True)
+            more = up and _datetime(text.removeprefix("-"), up=True, needs_space=True)[0] - micros
+        except NoDate as error:
+            if error.is_final:
+                raise
+        else:
+            if sign < 0:
+                raise Unclear("a negative date and time")
+            return (micros if offset is not None else micros % DAY) + more, False, offset
+    found = _CLOCK.match(text)
+    if found is None or not (found["days"] or found["hours"] or found["packed"] or len(found["fraction"] or "") > 1):
+        raise NoDate(is_final=True)
+    if re.match(r"[eE][+-]?\d", text[found.end():]):
+        raise NoDate(is_final=True)
+    numbers = [int(part) for part in (found["clock"] or found["hours"] or found["packed"] or "0").split(":")]
+    if max(numbers + [int(found["days"] or 0)]) > _MOST_NUMBER:
+        raise NoDate(is_final=True)
+    if found["days"] is None and found["hours"] is None:
+        [whole] = numbers
+        numbers = [whole // 10000, whole // 100 % 100, whole % 100]
+    hours, minutes, seconds = numbers + [0] * (3 - len(numbers))
+    if minutes > 59 or seconds > 59:
+        raise NoDate(is_final=True)
+    digits = (found["fraction"] or ".")[1:]
+    micros = ((int(found["days"] or 0) * 24 + hours) * 60 + minutes) * _MINUTE + seconds * SECOND
+    micros += int(digits[:6].ljust(6, "0")) + (up and digits[6:7] >= "5")
+    is_whole = micros <= LONGEST_TIME and not text[found.end():].strip(_SPACES)
+    return sign * min(micros, LONGEST_TIME), is_whole, None
+
+
+_FORMS = [(101, 691231, 20000000, 1_000_000), (700101, 991231, 19000000, 1_000_000),
+          (10000101, 99991231, 0, 1_000_000), (101000000, 691231235959, 20000000000000, 1),
+          (700101000000, 991231235959, 19000000000000, 1), (10000101000000, 99991231235959, 0, 1)]
+"""From, to, what is added to the year, and what the number is to be multiplied by."""
+
+
+def datetime_of_number(whole: int, fraction: int) -> tuple[int, bool]:
+    """Of a whole number and microseconds behind its point: microseconds, and whether there is a time of day. Raises
+    NoDate or Unclear."""
+    if 0 <= whole < 101:
+        raise ZeroInDate("a small number as a date")
+    for least, most, century, unit in _FORMS:
+        if least <= whole <= most:
+            digits = f"{(whole + century) * unit:014}"
+            break
+    else:
+        raise NoDate(is_final=True)
+    year, month, day, *clock = (int(digits[:4]), *(int(digits[at:at + 2]) for at in range(4, 14, 2)))
+    if month > 12 or day > 31 or clock[0] > 23 or max(clock[1:]) > 59:
+        raise NoDate(is_final=True)
+    if not (year and month and day):
+        raise ZeroInDate("a date with a zero in it")
+    if day > calendar.monthrange(year, month)[1]:
+        raise Unclear("a number as a day that its month does not have")
+    has_clock = unit == 1
+    hour, minute, second = clock
+    return _micros(datetime.datetime(year, month, day, hour, minute, second)) + fraction * has_clock, has_clock
+
+
+def time_of_number(whole: int, fraction: int) -> int:
+    """Microseconds, of which `whole` and `fraction` have the same sign. Raises NoDate or Unclear."""
+    size = abs(whole)
+    if size > LARGEST_TIME:
+        if whole < 10_000_000_000:
+            raise NoDate(is_final=True)
+        return datetime_of_number(whole, fraction)[0] % DAY
+    if size % 100 > 59 or size // 100 % 100 > 59:
+        raise NoDate(is_final=True)
+    micros = (size // 10000 * 60 + size // 100 % 100) * _MINUTE + size % 100 * SECOND + abs(fraction)
+    return -micros if whole < 0 or fraction < 0 else micros
+
+
+def _micros(instant: datetime.datetime) -> int:
+    return (instant - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)

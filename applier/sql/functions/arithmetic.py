@@ -1,0 +1,366 @@
+"""Arithmetic over whole columns.
+
+Exact numbers (integers and DECIMALs) stay exact, all others are doubles; if an operand is NULL, so is the result.
+Source: MySQL manual, "Arithmetic Operators", "Precision Math"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from fractions import Fraction
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, TEMPORAL, ColumnType
+from applier.mysql.values import decimals
+from applier.sql.casting.texts import by_distinct
+from applier.sql.functions.combinations import computed
+from applier.sql.nodes import Call
+from applier.sql.values import (
+    DOUBLE,
+    WHOLE,
+    Arguments,
+    Compute,
+    Function,
+    Value,
+    as_number,
+    exact_type,
+    numbers,
+    together,
+    whole_number,
+    whole_numbers,
+)
+from applier.sql.values import constant as constant_of
+
+_MOST_SCALE = 30
+"""The largest scale of MySQL's DECIMAL; MariaDB's is larger."""
+
+
+def operands(arguments: Arguments, session: Session, n: int) -> tuple[list[pa.Array], bool]:
+    """Number arrays of one length, all doubles or none, and whether all are constant."""
+    wide = [replace(value, values=as_number(value, session)) for value in arguments]
+    arrays = together(wide, n)
+    if any(pa.types.is_floating(array.type) for array in arrays):
+        arrays = [as_double(array) for array in arrays]
+    return arrays, all(value.constant for value in arguments)
+
+
+def as_double(array: pa.Array) -> pa.Array:
+    """The nearest doubles; a cast of decimals rounds twice."""
+    return array.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(array.type) else array
+
+
+def _arithmetic(exact: Compute, double: Compute | None, *, zeros: bool = True) -> Function:
+    """`zeros`: an exact zero has as many decimals as other results; without it servers differ."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        arrays, constant = operands(arguments, session, n)
+        if not pa.types.is_floating(arrays[0].type):
+            made = numbers(exact(*arrays), constant=constant)
+            if any(value.type.base in TEMPORAL and value.type.fsp for value in arguments):
+                return replace(made, shows=False)
+            return made if zeros else replace(made, shows=not _has_zero(made.values))
+        if double is None:
+            raise NotComputable(f"{call.name} of doubles")
+        made = double(*arrays)
+        if pa.types.is_floating(made.type) and session.flavour == "mariadb":
+            made = pc.add(made, 0.0)  # it has no -0
+        return numbers(made, constant=constant)
+
+    return computed
+
+
+def _has_zero(values: pa.Array) -> bool:
+    """True if an exact number with decimals is zero."""
+    return values.type.scale > 0 and bool(pc.any(pc.equal(values, pa.scalar(Decimal(0), values.type))).as_py())
+
+
+def _multiplied(left: pa.Array, right: pa.Array) -> pa.Array:
+    """Multiply. Arrow needs room for the product of all digits; ArrowInvalid if they do not fit into 38."""
+    scale = left.type.scale + right.type.scale
+    if scale > _MOST_SCALE:
+        raise NotComputable(f"* with more than {_MOST_SCALE} digits behind the point")
+    wide = pc.multiply(*(side.cast(pa.decimal256(37, side.type.scale)) for side in (left, right)))
+    return wide.cast(pa.decimal128(38, scale))
+
+
+def _summed(function: Compute) -> Compute:
+    def summed(left: pa.Array, right: pa.Array) -> pa.Array:
+        scale = max(left.type.scale, right.type.scale)
+        wide = function(*(side.cast(pa.decimal256(60, scale)) for side in (left, right)))
+        return wide.cast(pa.decimal128(38, scale))
+
+    return summed
+
+
+def _divided(left: pa.Array, right: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """DIV and MOD: quotients rounded towards zero, and remainders with the dividend's sign; NULL for division by 0."""
+    scale = max(left.type.scale, right.type.scale)
+    if scale:
+        return (computed([left, right], lambda one, other: _quotient_and_rest(one, other)[0], WHOLE),
+                computed([left, right], lambda one, other: _quotient_and_rest(one, other)[1], pa.decimal128(38, scale)))
+    try:
+        left, right = left.cast(pa.int64()), right.cast(pa.int64())
+    except pa.ArrowInvalid:  # beyond 64 bits, or without a sign
+        return tuple(computed([left, right], lambda one, other, at=at: _quotient_and_rest(one, other)[at], WHOLE)
+                     for at in (0, 1))
+    right = pc.if_else(pc.equal(right, 0), pa.scalar(None, pa.int64()), right)
+    quotients = pc.divide_checked(left, right)
+    return quotients, pc.subtract(left, pc.multiply(quotients, right))
+
+
+def _quotient_and_rest(left: Decimal, right: Decimal) -> tuple[Decimal | None, Decimal | None]:
+    return _DIGITS.divmod(left, right) if right else (None, None)
+
+
+def _remainders(left: pa.Array, right: pa.Array) -> pa.Array:
+    return computed([left, right], lambda one, other: math.fmod(one, other) if other else None, pa.float64())
+
+
+def _whole_quotients(left: pa.Array, right: pa.Array) -> pa.Array:
+    made = computed([left, right], lambda one, other: math.trunc(one / other) if other else None, pa.decimal128(38, 0))
+    if pc.any(pc.greater(pc.abs(made), Decimal(2**63 - 1))).as_py():
+        raise NotComputable("DIV of doubles beyond 9223372036854775807")
+    return made
+
+
+def _quotient(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """Division of exact numbers, with four more decimals than the dividend, the default of div_precision_increment.
+    MariaDB keeps more of them until the result is stored."""
+    arrays, constant = operands(arguments, session, n)
+    if pa.types.is_floating(arrays[0].type):
+        left, right = arrays
+        return numbers(pc.divide(left, pc.if_else(pc.equal(right, 0.0), pa.scalar(None, pa.float64()), right)),
+                       constant=constant)
+    scale = arrays[0].type.scale + 4
+    if scale > 8:
+        raise NotComputable("/ of numbers with so many digits")
+    if session.flavour == "mariadb":
+        scale = 9
+    left, right = (array.to_pylist() for array in arrays)
+    pairs = list(zip(left, right, strict=True))
+    distinct = {(dividend, divisor): _divide(dividend, divisor, scale, session) for dividend, divisor in set(pairs)}
+    made = numbers(pa.array([distinct[pair] for pair in pairs], pa.decimal128(38, scale)), constant=constant)
+    return replace(made, shows=session.flavour == "mysql" and not _has_zero(made.values))
+
+
+def _divide(left: Decimal | None, right: Decimal | None, scale: int, session: Session) -> Decimal | None:
+    if left is None or not right:
+        return None
+    if session.flavour == "mariadb":
+        return _DIGITS.divide(left, right).quantize(Decimal(1).scaleb(-scale), ROUND_DOWN, _DIGITS)
+    return _DIGITS.divide(left, right).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, _DIGITS)
+
+
+_DIGITS = Context(prec=80)
+
+
+def _of_no_fraction(function: Function) -> Function:
+    """A function of numbers that servers reject for datetimes with a fraction of a second."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if any(value.type.base in TEMPORAL and value.type.fsp for value in arguments):
+            raise NotComputable(f"{call.name} of a datetime with a fraction of a second")
+        return function(arguments, call, session, n)
+
+    return computed
+
+
+def rounded_double(number: float, places: int, session: Session, round_to: Callable[[float], float] = round) -> float:
+    """A double with so many digits behind the point, as the servers' own arithmetic rounds it. Raises NotComputable
+    for MariaDB's -0, which depends on the version."""
+    ten = float(f"1e{abs(places)}")
+    within = number * ten if places >= 0 else number / ten
+    if not math.isfinite(within):
+        return number
+    whole = math.copysign(float(round_to(within)), number)
+    made = whole / ten if places >= 0 else whole * ten
+    if made == 0 and math.copysign(1, made) < 0 and session.flavour == "mariadb":
+        raise NotComputable("a double that is rounded to -0")
+    return made
+
+
+def _of_doubles(array: pa.Array, digits: int, session: Session, round_to: Callable[[float], float], *,
+                constant: bool) -> Value:
+    made = by_distinct(array, lambda one: None if one is None else rounded_double(one, digits, session, round_to),
+                       pa.float64())
+    return numbers(made, constant=constant)
+
+
+def _before_point(array: pa.Array, digits: int, round_to: str) -> pa.Array:
+    """Exact numbers with zeros before the point: whole numbers."""
+    unit = Decimal(10)**min(38, -digits)
+    made = by_distinct(array, lambda one: None if one is None else
+                       (one / unit).to_integral_value(round_to, _DIGITS) * unit, pa.decimal128(38, 0))
+    return made
+
+
+def _by_rows(arguments: Arguments, session: Session, n: int, of_double: Callable[[float], float],
+             of_decimal: str) -> Value:
+    """Numbers with as many digits as another column has; how they are shown is not known."""
+    number = replace(arguments[0], values=as_number(arguments[0], session))
+    digits = whole_numbers(arguments[1], session)
+    kind = number.values.type
+
+    def made(one: Decimal | float, places: Decimal) -> Decimal | float:
+        if abs(places) > 30:
+            raise NotComputable("a number with so many digits")
+        if isinstance(one, float):
+            return rounded_double(one, int(places), session, of_double)
+        unit = Decimal(1).scaleb(-int(min(places, kind.scale)))
+        return (one / unit).to_integral_value(of_decimal, _DIGITS) * unit
+
+    found = computed(together([number, digits], n), made, kind)
+    is_double = pa.types.is_floating(kind)
+    return Value(found, DOUBLE if is_double else exact_type(kind.scale), shows=is_double)
+
+
+def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if len(arguments) > 1 and not arguments[1].constant:
+        return _by_rows(arguments, session, n, round, ROUND_HALF_UP)
+    [array], constant = operands(arguments[:1], session, n)
+    digits = whole_number(arguments[1], session) if len(arguments) > 1 else 0
+    if pa.types.is_floating(array.type) and abs(digits) <= 30:
+        return _of_doubles(array, digits, session, round, constant=constant)
+    if -38 < digits < 0:
+        return numbers(_before_point(array, digits, ROUND_HALF_UP), constant=constant)
+    if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
+        raise NotComputable("ROUND to so many digits")
+    scale = min(digits, array.type.scale)
+    made = decimals.rounded(array, scale)
+    type_ = ColumnType("decimal", precision=38, scale=scale) if array.type.scale else exact_type(0)
+    return Value(made, type_, constant, shows=session.flavour == "mysql" or digits <= array.type.scale)
+
+
+def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if not arguments[1].constant:
+        return _by_rows(arguments, session, n, math.trunc, ROUND_DOWN)
+    [array], constant = operands(arguments[:1], session, n)
+    digits = whole_number(arguments[1], session)
+    if session.flavour == "mysql" and not pa.types.is_floating(array.type):
+        digits = min(digits, _MOST_SCALE)
+    if pa.types.is_floating(array.type) and abs(digits) <= 30:
+        return _of_doubles(array, digits, session, math.trunc, constant=constant)
+    if -38 < digits < 0:
+        return numbers(_before_point(array, digits, ROUND_DOWN), constant=constant)
+    if pa.types.is_floating(array.type) or not 0 <= digits <= 30:
+        raise NotComputable("TRUNCATE to so many digits")
+    scale = min(digits, array.type.scale)
+    made = decimals.truncated(array, scale)
+    if digits > scale and session.flavour == "mariadb":
+        made = made.cast(pa.decimal128(38, digits))
+    return numbers(made, constant=constant)
+
+
+def _extreme(function: Compute) -> Function:
+    """GREATEST and LEAST of numbers; NULL where one is."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        if any(value.is_text or value.type.base in TEMPORAL or (value.type.base in BINARY and value.digits is False)
+               for value in arguments):
+            raise NotComputable(f"{call.name} of values that are not numbers")
+        arrays, constant = operands(arguments, session, n)
+        if pa.types.is_floating(arrays[0].type):
+            made = function(*arrays, skip_nulls=False)
+            if pc.any(pc.equal(made, 0.0)).as_py():
+                made = pc.if_else(pc.equal(made, 0.0), 0.0, made)
+            return numbers(made, constant=constant)
+        scale = max(array.type.scale for array in arrays)
+        made = function(*(array.cast(pa.decimal128(38, scale)) for array in arrays), skip_nulls=False)
+        return replace(numbers(made, constant=constant), shows=len({array.type.scale for array in arrays}) == 1)
+
+    return computed
+
+
+def _remainder(left: pa.Array, right: pa.Array) -> pa.Array:
+    made = _divided(left, right)[1]
+    return made if pa.types.is_decimal(made.type) else made.cast(WHOLE)
+
+
+def _sign(values: pa.Array) -> pa.Array:
+    return pc.sign(values.cast(pa.float64())).cast(WHOLE)
+
+
+def _root(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [found] = [as_double(as_number(value, session)) for value in arguments]
+    made = pc.sqrt(pc.if_else(pc.less(found, 0.0), pa.scalar(None, pa.float64()), found))
+    return numbers(made, constant=arguments[0].constant)
+
+
+def _power(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """POW. A power that is no double is as this machine's library rounds it, as on a replica by its own."""
+    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
+
+    def power(base: float, exponent: float) -> float:
+        if exponent == int(exponent) and abs(exponent) <= 64 and (base or exponent >= 0):
+            exact = Fraction(base) ** int(exponent)
+            if abs(exact) < 2**1023 and Fraction(float(exact)) == exact:
+                return float(exact)
+        return math.pow(base, exponent)  # or ValueError, OverflowError
+
+    made = computed(arrays, power, pa.float64())
+    return numbers(made, constant=all(value.constant for value in arguments))
+
+
+def _of_library(function: Callable[[float], float | None]) -> Function:
+    """A function of a double that the C library computes: here that of this machine, as on a replica its own."""
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        [value] = arguments
+        made = computed([as_double(as_number(value, session))], function, pa.float64())
+        return numbers(made, constant=value.constant)
+
+    return called
+
+
+def _logarithm(function: Callable[[float], float]) -> Callable[[float], float | None]:
+    return lambda number: function(number) if number > 0 else None
+
+
+def _log(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """LOG of one number, or of a base and a number."""
+    if len(arguments) == 1:
+        return _of_library(_logarithm(math.log))(arguments, call, session, n)
+    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
+    made = computed(arrays, lambda base, number: math.log(number) / math.log(base)
+                    if number > 0 and base > 0 and base != 1 else None, pa.float64())
+    return numbers(made, constant=all(value.constant for value in arguments))
+
+
+def _within_one(function: Callable[[float], float]) -> Callable[[float], float | None]:
+    return lambda number: function(number) if -1 <= number <= 1 else None
+
+
+def _arc_tangent(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if len(arguments) == 1:
+        return _of_library(math.atan)(arguments, call, session, n)
+    arrays = together([replace(value, values=as_double(as_number(value, session))) for value in arguments], n)
+    return numbers(computed(arrays, math.atan2, pa.float64()), constant=all(value.constant for value in arguments))
+
+
+_LIBRARY = {name: _of_library(function) for name, function in {
+    "EXP": math.exp, "LN": _logarithm(math.log), "LOG10": _logarithm(math.log10),
+    "LOG2": _logarithm(math.log2), "SIN": math.sin, "COS": math.cos,
+    "TAN": math.tan, "COT": lambda number: 1 / math.tan(number), "ASIN": _within_one(math.asin),
+    "ACOS": _within_one(math.acos), "DEGREES": lambda number: number * (180 / math.pi),
+    "RADIANS": lambda number: number * (math.pi / 180)}.items()}
+EXTREMES = {"GREATEST": _extreme(pc.max_element_wise), "LEAST": _extreme(pc.min_element_wise)}
+"""Of numbers."""
+FUNCTIONS: dict[str, Function] = _LIBRARY | {
+    "LOG": _log, "ATAN": _arc_tangent, "ATAN2": _arc_tangent,
+    "+": _arithmetic(_summed(pc.add), pc.add, zeros=False),
+    "-": _arithmetic(_summed(pc.subtract), pc.subtract, zeros=False),
+    "*": _arithmetic(_multiplied, pc.multiply, zeros=False),
+    "/": _quotient,
+    "DIV": _arithmetic(lambda left, right: _divided(left, right)[0].cast(WHOLE), _whole_quotients),
+    "MOD": _arithmetic(_remainder, _remainders, zeros=False),
+    "NEG": _arithmetic(pc.negate, pc.negate), "ABS": _arithmetic(pc.abs, pc.abs),
+    "FLOOR": _arithmetic(decimals.floor, pc.floor),
+    "CEILING": _of_no_fraction(_arithmetic(decimals.ceil, pc.ceil)),
+    "TRUNCATE": _of_no_fraction(_truncate),
+    "SIGN": _arithmetic(_sign, _sign),
+    "ROUND": _of_no_fraction(_round), "SQRT": _root, "POW": _power,
+    "PI": lambda arguments, call, session, n: constant_of(pa.scalar(math.pi), DOUBLE),
+}

@@ -1,0 +1,203 @@
+"""CAST and CONVERT over whole columns.
+
+Source: MySQL manual, "Cast Functions and Operators".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import TypeAlias
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType, arrow_type
+from applier.mysql.values import decimals, zero_dates
+from applier.sql.casting import byte_strings
+from applier.sql.casting.byte_strings import to_bytes
+from applier.sql.casting.texts import in_charset
+from applier.sql.casting.values import convert_values
+from applier.sql.functions.documents import as_part
+from applier.sql.functions.intervals import NO_DATE
+from applier.sql.nodes import Call
+from applier.sql.read_times import datetimes, has_dates, is_read, times
+from applier.sql.values import (
+    BYTES,
+    DOUBLE,
+    JSON,
+    TEXT,
+    WHOLE_NUMBER,
+    Value,
+    as_bytes,
+    as_number,
+    as_text,
+    converted,
+    is_ascii,
+    numbers,
+)
+
+_TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
+_Cast: TypeAlias = Callable[[Value, int | None, int | None, Session], Value]
+_OF_CHARSET = re.compile(r"CHAR(?:ACTER)? ?(?:\((\d+)\))? (?:CHARSET|CHARACTER SET) ?(\w+)")
+_WHOLE = r"^\s*(?P<number>(?:-?\d{1,18})?)"
+_UNUSUAL = r"^\s*(\+|-?\d{19})"
+
+
+def cast(value: Value, call: Call, session: Session) -> Value:
+    """A value as the words after AS, or USING, say. Raises NotComputable."""
+    if call.word in ("CHARSET UTF8MB4", "CHARSET utf8mb4", "CHAR CHARSET UTF8MB4", "CHAR CHARACTER SET UTF8MB4"):
+        if value.type.base in BINARY:
+            return Value(value.values.cast(pa.string()), TEXT, value.constant)
+        return Value(as_text(value, session), TEXT, value.constant)
+    if (charset := call.word.lower().removeprefix("charset ")) != call.word.lower():
+        return _in_charset(value, charset, session, is_made=isinstance(call.arguments[0], Call))
+    if of_charset := _OF_CHARSET.fullmatch(call.word):
+        cut = _char(value, int(of_charset[1]) if of_charset[1] else None, None, session)
+        return _in_charset(replace(cut, constant=value.constant), of_charset[2].lower(), session)
+    match = _TYPE.fullmatch(call.word)
+    if match is None or match[1] not in _CASTS:
+        raise NotComputable(f"CAST to {call.word}")
+    size, scale = (int(part) if part else None for part in match.groups()[1:])
+    made = _CASTS[match[1]](value, size, scale, session)
+    return Value(made.values, made.type, value.constant)
+
+
+def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool = False) -> Value:
+    """CONVERT … USING; bytes are text in that set."""
+    if charset == "binary":
+        return Value(as_bytes(value, session), BYTES, value.constant)
+    type_ = ColumnType("longtext", charset="utf8mb3" if charset == "utf8" else charset)
+    if is_made and value.constant and session.flavour == "mysql" and value.is_text and not is_ascii(value.values):
+        raise NotComputable("a constant's text that is not ASCII in another character set")  # some of it twice
+    if value.type.base in BINARY:
+        return Value(byte_strings.to_text(value.values, value.type, type_, session), type_, value.constant)
+    return Value(in_charset(as_text(value, session), str(type_.charset)), type_, value.constant)
+
+
+def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+    text = as_text(value, session)
+    return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), TEXT)
+
+
+def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+    data = as_bytes(value, session)
+    return Value(data if size is None else to_bytes(data, BYTES, ColumnType("binary", length=size), session), BYTES)
+
+
+def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+    if value.type.base in BINARY and not value.digits:
+        value = Value(byte_strings.as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
+    if value.is_text:
+        if pc.any(pc.match_substring_regex(value.values, _UNUSUAL)).as_py():
+            raise NotComputable("CAST of text of so large a number, or with an exponent")
+        digits = pc.struct_field(pc.extract_regex(value.values, _WHOLE), 0)
+        made = pc.if_else(pc.equal(digits, ""), "0", digits).cast(pa.int64())
+        return numbers(made, constant=value.constant)
+    if value.type.base == "bigint" and value.type.unsigned:
+        wide = pc.greater(value.values, pa.scalar(Decimal(2**63 - 1), value.values.type))
+        wrapped = pc.subtract(value.values.cast(pa.decimal128(20, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
+        return numbers(pc.if_else(wide, wrapped, value.values.cast(wrapped.type)), constant=value.constant)
+    found = as_number(converted(value, WHOLE_NUMBER, session) if value.type.base in TEMPORAL else value, session)
+    if pa.types.is_floating(found.type):
+        found = pc.round(found, 0, round_mode="half_to_even")
+        if pc.any(pc.greater_equal(pc.abs(found), 2.0**63)).as_py():
+            raise NotComputable("CAST of so large a double to a whole number")
+        found = found.cast(pa.decimal128(38, 0))
+    return numbers(decimals.rounded(found, 0), constant=False)
+
+
+def _unsigned(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
+    made = _signed(value, size, scale, session)
+    is_negative = pc.less(made.values, 0)
+    if not pc.any(is_negative).as_py():
+        return replace(made, type=ColumnType("bigint", unsigned=True))
+    if value.type.base not in INTEGERS:
+        raise NotComputable("CAST of negative numbers that are no integers to UNSIGNED")
+    wrapped = pc.add(made.values.cast(pa.decimal128(37, 0)), pa.scalar(Decimal(2**64), pa.decimal128(20, 0)))
+    return Value(pc.if_else(is_negative, wrapped, made.values), ColumnType("bigint", unsigned=True))
+
+
+def _decimal(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
+    type_ = ColumnType("decimal", precision=size or 10, scale=scale or 0)
+    if value.type.base == "json":
+        raise NotComputable("CAST of a document to DECIMAL")
+    source = Value(as_number(value, session), DOUBLE if value.type.base == "double" else value.type)
+    if value.is_text:
+        made = convert_values(value.values, value.type, type_, session)
+    else:
+        old = DOUBLE if pa.types.is_floating(source.values.type) else \
+            ColumnType("decimal", precision=38, scale=source.values.type.scale)
+        made = convert_values(source.values, old, type_, session)
+    return Value(made, type_)
+
+
+def _double(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
+    if size is not None:
+        raise NotComputable("CAST to a floating-point type with digits")
+    found = as_number(value, session)
+    return Value(found.cast(pa.string()).cast(pa.float64()) if pa.types.is_decimal(found.type) else found, DOUBLE)
+
+
+def _float(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
+    if scale is not None or (size or 0) > _FLOAT_BITS or session.flavour == "mariadb":
+        return _double(value, None if (size or 0) > _FLOAT_BITS and session.flavour == "mysql" else size or 0, scale,
+                       session)
+    made = _double(value, None, None, session)
+    return replace(made, values=made.values.cast(pa.float32(), safe=False).cast(pa.float64()))
+
+
+_FLOAT_BITS = 24
+
+
+def _real(value: Value, size: int | None, scale: int | None, session: Session) -> Value:
+    return (_float if "REAL_AS_FLOAT" in session.sql_mode else _double)(value, size, scale, session)
+
+
+def _datetime_cast(base: str) -> _Cast:
+    def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+        type_ = ColumnType(base, fsp=size or 0)
+        if is_read(value, session) or (base != "time" and has_dates(value)):
+            value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
+        if value.type.base not in TEMPORAL and not value.is_text:
+            raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
+        if base == "date" and value.type.base in ("datetime", "timestamp"):
+            session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL")
+        elif value.type.base in TEMPORAL and value.type.fsp > (size or 0) and session.flavour == "mariadb":
+            raise NotComputable("CAST to fewer digits of a second")
+        if value.is_text and pc.all(pc.match_substring_regex(value.values, NO_DATE)).as_py() and base != "time":
+            return Value(pa.nulls(len(value.values), arrow_type(type_)), type_)
+        values = convert_values(value.values, value.type, type_, session)
+        if zero_dates.has_any(values) or (base == "time" and value.is_text and not (
+                value.constant and _are_times(value.values, values))):
+            raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
+        return Value(values, type_)
+
+    return made
+
+
+def _are_times(texts: pa.Array, values: pa.Array) -> bool:
+    """True if no text became 00:00:00 that is not written so: MariaDB makes a NULL of one that is not a time."""
+    zero, written = pc.equal(values.cast(pa.int64()), 0), pc.match_substring_regex(texts, r"^[\s0:.-]*0[\s0:.]*$")
+    return not pc.any(pc.and_not(zero, written)).as_py()
+
+
+def _json(value: Value, size: int | None, _: int | None, session: Session) -> Value:
+    if not value.is_text and value.type.base != "json":
+        if session.flavour != "mysql" or value.is_null or value.type.base in TEMPORAL:
+            raise NotComputable("CAST of a value that is not text to JSON")
+        made = as_part(value, session)
+        return Value(pc.if_else(value.values.is_null(), pa.scalar(None, pa.string()), made.values), JSON)
+    return Value(convert_values(value.values, TEXT, JSON, session) if value.is_text else value.values, JSON)
+
+
+_CASTS: dict[str, _Cast] = {
+    "CHAR": _char, "VARCHAR": _char, "BINARY": _binary, "SIGNED": _signed, "INT": _signed, "INTEGER": _signed,
+    "UNSIGNED": _unsigned, "DECIMAL": _decimal, "DOUBLE": _double, "FLOAT": _float, "REAL": _real,
+    "DATE": _datetime_cast("date"), "DATETIME": _datetime_cast("datetime"), "TIME": _datetime_cast("time"),
+    "JSON": _json,
+}

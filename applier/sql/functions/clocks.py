@@ -1,0 +1,268 @@
+"""Functions of times of day, and of dates with them, over whole columns.
+
+Source: MySQL manual, "Date and Time Functions"; judged by MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import INTEGERS, ColumnType
+from applier.mysql.values import zero_dates
+from applier.sql.casting.temporals import moved
+from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.values import convert_values
+from applier.sql.functions.casts import cast
+from applier.sql.functions.combinations import computed
+from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, shown_instant
+from applier.sql.functions.times import FUNCTIONS as DATES
+from applier.sql.functions.times import local
+from applier.sql.nodes import Call
+from applier.sql.read_times import is_read, times, times_or_datetimes
+from applier.sql.values import TEXT, Arguments, Function, Value, as_number, as_text, one, together, whole_numbers
+
+_TEXT = re.compile(r"-?(\d{1,2} (?=.*:.*:))?\d{1,3}:[0-5]?\d(:[0-5]?\d(\.\d{1,6})?)?")
+
+
+def _time(value: Value, session: Session) -> Value:
+    """A time, or a constant that is one: text with as many digits of a second as it has, or a whole number."""
+    if value.type.base == "time":
+        return value
+    if is_read(value, session):
+        return times(value, session)
+    text = one(value) if value.is_text and value.constant else None
+    if text is not None and _TEXT.fullmatch(text):
+        type_ = ColumnType("time", fsp=len(text.partition(".")[2]))
+    elif value.constant and value.type.base == "bigint":
+        size = abs(one(replace(value, values=as_number(value, session))) or 0)
+        if size % 100 > 59 or size // 100 % 100 > 59:
+            raise NotComputable("a number that is not a time")
+        type_ = ColumnType("time")
+    else:
+        raise NotComputable("a value that is not a time")
+    return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
+
+
+def _micros(values: list[Value], n: int) -> tuple[list[np.ndarray], np.ndarray]:
+    arrays = together(values, n)
+    is_null = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
+    return [np.asarray(array.cast(pa.int64()).fill_null(0)) for array in arrays], is_null
+
+
+def _added(sign: int) -> Function:
+    """ADDTIME and SUBTIME: to a time, or to a date."""
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        start, span = local(arguments[0], session) if arguments[0].type.base == "timestamp" else arguments[0], \
+            _time(arguments[1], session)
+        constant = all(value.constant for value in arguments)
+        is_text = start.is_text or is_read(start, session)
+        if is_read(start, session):
+            start = times_or_datetimes(start, session)
+            if start.type.base == "datetime":
+                return _shown_sum(start, span, sign, session, n)
+        if start.type.base in ("date", "datetime"):
+            if zero_dates.has_any(start.values):
+                raise NotComputable(f"{call.name} of an invalid date")
+            type_ = ColumnType("datetime", fsp=max(start.type.fsp, span.type.fsp))
+            instants = replace(start, values=start.values.cast(pa.timestamp("us")))
+            (clock, more), is_null = _micros([instants, span], n)
+            made = clock + sign * more
+            if ((made < FIRST) | (made > LAST))[~is_null].any():
+                raise NotComputable(f"{call.name} beyond what a date can be")
+            return Value(pa.array(made, mask=is_null).cast(pa.timestamp("us")), type_, constant)
+        start = _time(start, session)
+        type_ = ColumnType("time", fsp=max(start.type.fsp, span.type.fsp))
+        (clock, more), is_null = _micros([start, span], n)
+        made = _times(clock + sign * more, is_null, type_, session, constant=constant,
+                      is_nothing=session.flavour == "mysql" and not is_text)
+        if not is_text:
+            return made
+        if not made.constant and session.flavour == "mariadb":
+            raise NotComputable(f"{call.name} of text and of a column")
+        return _shown_times(made, session)
+
+    return called
+
+
+def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -> Value:
+    """A datetime that was text, and a time, as text: with six digits of a second where there is a fraction."""
+    (clock, more), is_null = _micros([start, span], n)
+    made = clock + sign * more
+    if ((made < FIRST) | (made > LAST))[~is_null].any():
+        raise NotComputable("times added beyond what a date can be")
+    instants = pa.array(made, mask=is_null).cast(pa.timestamp("us"))
+    return Value(by_distinct(instants, lambda one: shown_instant(one, with_clock=True)), TEXT,
+                 start.constant and span.constant)
+
+
+def _shown_times(value: Value, session: Session) -> Value:
+    """Times that were text, as text."""
+    long, short = (as_text(replace(value, type=ColumnType("time", fsp=fsp)), session) for fsp in (6, 0))
+    has_fraction = np.asarray(value.values.cast(pa.int64()).fill_null(0)) % SECOND != 0
+    return Value(pc.if_else(pa.array(has_fraction), long, short), TEXT, value.constant)
+
+
+def _times(micros: np.ndarray, is_null: np.ndarray, type_: ColumnType, session: Session, *, constant: bool,
+           is_nothing: bool) -> Value:
+    """Times, of which those that are too long are NULL or the longest."""
+    most = LONGEST_TIME + (SECOND - 10**(6 - type_.fsp) if session.flavour == "mariadb" else 0)
+    if is_nothing:
+        is_null = is_null | (np.abs(micros) > most)
+    clipped = np.clip(micros, -most, most)
+    return Value(pa.array(clipped, mask=is_null).cast(pa.duration("us")), type_, constant)
+
+
+def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIMEDIFF of two times or of two datetimes."""
+    sides = [local(value, session) if value.type.base == "timestamp" else
+             times_or_datetimes(value, session) if is_read(value, session) else value for value in arguments]
+    if any(side.type.base == "datetime" and side.values.null_count > value.values.null_count
+           for side, value in zip(sides, arguments, strict=True)):
+        raise NotComputable("TIMEDIFF of a value that is not a time")
+    constant = all(value.constant for value in arguments)
+    if all(side.type.base == "datetime" for side in sides):
+        if any(zero_dates.has_any(side.values) for side in sides):
+            raise NotComputable("TIMEDIFF of invalid dates")
+    elif session.flavour == "mysql" and {side.type.base for side in sides} == {"time", "datetime"}:
+        return Value(pa.nulls(1, pa.duration("us")), ColumnType("time"), constant=True)
+    else:
+        sides = [_time(side, session) for side in sides]
+    (left, right), is_null = _micros(sides, n)
+    type_ = ColumnType("time", fsp=max(side.type.fsp for side in sides))
+    made = _times(left - right, is_null, type_, session, constant=constant, is_nothing=False)
+    was_read = any(side.type.base == "datetime" and value.is_text for side, value in zip(sides, arguments, strict=True))
+    return replace(made, shows=not was_read)
+
+
+def _made(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """MAKETIME of whole numbers."""
+    if arguments[2].type.base not in INTEGERS:
+        raise NotComputable("MAKETIME with a fraction of a second")
+    given = [whole_numbers(value, session) for value in arguments]
+
+    def micros(hour: Decimal, minute: Decimal, second: Decimal) -> int | None:
+        if not (0 <= minute < 60 and 0 <= second < 60):
+            return None
+        size = int((abs(hour) * 60 + minute) * 60 + second) * SECOND
+        return -min(size, LONGEST_TIME) if hour < 0 else min(size, LONGEST_TIME)
+
+    found = computed(together(given, n), micros, pa.int64())
+    return Value(found.cast(pa.duration("us")), ColumnType("time"), all(value.constant for value in given))
+
+
+def _instant(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIMESTAMP: a date, with a time added to it. MySQL writes that of one value as a CAST without digits."""
+    if len(arguments) == 1 and session.flavour == "mysql":
+        return cast(arguments[0], replace(call, word="DATETIME"), session)
+    value = local(arguments[0], session)
+    if value.type.base not in ("date", "datetime"):
+        raise NotComputable("TIMESTAMP of a value that is not a date")
+    type_ = ColumnType("datetime", fsp=value.type.fsp)
+    if arguments[0].is_text and session.flavour == "mariadb":
+        raise NotComputable("TIMESTAMP of text")
+    start = replace(value, values=convert_values(value.values, value.type, type_, session), type=type_, is_column=False)
+    return start if len(arguments) == 1 else _added(1)([start, arguments[1]], call, session, n)
+
+
+def _units_on(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIMESTAMPADD."""
+    count, instant = arguments
+    return added(instant, count, call.word, 1, session, n)
+
+
+def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """FROM_UNIXTIME: NULL for seconds before 1970 and after the last that a server knows."""
+    if session.flavour != "mysql":
+        raise NotComputable(f"{call.name}(…)")
+    value, *form = arguments
+    found = as_number(value, session)
+    fsp = min(6, found.type.scale) if pa.types.is_decimal(found.type) else 6
+
+    def read(number: Decimal | float) -> int | None:
+        if not 0 <= number <= _LAST_SECOND + 1:
+            return None
+        return int((number * SECOND).quantize(Decimal(1), ROUND_HALF_UP)) if isinstance(number, Decimal) else round(
+            number * SECOND)
+
+    micros = computed([found], read, pa.int64())
+    is_null = np.asarray(micros.is_null())
+    utc = np.asarray(micros.fill_null(0))
+    is_null = is_null | (utc < 0) | (utc > _LAST_INSTANT)
+    local_clock = moved(np.where(is_null, 0, utc), session, 1)
+    made = Value(pa.array(local_clock, mask=is_null).cast(pa.timestamp("us")), ColumnType("datetime", fsp=fsp),
+                 value.constant)
+    return DATES["DATE_FORMAT"]([made, *form], call, session, n) if form else made
+
+
+_LAST_SECOND = 32_536_771_199
+_LAST_INSTANT = _LAST_SECOND * SECOND + SECOND - 1
+
+
+def _in_other_zone(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """CONVERT_TZ: times that no TIMESTAMP can be stay as they are."""
+    if session.flavour != "mysql":
+        raise NotComputable(f"{call.name}(…)")
+    value, zones = local(arguments[0], session), [one(zone) for zone in arguments[1:]]
+    if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values) or None in zones:
+        raise NotComputable("CONVERT_TZ of a value that is not a date")
+    clock = np.asarray(value.values.cast(pa.timestamp("us")).cast(pa.int64()).fill_null(0))
+    before, after = (replace(session, time_zone=str(zone)) for zone in zones)
+    utc = moved(clock, before, -1)
+    is_moved = (utc >= SECOND) & (utc <= _LAST_INSTANT)
+    made = np.where(is_moved, moved(np.where(is_moved, utc, 0), after, 1), clock)
+    return Value(pa.array(made, mask=np.asarray(value.values.is_null())).cast(pa.timestamp("us")),
+                 ColumnType("datetime", fsp=value.type.fsp), value.constant)
+
+
+def _time_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIME_FORMAT: hours may be more than 23."""
+    value, wanted = arguments[0], one(arguments[1])
+    if is_read(value, session):
+        value = times_or_datetimes(value, session)
+        has_offset = arguments[0].is_text and pc.any(
+            pc.match_substring_regex(arguments[0].values, r"[+-]\d\d:\d\d$")).as_py()
+        if has_offset or value.values.null_count > arguments[0].values.null_count:
+            raise NotComputable("TIME_FORMAT of a value that is not a time")
+    parts = re.findall(r"%(.)|([^%]+)", wanted, re.DOTALL) if isinstance(wanted, str) else []
+    if session.flavour != "mysql" or not parts or value.type.base not in ("time", "datetime") or any(
+            sign and sign not in _SHOWN for sign, _ in parts):
+        raise NotComputable(f"TIME_FORMAT by {wanted!r}")
+    micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
+    micros = micros if value.type.base == "time" else micros % zero_dates.DAY
+
+    def shown(micros: int) -> str:
+        return "-" * (micros < 0) + "".join(_SHOWN[sign](abs(micros)) if sign else text for sign, text in parts)
+
+    found = pa.array(micros, mask=np.asarray(value.values.is_null()))
+    return Value(computed([found], shown, pa.string()), TEXT, value.constant)
+
+
+_HOUR, _MINUTE = 3600 * SECOND, 60 * SECOND
+_SHOWN: dict[str, Callable[[int], str]] = {
+    "H": lambda micros: f"{micros // _HOUR:02}", "k": lambda micros: str(micros // _HOUR),
+    "h": lambda micros: f"{_of_half_day(micros):02}", "I": lambda micros: f"{_of_half_day(micros):02}",
+    "l": lambda micros: str(_of_half_day(micros)), "i": lambda micros: f"{micros // _MINUTE % 60:02}",
+    "s": lambda micros: f"{micros // SECOND % 60:02}", "S": lambda micros: f"{micros // SECOND % 60:02}",
+    "f": lambda micros: f"{micros % SECOND:06}", "p": lambda micros: "PM" if micros // _HOUR % 24 > 11 else "AM",
+    "T": lambda micros: f"{micros // _HOUR:02}:{micros // _MINUTE % 60:02}:{micros // SECOND % 60:02}",
+    "r": lambda micros: f"{_of_half_day(micros):02}:{micros // _MINUTE % 60:02}:{micros // SECOND % 60:02} "
+                        f"{'PM' if micros // _HOUR % 24 > 11 else 'AM'}"}
+
+
+def _of_half_day(micros: int) -> int:
+    return micros // _HOUR % 12 or 12
+
+
+FUNCTIONS: dict[str, Function] = {
+    "ADDTIME": _added(1), "SUBTIME": _added(-1), "TIMEDIFF": _difference, "MAKETIME": _made, "TIMESTAMP": _instant,
+    "TIMESTAMPADD": _units_on, "FROM_UNIXTIME": _of_epoch, "CONVERT_TZ": _in_other_zone, "TIME_FORMAT": _time_format,
+}

@@ -1,0 +1,315 @@
+"""Functions that write numbers, bytes and text in other codes, over whole columns: digits of other bases, base64,
+addresses, checksums, how a word sounds.
+
+Source: MySQL manual, "String Functions and Operators", "Mathematical Functions", "Miscellaneous Functions"; judged by
+MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import string
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+
+import pyarrow as pa
+
+from applier.errors import NotComputable
+from applier.mysql.character_sets.client_charsets import UTF8
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, INTEGERS
+from applier.sql.casting.texts import SINGLE_BYTE, by_distinct
+from applier.sql.functions.combinations import computed
+from applier.sql.nodes import Call
+from applier.sql.values import (
+    BYTES,
+    TEXT,
+    Arguments,
+    Function,
+    Value,
+    as_bytes,
+    as_number,
+    as_text,
+    as_truth,
+    numbers,
+    text_type,
+    together,
+    truth,
+    whole_numbers,
+)
+
+_DIGITS = string.digits + string.ascii_uppercase
+_BASES = range(2, 37)
+_NUMBER = re.compile(r"\s*([+-]?)([0-9A-Z]*)")
+_WORDS = 1 << 64
+_LARGEST = {True: (1 << 63) - 1, False: _WORDS - 1}
+_LINE = 76
+"""Characters of a line of base64."""
+
+
+def _of_bytes(function: Callable[[bytes], object], kind: pa.DataType) -> Function:
+    """A function of one argument's bytes."""
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        [value] = arguments
+        made = by_distinct(as_bytes(value, session), lambda data: None if data is None else function(data), kind)
+        if pa.types.is_integer(kind):
+            return numbers(made, constant=value.constant)
+        return Value(made, BYTES if pa.types.is_binary(kind) else TEXT, value.constant)
+
+    return called
+
+
+def _to_base64(data: bytes) -> str:
+    text = base64.b64encode(data).decode()
+    return "\n".join(text[at:at + _LINE] for at in range(0, len(text), _LINE))
+
+
+def _from_base64(data: bytes) -> bytes | None:
+    try:
+        return base64.b64decode(b"".join(data.split()), validate=True)
+    except binascii.Error:
+        return None
+
+
+def _address(data: bytes) -> int | None:
+    """INET_ATON: bytes before the last point count from the left, what is behind it from the right."""
+    parts = data.split(b".")
+    if not all(re.fullmatch(rb"\d*", part) for part in parts) or not parts[-1] or any(
+            int(part or b"0") > 255 for part in parts):
+        return None
+    if len(parts) > 4:
+        raise NotComputable("INET_ATON of more than four numbers")
+    *first, last = (int(part or b"0") for part in parts)
+    return sum(number << 8 * (3 - place) for place, number in enumerate(first)) + last
+
+
+def _dotted(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """INET_NTOA."""
+    value = whole_numbers(arguments[0], session)
+
+    def shown(number: Decimal) -> str | None:
+        return ".".join(map(str, int(number).to_bytes(4, "big"))) if 0 <= number < 1 << 32 else None
+
+    return Value(computed([value.values], shown, pa.string()), TEXT, value.constant)
+
+
+def _first_character(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """ORD: the bytes of the first character as one number."""
+    [value] = arguments
+    charset = value.type.charset or "utf8mb4"
+    if value.is_text and charset not in UTF8 | SINGLE_BYTE:
+        raise NotComputable(f"ORD of text in {charset}")
+    if value.type.base in BINARY or charset in SINGLE_BYTE:
+        return FUNCTIONS["ASCII"](arguments, call, session, n)
+    made = by_distinct(as_text(value, session),
+                       lambda text: None if text is None else int.from_bytes(text[:1].encode(), "big"), pa.int64())
+    return numbers(made, constant=value.constant)
+
+
+_SOUNDS = dict(zip(string.ascii_uppercase, "01230120022455012623010202", strict=True))
+_UNICODE_LETTERS = 0xC0
+"""From this character on, all are letters to SOUNDEX."""
+
+
+def _soundex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    of_bytes = value.type.base in BINARY
+    type_ = text_type(value.type.charset, value.type.collation) if value.is_text else BYTES if of_bytes else TEXT
+    text = as_bytes(value, session).cast(pa.string()) if of_bytes else as_text(value, session)
+
+    def sound(text: str) -> str:
+        letters = [letter for letter in text if letter in string.ascii_letters or ord(letter) >= _UNICODE_LETTERS]
+        if not text.isascii() and (of_bytes or (type_.charset not in UTF8 and not all(map(str.isalpha, text)))):
+            raise NotComputable("SOUNDEX of characters that may be letters or not")
+        if not letters:
+            return ""
+        made, last = letters[0].upper() if letters[0].isascii() else letters[0], _sound_of(letters[0])
+        for code in map(_sound_of, letters[1:]):
+            if code not in ("0", last):
+                made += code
+                last = code
+        return made.ljust(4, "0")
+
+    made = by_distinct(text, lambda one: None if one is None else sound(one))
+    return Value(made.cast(pa.binary()) if of_bytes else made, type_, value.constant)
+
+
+def _sound_of(letter: str) -> str:
+    return _SOUNDS.get(letter.upper(), "0") if letter.isascii() else "0"
+
+
+def _quote(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    text = as_text(value, session)
+    made = by_distinct(text.fill_null(""), lambda one: "'" + one.translate(_QUOTED) + "'")
+    type_ = text_type(value.type.charset, value.type.collation) if value.is_text else TEXT
+    nulls = [place for place, one in enumerate(text.is_null().to_pylist()) if one] if text.null_count else []
+    if nulls:
+        made = pa.array(["NULL" if place in set(nulls) else one for place, one in enumerate(made.to_pylist())])
+    return Value(made, type_, value.constant)
+
+
+_QUOTED = str.maketrans({"'": "\\'", "\\": "\\\\", "\0": "\\0", "\x1a": "\\Z"})
+
+
+def _characters(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """CHAR: the bytes of numbers, without zero bytes before them; of a character set, if one is named."""
+    values = [whole_numbers(value, session) for value in arguments]
+
+    def data(*given: Decimal | None) -> bytes:
+        return b"".join(_shortest(int(number) % (1 << 32)) for number in given if number is not None)
+
+    charset = call.word.lower()
+    constant = all(value.constant for value in values)
+    if charset in ("", "binary"):
+        return Value(computed(together(values, n), data, pa.binary(), of_nulls=True), BYTES, constant)
+    if charset not in UTF8 | {"latin1", "ascii"} and charset != "utf8":
+        raise NotComputable(f"CHAR in {charset}")
+
+    def text(*given: Decimal | None) -> str:
+        made = data(*given)
+        if not made.isascii() and (charset not in UTF8 or not made.decode("utf-8", "ignore").encode() == made):
+            raise NotComputable("CHAR of bytes that are not ASCII, or not text")
+        return made.decode()
+
+    return Value(computed(together(values, n), text, pa.string(), of_nulls=True), text_type(
+        "utf8mb3" if charset == "utf8" else charset, None), constant)
+
+
+def _shortest(number: int) -> bytes:
+    return number.to_bytes(max(1, -(-number.bit_length() // 8)), "big")
+
+
+def _hex(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """HEX: of bytes, and of numbers rounded."""
+    [value] = arguments
+    if value.is_null or value.digits is not False or not _is_number(value):
+        return _of_bytes(lambda data: data.hex().upper(), pa.string())(arguments, call, session, n)
+
+    def shown(number: Decimal | float) -> str:
+        if isinstance(number, float):
+            if abs(number) >= 2.0**63:
+                raise NotComputable("HEX of so large a double")
+            half = 0.5 if number > 0 else -0.5
+            number = Decimal(round(number) if session.flavour == "mysql" else int(number + half))
+        return f"{int(number.to_integral_value('ROUND_HALF_UP')) % _WORDS:X}"
+
+    return Value(computed([as_number(value, session)], shown, pa.string()), TEXT, value.constant)
+
+
+def _is_number(value: Value) -> bool:
+    return value.type.base in {*INTEGERS, "decimal", "float", "double", "bit", "year"}
+
+
+def _in_bases(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """CONV, from one base to another. The number is read as text, up to what is no digit."""
+    if len(arguments) != 3:
+        raise NotComputable("CONV of so many arguments")
+    value, *bases = arguments[0], *(whole_numbers(base, session) for base in arguments[1:])
+    if value.type.base == "bit":
+        value = numbers(as_number(value, session), constant=value.constant)
+    read = as_text(value, session).cast(pa.binary()) if value.is_text else as_bytes(value, session)
+    text = Value(read, BYTES, value.constant)  # characters, in whatever set
+
+    def shown(data: bytes, source: Decimal, target: Decimal) -> str | None:
+        if abs(source) not in _BASES or abs(target) not in _BASES:
+            if session.flavour == "mariadb" and 36 < max(abs(source), abs(target)) <= 62:
+                raise NotComputable("CONV with a base beyond 36")
+            return None
+        return _digits(_read(data, int(source), session), int(target)) if data else None
+
+    return Value(computed(together([text, *bases], n), shown, pa.string()), TEXT, all(
+        one.constant for one in (text, *bases)))
+
+
+def _read(data: bytes, base: int, session: Session) -> int:
+    """The 64 bits of the number that text begins with."""
+    found = _NUMBER.match(data.decode("latin-1").upper())
+    sign, digits = found.groups() if found else ("", "")
+    valid = re.match(f"[{_DIGITS[:abs(base)]}]*", digits)
+    size = int(valid[0], abs(base)) if valid and valid[0] else 0
+    largest = _LARGEST[base < 0]
+    if size > largest + (base < 0 and sign == "-"):
+        if sign == "-" and base > 0:
+            raise NotComputable("CONV of so small a number")
+        return (1 << 63 if sign == "-" else largest) if base < 0 else largest
+    return (-size if sign == "-" else size) % _WORDS
+
+
+def _digits(bits: int, base: int) -> str:
+    sign = ""
+    if base < 0 and bits >> 63:
+        bits, sign = _WORDS - bits, "-"
+    made = ""
+    while bits:
+        bits, digit = divmod(bits, abs(base))
+        made = _DIGITS[digit] + made
+    return sign + (made or "0")
+
+
+def _to_base(base: int) -> Function:
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        [value] = arguments
+        bases = [numbers(pa.array([Decimal(one)], pa.decimal128(38, 0)), constant=True) for one in (10, base)]
+        return _in_bases([value, *bases], call, session, n)
+
+    return called
+
+
+_UUID = re.compile(r"([0-9a-f]{8})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{4})-?([0-9a-f]{12})", re.IGNORECASE)
+_UUID_FORM = re.compile(r"[^-{}]{32}|[^-{}]{8}(-[^-{}]{4}){3}-[^-{}]{12}|\{[^-{}]{8}(-[^-{}]{4}){3}-[^-{}]{12}\}")
+
+
+def _uuid_digits(text: str) -> str | None:
+    found = _UUID.fullmatch(text.strip("{}")) if _UUID_FORM.fullmatch(text) else None
+    return None if found is None else "".join(found.groups()).lower()
+
+
+def _of_uuid(function: Callable[[str, bool], object], kind: pa.DataType) -> Function:
+    """UUID_TO_BIN and BIN_TO_UUID, whose second argument says that the time's parts are swapped."""
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        value, *swapped = arguments
+        texts = value.values if call.name == "UUID_TO_BIN" and value.is_text else pa.array(
+            [None if data is None else data.hex() for data in as_bytes(value, session).to_pylist()], pa.string())
+        given = [Value(texts, TEXT, value.constant), *(replace(one, values=as_truth(one, session).fill_null(False))
+                                                       for one in swapped)]
+        made = computed(together(given, n), lambda text, swap=False: function(text, swap), kind)
+        return Value(made, BYTES if pa.types.is_binary(kind) else TEXT, all(one.constant for one in given))
+
+    return called
+
+
+def _uuid_to_bytes(text: str, swap: bool) -> bytes:
+    digits = _uuid_digits(text)
+    if digits is None:
+        raise NotComputable("UUID_TO_BIN of text that is no UUID")
+    return bytes.fromhex(digits[12:16] + digits[8:12] + digits[:8] + digits[16:] if swap else digits)
+
+
+def _bytes_to_uuid(digits: str, swap: bool) -> str:
+    if len(digits) != 32:
+        raise NotComputable("BIN_TO_UUID of other than 16 bytes")
+    digits = digits[8:16] + digits[4:8] + digits[:4] + digits[16:] if swap else digits
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
+
+
+def _is_uuid(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    made = by_distinct(as_text(value, session), lambda text: None if text is None else _uuid_digits(text) is not None,
+                       pa.bool_())
+    return truth(made, constant=value.constant)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "TO_BASE64": _of_bytes(_to_base64, pa.string()), "FROM_BASE64": _of_bytes(_from_base64, pa.binary()),
+    "CRC32": _of_bytes(zlib.crc32, pa.int64()), "INET_ATON": _of_bytes(_address, pa.int64()), "INET_NTOA": _dotted,
+    "ASCII": _of_bytes(lambda data: data[0] if data else 0, pa.int64()), "ORD": _first_character,
+    "SOUNDEX": _soundex, "QUOTE": _quote, "CHAR": _characters, "HEX": _hex,
+    "CONV": _in_bases, "BIN": _to_base(2), "OCT": _to_base(8),
+    "UUID_TO_BIN": _of_uuid(_uuid_to_bytes, pa.binary()), "BIN_TO_UUID": _of_uuid(_bytes_to_uuid, pa.string()),
+    "IS_UUID": _is_uuid,
+}

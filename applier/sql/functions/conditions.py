@@ -1,0 +1,314 @@
+"""Conditions over whole columns, and choices by conditions.
+
+A condition is NULL where an operand is, except for AND, OR and `<=>`. Source: MySQL manual, "Comparison Functions and
+Operators", "Logical Operators", "Flow Control Functions"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, INTEGERS, MEMBERS, TEMPORAL, ColumnType
+from applier.mysql.values import zero_dates
+from applier.sql.casting.values import convert_values
+from applier.sql.functions import searches
+from applier.sql.functions.arithmetic import EXTREMES, as_double, operands
+from applier.sql.nodes import Call
+from applier.sql.values import (
+    BYTES,
+    DOUBLE,
+    NULL,
+    TEXT,
+    Arguments,
+    Compute,
+    Function,
+    Value,
+    as_bytes,
+    as_number,
+    as_text,
+    as_truth,
+    collation_of,
+    common_charset,
+    exact_type,
+    numbers,
+    together,
+    truth,
+)
+from keysearch.collation import equality_column
+
+_EXACT_IN_DOUBLE = 2**53
+"""All whole numbers up to this one are doubles; beyond it some are not."""
+
+
+def _logic(function: Compute) -> Function:
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        wide = together([replace(value, values=as_truth(value, session)) for value in arguments], n)
+        return truth(function(*wide), constant=all(value.constant for value in arguments))
+
+    return computed
+
+
+def _is_null(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    [value] = arguments
+    return truth(value.values.is_null(), constant=value.constant)
+
+
+def _compared(function: Compute) -> Function:
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        arrays = _comparable(arguments, call.name, session, n)
+        return truth(function(*arrays), constant=all(value.constant for value in arguments))
+
+    return computed
+
+
+def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
+    """Two values in the form in which they are compared: as numbers, as datetimes, or text by its collation, for
+    equality only."""
+    left, right = arguments
+    if left.is_null or right.is_null:
+        if name == "<=>":  # whether both are
+            return [array.is_null() for array in together(arguments, n)]
+        return [pa.nulls(n, pa.int64())] * 2
+    texts = [value.is_text or value.type.base in MEMBERS for value in arguments]
+    days = [value.type.base in TEMPORAL for value in arguments]
+    if all(texts):
+        return _comparable_texts(arguments, name, session, n)
+    if any(days):
+        if not all(days):
+            instant = arguments[days.index(True)]
+            if instant.type.base == "time" and not instant.is_column and session.flavour == "mysql" and any(
+                    value.is_text and value.constant for value in arguments):
+                if not _WHOLE_OR_NO_TIME.fullmatch(str(arguments[days.index(False)].values[0].as_py())):
+                    raise NotComputable("a time compared with a part of one, which CASE and = read in other ways")
+                return _comparable_texts([Value(as_text(value, session), TEXT, value.constant) for value in arguments],
+                                         name, session, n)
+            if not arguments[days.index(False)].is_text or not arguments[days.index(False)].constant:
+                raise NotComputable("a date compared with a value that is not a date")
+            wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)
+            arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
+                         for value in arguments]
+        elif left.type.base != right.type.base:
+            wanted = ColumnType("datetime", fsp=6)
+            if "time" in (left.type.base, right.type.base):
+                raise NotComputable("a time compared with a date")
+            arguments = [replace(value, values=convert_values(value.values, value.type, wanted, session), type=wanted)
+                         for value in arguments]
+        if any(map(zero_dates.has_any, (value.values for value in arguments))):
+            raise NotComputable("invalid dates compared")
+        return together(arguments, n)
+    if any(value.type.base in BINARY for value in arguments) and all(
+            value.type.base in BINARY or value.is_text for value in arguments):
+        return together([replace(value, values=as_bytes(value, session)) for value in arguments], n)
+    if any(value.type.base in ("json", "geometry") or pa.types.is_binary(value.values.type) for value in arguments):
+        raise NotComputable("documents or bytes compared")
+    _check_years(arguments, session)
+    exact = together([replace(value, values=as_number(value, session)) for value in arguments], n)
+    arrays = operands(arguments, session, n)[0]
+    if any(found.type != array.type and _is_large(found) for found, array in zip(exact, arrays, strict=True)):
+        raise NotComputable("large numbers compared with doubles")
+    scale = max(array.type.scale if pa.types.is_decimal(array.type) else 0 for array in arrays)
+    return [array.cast(pa.decimal128(38, scale)) if pa.types.is_decimal(array.type) else array for array in arrays]
+
+
+_WHOLE_OR_NO_TIME = re.compile(r"-?\d{2,3}:\d\d:\d\d|[^\d.:-]*")
+
+
+def _is_large(exact: pa.Array) -> bool:
+    size = pc.max(pc.abs(exact)).as_py()
+    return size is not None and size > _EXACT_IN_DOUBLE
+
+
+def _check_years(arguments: Arguments, session: Session) -> None:
+    """A YEAR compares with a constant by the year that it stands for: 99 is 1999, and '0' is 2000."""
+    if not any(value.type.base == "year" for value in arguments):
+        return
+    for value in arguments:
+        number = as_number(value, session)[0].as_py() if value.constant else None
+        if number is not None and number < 100 and (number or value.is_text):
+            raise NotComputable("a YEAR compared with one of two digits")
+
+
+def _comparable_texts(arguments: Arguments, name: str, session: Session, n: int) -> list[pa.Array]:
+    """A constant takes the other side's collation; in MySQL so does text without a collation of its own, from documents
+    and numbers."""
+    if name not in ("=", "<>", "IN", "<=>"):
+        return searches.in_order(arguments, session, n)
+    try:
+        collation = searches.collation_between(arguments, session)
+    except NotComputable:
+        return searches.equal_in_all(arguments, session, n)
+    texts = [Value(as_text(value, session), TEXT, value.constant) for value in arguments]
+    return [equality_column(array, collation) for array in together(texts, n)]
+
+
+def _null_safe_equal(left: pa.Array, right: pa.Array) -> pa.Array:
+    same = pc.equal(left, right)
+    return pc.if_else(same.is_valid(), same, pc.and_(left.is_null(), right.is_null()))
+
+
+def _in(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    first, *others = arguments
+    found = [_compared(pc.equal)([first, other], call, session, n) for other in others]
+    return _logic(lambda *arrays: reduce(pc.or_kleene, arrays))(found, call, session, n)
+
+
+def _common_type(arguments: Arguments, session: Session) -> ColumnType:
+    """The type of a choice between these values. Raises NotComputable."""
+    typed = [value for value in arguments if not value.is_null]
+    if not typed:
+        return NULL
+    kinds = {value.type.base for value in typed}
+    if all(value.is_text or value.type.base in MEMBERS for value in typed):
+        return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
+    if len(kinds) == 1 and kinds & {*TEMPORAL, "json", "geometry"}:
+        return replace(typed[0].type, fsp=max(value.type.fsp for value in typed))
+    if kinds & {"json", "geometry", "bit"} or (kinds & {*TEMPORAL} and not any(value.is_text for value in typed)):
+        raise NotComputable("a value of one type or another")
+    if kinds & BINARY:
+        return BYTES
+    if any(value.is_text or value.type.base in MEMBERS for value in typed):
+        return replace(TEXT, charset=common_charset(typed), collation=collation_of(typed))
+    arrays = [as_number(value, session) for value in typed]
+    if any(pa.types.is_floating(array.type) for array in arrays):
+        return DOUBLE
+    return exact_type(max(array.type.scale for array in arrays))
+
+
+def _one_of(arguments: Arguments, session: Session) -> tuple[list[Value], ColumnType]:
+    """The values converted to their common type."""
+    type_ = _common_type(arguments, session)
+    scales = {value.type.scale or 0 for value in arguments if not value.is_null}
+    shows = type_.base != "decimal" or len(scales) == 1  # each is shown as it is
+    made = []
+    for value in arguments:
+        if value.is_null:
+            values = pa.nulls(len(value.values), _arrow_of(type_, arguments))
+        elif type_.base == "double":
+            values = as_double(as_number(value, session))
+        elif type_.base in ("decimal", "bigint"):
+            values = as_number(value, session).cast(pa.decimal128(38, type_.scale or 0))
+        elif type_ is BYTES:
+            values = as_bytes(value, session)
+        elif type_.base == "longtext":
+            values = as_text(value, session)
+        else:
+            values = value.values
+        made.append(Value(values, type_, value.constant, shows=shows))
+    return made, type_
+
+
+def _arrow_of(type_: ColumnType, arguments: Arguments) -> pa.DataType:
+    if type_ is NULL:
+        return pa.null()
+    if type_.base in ("decimal", "bigint"):
+        return pa.decimal128(38, type_.scale or 0)
+    if type_ is BYTES:
+        return pa.binary()
+    return pa.string() if type_.base == "longtext" else pa.float64() if type_.base == "double" else \
+        next(value.values.type for value in arguments if not value.is_null)
+
+
+def _coalesce(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    made, type_ = _one_of(arguments, session)
+    return Value(pc.coalesce(*together(made, n)), type_, all(value.constant for value in made), shows=made[0].shows,
+                 is_choice=True)
+
+
+def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """Pair alternating conditions and values; the rest is the ELSE."""
+    whens, (*thens, otherwise) = arguments[:-1:2], [*arguments[1:-1:2], arguments[-1]]
+    made, type_ = _one_of([*thens, otherwise], session)
+    constant = all(value.constant for value in arguments)
+    arrays = together([*(replace(when, values=as_truth(when, session)) for when in whens), *made], n)
+    conditions, choices = arrays[:len(whens)], arrays[len(whens):]
+    result = choices[-1]
+    for condition, choice in reversed(list(zip(conditions, choices[:-1], strict=True))):
+        result = pc.if_else(condition.fill_null(False), choice, result)
+    return Value(result, type_, constant, shows=made[0].shows, is_choice=True)
+
+
+def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    return _case(arguments, call, session, n)
+
+
+def _between(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    value, low, high = arguments
+    sides = [FUNCTIONS[name]([value, bound], Call(name), session, n) for name, bound in ((">=", low), ("<=", high))]
+    return _logic(pc.and_kleene)(sides, call, session, n)
+
+
+def _simple_case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """Simple CASE: a value, then alternating values to compare with and results; the rest is the ELSE."""
+    subject, *branches = arguments
+    branches[:-1:2] = [FUNCTIONS["="]([subject, when], Call("="), session, n) for when in branches[:-1:2]]
+    return _case(branches, call, session, n)
+
+
+def _null_if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    left, right = arguments
+    same = _compared(pc.equal)([left, right], Call("="), session, n)
+    if left.type.base in {*INTEGERS, "year", "float"}:  # a number, which no longer shows as a column's
+        left = numbers(as_number(left, session), constant=left.constant)
+    [values, equal] = together([left, replace(same, values=as_truth(same, session))], n)
+    nulls = pa.scalar(None, values.type)
+    return replace(left, values=pc.if_else(equal.fill_null(False), nulls, values),
+                   constant=left.constant and right.constant, is_column=False, is_choice=True)
+
+
+def _days_of_texts(arguments: Arguments, session: Session) -> Arguments:
+    """Constant texts that are days as dates, if all other values are dates."""
+    if {value.type.base for value in arguments if not value.is_text} != {"date"} or not all(
+            value.constant and re.fullmatch(r"[12]\d{3}-\d\d-\d\d", value.values[0].as_py() or "")
+            for value in arguments if value.is_text):
+        return arguments
+    date = ColumnType("date")
+    made = [replace(value, values=convert_values(value.values, value.type, date, session), type=date)
+            if value.is_text else value for value in arguments]
+    if any(zero_dates.has_any(value.values) for value in made):
+        raise NotComputable("an invalid date compared")
+    return made
+
+
+def _extreme(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """GREATEST and LEAST: of texts and of dates as they compare, else of numbers; NULL where one is. Among strings, a
+    number is a string in MySQL and makes all of them numbers in MariaDB. Of equal texts MySQL's GREATEST takes the last
+    one."""
+    if any(value.is_null for value in arguments):
+        return Value(pa.nulls(1), NULL, constant=True)
+    arguments = _days_of_texts(arguments, session)
+    kinds = {value.type.base for value in arguments}
+    are_strings = [value.is_text or value.type.base in (*MEMBERS, *BINARY) for value in arguments]
+    if any(are_strings) and not all(are_strings) and session.flavour == "mariadb" and not kinds & {*TEMPORAL}:
+        arguments = [Value(as_double(as_number(value, session)), DOUBLE, value.constant) for value in arguments]
+        are_strings = [False]
+    if not any(are_strings) and not (len(kinds) == 1 and kinds <= {*TEMPORAL}):
+        return EXTREMES[call.name](arguments, call, session, n)
+    (made, *others), type_ = _one_of(arguments, session)
+    if type_ is BYTES:
+        chosen = pc.max_element_wise if call.name == "GREATEST" else pc.min_element_wise
+        return Value(chosen(*together([made, *others], n), skip_nulls=False), BYTES,
+                     all(value.constant for value in arguments))
+    sign = "<" if call.name == "LEAST" else ">=" if session.flavour == "mysql" else ">"
+    for other in others:
+        is_next = FUNCTIONS[sign]([other, made], Call(sign), session, n)
+        first, second, chosen = together([other, made, replace(is_next, values=as_truth(is_next, session))], n)
+        made = replace(made, values=pc.if_else(chosen, first, second), constant=made.constant and other.constant)
+    return made
+
+
+FUNCTIONS: dict[str, Function] = {
+    "GREATEST": _extreme, "LEAST": _extreme,
+    "AND": _logic(pc.and_kleene), "OR": _logic(pc.or_kleene), "NOT": _logic(pc.invert), "XOR": _logic(pc.xor),
+    "ISNULL": _is_null, "=": _compared(pc.equal), "<>": _compared(pc.not_equal), "<": _compared(pc.less),
+    "<=": _compared(pc.less_equal), ">": _compared(pc.greater), ">=": _compared(pc.greater_equal),
+    "<=>": _compared(_null_safe_equal), "IN": _in, "BETWEEN": _between,
+    "COALESCE": _coalesce, "IFNULL": _coalesce, "CASE": _case, "SIMPLE CASE": _simple_case, "IF": _if,
+    "NULLIF": _null_if,
+}
