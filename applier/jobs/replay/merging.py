@@ -35,7 +35,7 @@ Done = Sequence[tuple[UnitSpec, UnitResult]]
 
 def changed_files(files: Iterable[FileEntry], changes: Sequence[RangeChange], version: int) -> Iterator[FileEntry]:
     """The entries of a unit's files, with what it has changed in their ranges in a version. A range without rows has
-    none."""
+    none. Bounds only grow: a range whose added rows are gone again may be wider than the keys of its file."""
     for file, change in zip(files, changes, strict=True):
         if change == RangeChange():
             yield file
@@ -44,10 +44,9 @@ def changed_files(files: Iterable[FileEntry], changes: Sequence[RangeChange], ve
         own = file.rows - before.row_file_rows - change.dead_in_file
         others = before.row_file_rows + change.added - change.dead_in_row_files
         if own + others:
-            is_whole = own == before.stored_rows and not others
             yield replace(file, rows=own + others, min_key=_end(min, file.min_key, change.low),
                           max_key=_end(max, file.max_key, change.high),
-                          changed=None if is_whole else Changed(before.stored_rows, others, version))
+                          changed=Changed(before.stored_rows, others, version))
 
 
 def _end(choose: Any, known: KeyValue | None, added: KeyValue | None) -> Any:

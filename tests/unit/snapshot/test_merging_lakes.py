@@ -172,6 +172,20 @@ def test_a_row_that_moves_into_a_unit(share, tmp_path):
     assert rows_of(version).equals(rows_of(applier.replay(tmp_path / "binlog.000001", tmp_path / "plain").snapshot))
 
 
+def test_a_row_that_comes_and_goes(tmp_path):
+    """The range that it has widened is still that of its file, which is verified."""
+    log, rows = new_log(tmp_path), ROWS[10:3000]
+    ends = [commit(log, insert(rows))[1], commit(log, insert([(1, 1, "y"), (9000, 1, "y")]))[1],
+            commit(log, delete([(1, 1, "y"), (9000, 1, "y")]))[1]]
+    log.close()
+    with merging():
+        for end in ends:
+            version = applier.replay(tmp_path / "binlog.000001", lake=tmp_path / "lake", merge_on_read=True,
+                                     stop=("binlog.000001", end), target_file_size=SMALL).snapshot
+            assert not version.verify().damaged
+    assert not applier.fsck(tmp_path / "lake").damaged and rows_of(version).num_rows == len(rows)
+
+
 @pytest.mark.parametrize("ddl", ["RENAME TABLE item TO kept", "ALTER TABLE item ADD COLUMN more INT DEFAULT 7",
                                  "ALTER TABLE item ADD INDEX (n)", "ALTER TABLE item DROP PRIMARY KEY",
                                  "ALTER TABLE item MODIFY id BIGINT NOT NULL", "TRUNCATE TABLE item",
