@@ -72,7 +72,7 @@ def planned(folder: str, count: int) -> list[float]:
         seconds = time.process_time() - started
         return [_kilobytes(outlines[-1]), seconds, _resident_megabytes(), _units(versions),
                 len(walks), max(map(_kilobytes, walks.shares)), _kilobytes(walks.segments) / 1e3,
-                len(splits), max(map(_kilobytes, splits.segments)), _kilobytes(splits.units) / 1e3]
+                len(splits), max(map(_kilobytes, splits.parts)), _kilobytes(splits.units) / 1e3]
 
 
 def _everything(database: str, _: str) -> bool:
