@@ -93,7 +93,7 @@ def _resident_megabytes() -> float:
 
 def _outlines(folder: Path, count: int) -> list[Outline]:
     files = _written(folder, min(count, _DISTINCT))
-    distinct = [outline_file(str(file), sample_bytes=sample_bytes(count)) for file in files]
+    distinct = [outline_file(str(file), sample_bytes=sample_bytes(_FILE_BYTES, count * _FILE_BYTES)) for file in files]
     return [_as_large(distinct[number % len(distinct)], number) for number in range(count)]
 
 

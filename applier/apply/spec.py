@@ -222,6 +222,8 @@ class UnitSpec:
     columns of the log may have other types than the definition has; `same_columns`: both have the same number of them.
     `idempotent`: the exec mode; `witness`: what becomes of before-images that differ from their rows (witnessed).
     `may_merge`: its files may stay, and what changes be written beside them (applier.apply.output.merged_unit).
+    `may_divide`: its range may be divided further; `is_part`: it was (applier.apply.routes.parts), and its rows are
+    written whatever changes.
     """
 
     number: int
@@ -236,6 +238,8 @@ class UnitSpec:
     idempotent: bool = False
     witness: str = OFF
     may_merge: bool = False
+    may_divide: bool = False
+    is_part: bool = False
 
     @cached_property
     def merges(self) -> bool:

@@ -7,7 +7,7 @@ from unittest import mock
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from applier.apply.routes import shuffle
+from applier.apply.routes import parts, shuffle
 from applier.apply.tables import table_walk
 from applier.binlog.outline.outline_pass import outline_file
 from applier.engine.executor import ThisProcess
@@ -32,6 +32,7 @@ class SmallParts(ThisProcess):
                 mock.patch.object(table_walk, "BATCH_ROWS", self.batch_rows), \
                 mock.patch.multiple(shuffle, BATCH_ROWS=self.batch_rows, HELD_BYTES=self.split_bytes,
                                     PAYLOAD_BYTES=self.unit_bytes), \
+                mock.patch.multiple(parts, LARGE_BYTES=self.unit_bytes, PART_BYTES=self.unit_bytes), \
                 mock.patch.multiple(tasks, SPLIT_TASKS=2, SPLIT_TASK_BYTES=10 * self.split_bytes):
             yield
 

@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 import orjson
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.apply.index.key_index import ImageKeys
 from applier.apply.routes import packing_kernel
@@ -96,6 +97,20 @@ def _with_images(columns: list[pa.Array], pointers: np.ndarray, lengths: np.ndar
     data = np.zeros(int(ends[-1]), np.uint8)
     packing_kernel.copy_parts(addresses_of(pointers), lengths.astype(np.int32), ends - room, address_of(data))
     return Rows(columns, address_of(data) + ends - room, room, data)
+
+
+def keys_of(columns: list[pa.Array], before_images: bool) -> KeyColumns:
+    """The key's columns of both images, of a payload's columns."""
+    keys = columns[_N:len(columns) - len(_WITNESS_TYPES)] if before_images else columns[_N:]
+    return keys[:len(keys) // 2], keys[len(keys) // 2:]
+
+
+def chosen_keys(columns: list[pa.Array], picks: np.ndarray, before_images: bool) -> list[pa.Array]:
+    """The key's columns of some changes (int64: their numbers), of the after-image where there is one."""
+    deletes = pa.array(np.asarray(columns[0])[picks] == DELETE)
+    before, after = ([column.take(pa.array(picks)) for column in of_image]
+                     for of_image in keys_of(columns, before_images))
+    return [pc.if_else(deletes, old, new) for old, new in zip(before, after, strict=True)]
 
 
 def to_header(uri: str, body: bytes, layouts: ImageLayouts, version: int = 0, *, before_images: bool = False) -> bytes:
@@ -167,8 +182,7 @@ class ArrivedBatch:
                        for payload, count in zip(payloads, counts, strict=True)]
         self.file: MappedFile = self.memory[0]
         self.kinds, self.places, self.rows, self.times, local = map(np.asarray, columns[:_N])
-        keys = columns[_N:len(columns) - len(_WITNESS_TYPES)] if header.before_images else columns[_N:]
-        self.key_columns: KeyColumns = keys[:len(keys) // 2], keys[len(keys) // 2:]
+        self.key_columns = keys_of(columns, header.before_images)
         numbers = np.arange(self.n, dtype=np.int32)
         self.before_rows = np.where(self.kinds == INSERT, np.int32(-1), numbers)
         self.after_rows = np.where(self.kinds == DELETE, np.int32(-1), numbers)

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.routes.packing import Rows, packed
+from applier.apply.routes.parts import apply_in_parts
 from applier.apply.routes.payload import (
     ArrivedBatch,
     Header,
@@ -145,6 +146,10 @@ class _SplitTable:
 
 def apply_payloads(unit: UnitSpec, payloads: Iterable[pa.Buffer]) -> TaskOutcome:
     """A unit out of the payloads that it was sent, in the order of the log."""
+    return apply_in_parts(unit, [*payloads], _applied)
+
+
+def _applied(unit: UnitSpec, payloads: Iterable[pa.Buffer]) -> TaskOutcome:
     versions: dict[int, _ArrivingVersion] = {}
     chain: list[UnitApplier] = []
     for spec in unit.chain:
