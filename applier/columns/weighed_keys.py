@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from itertools import accumulate
-from typing import Generic
+from typing import Any, Generic
 
 from applier.columns.table_key import Value
 
@@ -14,8 +14,7 @@ class WeighedKeys(Generic[Value]):
     """Keys, ascending, given with a weight each: how many bytes of changes it stands for."""
 
     def __init__(self, weighed: Iterable[tuple[Value, float]]):
-        ascending = [*weighed]
-        ascending.sort()
+        ascending: list[tuple[Any, float]] = sorted(weighed)
         self._keys: list[Value] = [key for key, _ in ascending]
         self._sums = [0.0, *accumulate(weight for _, weight in ascending)]
 

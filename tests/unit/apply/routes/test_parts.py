@@ -59,7 +59,8 @@ def replayed(binlogs, out, *, base=None):
     made = applier.replay(binlogs, str(out), base=base, engine="local", route="shuffle", witness="stop")
     [found] = made.snapshot.tables.values()
     files = [pq.read_table(file, partitioning=None) for file in found.files]
-    return pa.concat_tables(files), [file.num_rows for file in files], [(t.inserts, t.updates, t.deletes) for t in made.report.tables]
+    counts = [(of_table.inserts, of_table.updates, of_table.deletes) for of_table in made.report.tables]
+    return pa.concat_tables(files), [file.num_rows for file in files], counts
 
 
 @pytest.mark.parametrize("log", TABLES, indirect=True)
