@@ -113,7 +113,7 @@ def packed(rows: list[Rows], receivers: np.ndarray, header: bytes,
 
 def _message(header: bytes, values: list[np.ndarray], strings: list[tuple[np.ndarray, np.ndarray]],
              edges: np.ndarray, sizes: np.ndarray) -> pa.BinaryArray:
-    """Payloads of rows between `edges`, in one piece of memory."""
+    """Payloads of rows between `edges`, one after the other in memory."""
     counts, offsets = np.diff(edges), _offsets(sizes)
     target, at, n = np.empty(int(offsets[-1]), np.uint8), offsets[:-1], len(counts)
     heads = np.empty(n, _FIXED)

@@ -209,7 +209,7 @@ class ColumnBuffer:
         self._use(data)
 
     def rewind(self, row: int) -> None:
-        """Forget what there is of rows from `row` on (one that did not fit)."""
+        """Forget the row `row`, which was begun, and the string bytes from there on."""
         self.valid[row >> 3] |= np.uint8(1 << (row & 7))
         self.absent[row >> 3] &= np.uint8(255 ^ (1 << (row & 7)))
         if self.plan.is_bytes:
