@@ -30,8 +30,8 @@ requested. This page is generated from the docstrings, and the tests run their e
 ```
 
 Errors are `applier.ApplierError` and its subclasses, with `message`, `file`, `position`, `gtid`, `table`, `key`,
-`hint` and `mysql_errno`. An argument of the wrong type, or with an invalid value, raises `UsageError` before anything is
-read; no argument is silently ignored.
+`hint` and `mysql_errno`. An argument of the wrong type, or with an invalid value, raises `UsageError` before anything
+is read; no argument is silently ignored.
 """
 _ARGUMENT = re.compile(r"^(\w+(?:,\s\w+)*): ", re.MULTILINE)
 _NAME = re.compile(r"\w+")

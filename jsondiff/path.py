@@ -96,7 +96,7 @@ def parse(text: str) -> Path:
 
 
 def is_identifier(name: str) -> bool:
-    """Whether a name needs no quotes in a path.
+    """Return whether a name needs no quotes in a path.
 
     An identifier of ECMAScript, as MySQL tests it: by the lowest byte of a character's code (is_letter and is_digit in
     json_path.cc), so 日 (U+65E5) is a letter, and 本 (U+672C, taken as a comma) is not."""

@@ -47,7 +47,7 @@ def _step(diff: Diff) -> str:
 
 
 def _literal(value: Document) -> str:
-    """The value as an argument of a JSON function, to which a container is text that has to be cast."""
+    """The value as an argument of a JSON function, to which a container is text that must be cast."""
     if isinstance(value, Opaque):
         return value.text() if value.kind == DECIMAL else quote(value.text())
     if isinstance(value, str):

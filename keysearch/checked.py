@@ -85,7 +85,7 @@ def compare(context: Any, builder: Any, action: str, address: Any, size: Any) ->
 
 
 def _compare_index(context: Any, builder: Any, index: Any, length: Any, axis: Any = None) -> None:
-    """What Numba generates before an access of an array, but for the place that the exception names."""
+    """What Numba generates before an access of an array, except for the place that the exception names."""
     with builder.if_then(builder.icmp_unsigned(">=", index, length), likely=False):
         head = builder.bitcast(_head_pointer(builder.module), _I64.as_pointer())
         for word, value in ((BAD, index), (BAD_SIZE, length)):

@@ -123,7 +123,7 @@ def encode_keys(columns: Sequence[pa.Array | pa.ChunkedArray], nullable: Sequenc
 
 
 def int_key_capable(type_: pa.DataType, unsigned_bigint: bool = False) -> bool:
-    """Whether `int_key` accepts every value of a column of this type.
+    """Return whether `int_key` accepts every value of a column of this type.
 
     unsigned_bigint: the column is a BIGINT UNSIGNED or a BIT(64), so that decimal128(20, 0) has no value from
     2**64 on; a DECIMAL(20, 0) may.

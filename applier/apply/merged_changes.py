@@ -23,7 +23,7 @@ class RangeChange:
 
 @dataclasses.dataclass(frozen=True)
 class MergedChanges:
-    """`rows` are the rows that were added, in the order of the key, where they are few; many are in `files`. `dead` are
+    """`rows` are the rows that were added, in key order, where they are few; many are in `files`. `dead` are
     the rows that died: `file`, a name, and `position`, in the order of both. `ranges` are of the unit's files, in their
     order."""
 

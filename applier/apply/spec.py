@@ -145,7 +145,7 @@ class NothingElse:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GroupMembership:
-    """All units of a foreign-key `group`, in the order of the log. The unit belongs to it in the range of the log from
+    """All units of a foreign-key `group`, in log order. The unit belongs to it in the range of the log from
     `start` to before `end` (positions: file, offset), in which this version applies; `unfollowed` are the columns to
     which foreign keys refer that nothing follows."""
 
@@ -155,7 +155,7 @@ class GroupMembership:
     unfollowed: frozenset[tuple[int, ...]] = frozenset()
 
     def holds_at(self, position: tuple[int, int]) -> bool:
-        """Whether the version applies at a position."""
+        """Return whether the version applies at a position."""
         return self.start <= position and (self.end is None or position < self.end)
 
 

@@ -90,7 +90,7 @@ class ExtraColumns:
                            "leave the table out with --ignore-tables")
 
     def generated(self, rows: pa.Table) -> pa.Table:
-        """The rows with their generated columns computed anew. Raises SchemaError for an unknown expression."""
+        """The rows with their generated columns computed again. Raises SchemaError for an unknown expression."""
         for column in self._generated:
             rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name),
                                    self._value(rows, column))

@@ -47,7 +47,7 @@ class ReplicaDefaults:
 
     def timed(self, nullable: tuple[bool, ...]) -> tuple[tuple[int, ...], bool]:
         """Numbers of the columns whose default depends on the event's time if an image lacks them, and whether one
-        needs it in place of NULL; `nullable` marks the log's columns that may be NULL."""
+        needs it instead of NULL; `nullable` marks the log's columns that may be NULL."""
         numbers = tuple(c for c, column in enumerate(self._definition.columns) if column.name in self._instants)
         nulls = any(not self._definition.columns[number].nullable and number < len(nullable) and nullable[number]
                     for number in numbers)

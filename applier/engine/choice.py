@@ -58,7 +58,7 @@ def choose_by_work(core_seconds: float) -> Choice:
 
 
 def spark_is_installed() -> bool:
-    """Whether Spark could be imported. It is an extra, as it is most of what an installation weighs."""
+    """Return whether Spark could be imported. It is an extra, as it is most of what an installation weighs."""
     return importlib.util.find_spec("pyspark") is not None
 
 

@@ -56,7 +56,7 @@ _ready: set[tuple[str, str]] = set()
 
 
 def is_ready(job: str) -> bool:
-    """Whether the kernels for a job are compiled: "replay", another one of `_FOR_JOBS`, or EVERYTHING."""
+    """Return whether the kernels for a job are compiled: "replay", another one of `_FOR_JOBS`, or EVERYTHING."""
     import keysearch.memory  # noqa: F401  it names the cache directory
     from keysearch import kernel_cache
 

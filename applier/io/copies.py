@@ -171,7 +171,7 @@ def _is_read_only(descriptor: int) -> bool:
 
 
 def _lock(descriptor: int, how: int) -> bool:
-    """Lock, in place of the lock that there was; False, and no lock, where that is not to wait, and would."""
+    """Lock, instead of the lock that there was; False, and no lock, where that is not to wait, and would."""
     try:
         fcntl.flock(descriptor, how)
     except BlockingIOError:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 _SYNC_THREADS = 8
 _SYNCED_AT_ONCE = 16
-"""Paths that a thread waits for one after the other: for files that are on the disk by now that is soon."""
+"""Paths that a thread waits for one after the other: for files that are on the disk now that is soon."""
 
 
 def make_staging(output: str) -> tuple[str, int | None]:

@@ -43,7 +43,7 @@ _FILES_A_COPY = 4
 _FIRST_READ = 8192
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _REMEMBERED = 4096
-"""Files of which it is remembered what was checked, also where they are mapped anew for every task."""
+"""Files of which it is remembered what was checked, also where they are mapped again for every task."""
 
 
 _Stamp = tuple[int, ...]
@@ -88,7 +88,7 @@ class MappedFile:
         return address - self.address
 
     def was_touched(self) -> bool:
-        """Whether the file may have changed since it was mapped."""
+        """Return whether the file may have changed since it was mapped."""
         if self.path is None:
             return False
         try:
@@ -211,7 +211,7 @@ def _map_local(uri: str, path: str) -> MappedFile:
 
 
 def _is_encrypted(uri: str, filesystem: fs.FileSystem, path: str) -> bool:
-    """Whether a file is encrypted, by a key that its location names. Raises EncryptedBinlog."""
+    """Return whether a file is encrypted, by a key that its location names. Raises EncryptedBinlog."""
     with PlainStream(filesystem, path, uri, _FIRST_READ) as stream:
         return stream.is_encrypted
 

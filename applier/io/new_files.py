@@ -95,7 +95,7 @@ def store_options(uri: str) -> dict[str, str]:
 
 
 def can_make(uri: str) -> bool:
-    """Whether there is a way to make a file on condition at a path or uri; the store may still refuse it."""
+    """Return whether there is a way to make a file on condition at a path or uri; the store may still refuse it."""
     return not is_uri(uri) or (uri.startswith(_S3) and find_spec("obstore") is not None)
 
 

@@ -21,7 +21,7 @@ def log_name(location: str) -> str:
 
 
 def is_packed(location: str) -> bool:
-    """Whether the file at a path or uri is a packed log, by its name."""
+    """Return whether the file at a path or uri is a packed log, by its name."""
     return log_name(location) != file_name(location)
 
 

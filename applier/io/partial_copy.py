@@ -77,7 +77,7 @@ class PartialCopy:
             self._fetch_part(*parts[0])
         else:
             fetched = [_pool().submit(self._fetch_part, *part) for part in parts]
-            wait(fetched)  # none goes on behind the error of another
+            wait(fetched)  # none continues behind the error of another
             for one in fetched:
                 one.result()
 

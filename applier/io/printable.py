@@ -51,7 +51,7 @@ class TerminalText:
 
 
 def standard_output() -> TextIO | TerminalText:
-    """Return stdout. What is written to its `buffer` is made printable on a terminal, and stays as it is in a pipe or a
+    """Return stdout. What is written to its `buffer` is made printable on a terminal, and stays as in a pipe or a
     file, where a program reads it."""
     return TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
 
@@ -73,7 +73,7 @@ class PrintableBytes:
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
 
     def write(self, data: bytes) -> int:
-        """Write what is complete; a character may go on in the next call."""
+        """Write what is complete; a character may continue in the next call."""
         self._stream.write(printable(self._decoder.decode(bytes(data)), "\n\t").encode("utf-8"))
         return len(data)
 

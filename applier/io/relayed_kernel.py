@@ -3,7 +3,7 @@
 
 An event of the source's says where it ends there, which its checksum vouches for. Within a group of MariaDB 11.8 only
 the first event and the last one do (binlog_legacy_event_pos=OFF); the others follow one another. What is made for the
-connection (GTID_LIST) is not of the source's log, and passed over. So is what was received twice: a connection that
+connection (GTID_LIST) is not of the source's log, and skipped. So is what was received twice: a connection that
 broke within a group begins with the group, or the file, again.
 
 Where the source's log has something that the relay log has not, there is a gap. It is filled, so that positions stay

@@ -2,7 +2,7 @@
 
 Of a table that has a base, a range begins where a file does, so that files whose range has no change are carried over,
 and at keys of the log between the files and after them, where most tables grow. A file is divided only where many
-changes are of keys in it: it is written anew in any case then, and each of its units reads it for its own rows."""
+changes are of keys in it: it is written again in any case then, and each of its units reads it for its own rows."""
 
 from __future__ import annotations
 

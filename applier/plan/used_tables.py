@@ -48,7 +48,7 @@ class UsedTable:
         self.samples_of.append(samples)
 
     def sample_counts(self) -> Iterator[int]:
-        """How many of its rows events each file's outline has samples of."""
+        """Return how many of its rows events each file's outline has samples of."""
         return (samples.count(number) for samples, number in zip(self.samples_of, self.numbers, strict=True))
 
     def samples(self, place: int) -> list[bytes]:

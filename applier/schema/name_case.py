@@ -32,7 +32,7 @@ class CaseEvidence:
     complete: set[str] = field(default_factory=set)
 
     def not_there(self, written: TableName, known: TableName, *, must_exist: bool, sql: str) -> None:
-        """Record a statement that names a table that is not there, where `known` differs from it in case only. With
+        """Record a statement that names a table that does not exist, where `known` differs from it in case only. With
         `must_exist`, servers refuse it for a table that they do not have."""
         if must_exist and written[0] in self.complete:
             self.folds = True

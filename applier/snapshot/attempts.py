@@ -1,7 +1,7 @@
 """Files of tasks that may be attempted several times, and whose late attempts nobody can stop.
 
 Spark tries a task again when its executor is cut off, and runs slow ones twice under speculation. The Python worker of
-the attempt that does not count goes on, even after the snapshot is published. So tasks write below a hidden folder of
+the attempt that does not count continues, even after the snapshot is published. So tasks write below a hidden folder of
 the snapshot, and the driver, which alone knows the attempts that count, moves their files:
 
     OUT/_staging/part-….parquet.unpublished  →  OUT/DB/TABLE/part-….parquet

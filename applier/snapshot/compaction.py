@@ -25,7 +25,7 @@ MOST_BYTES = 256 << 20
 
 
 def newest(files: Sequence[FileEntry]) -> int:
-    """How many files, the newest of these, which come last, are to be put together; 0 if they are to stay."""
+    """Return how many files, the newest of these, which come last, are to be put together; 0 if they are to stay."""
     n = n_bytes = 0
     for file in reversed(files):
         if (n >= FEW and file.bytes > n_bytes) or n_bytes + file.bytes > MOST_BYTES:
@@ -35,7 +35,7 @@ def newest(files: Sequence[FileEntry]) -> int:
 
 
 def live_rows(base: str, layer: Layer, schema: pa.Schema) -> pa.Table:
-    """The live rows of all row files of a layer, in the order of the key. Errors: SnapshotError as RowFiles has them,
+    """The live rows of all row files of a layer, in key order. Errors: SnapshotError as RowFiles has them,
     and where two rows have one key."""
     row_files = RowFiles(base, layer, schema)
     rows = row_files.within([(None, None)]).rows

@@ -3,8 +3,8 @@
 Small files of a version have names that both would use, and not every store makes a manifest on condition that there is
 none. So a run first writes a claim, a file of a name of its own, and then lists the claims to the same version: of two
 runs, the later one's list has both claims, since the store shows at once what it took (S3, GCS and Azure do). Whoever
-finds another claim withdraws its own and stops. At most one goes on; where both write at the same time, both may stop,
-and neither has published.
+finds another claim withdraws its own and stops. At most one continues; where both write at the same time, both may
+stop, and neither has published.
 
 A claim of a run that was killed must not stop others for ever, and a run gives up a version that it did not finish
 within one minute of its claim. Where the store takes conditions, which a claim finds out by being made twice, a claim

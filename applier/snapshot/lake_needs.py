@@ -54,7 +54,7 @@ def needs(filesystem: fs.FileSystem, root: str) -> Iterator[Needed]:
 
 
 def write_needs(lake: str, name: str, needed: Needed) -> None:
-    """Say what a published table needs of the lake at a path or uri, in place of what was said under this file name
+    """Say what a published table needs of the lake at a path or uri, instead of what was said under this file name
     before. Errors: OSError."""
     filesystem, root = location.resolve(lake)
     path = f"{root}/{lakes.PUBLISHED}/{name}.json"

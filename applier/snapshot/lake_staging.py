@@ -79,7 +79,7 @@ def open_lake(uri: str, *, merge_on_read: bool = False) -> Lake:
 
 
 def lives(root: str) -> bool:
-    """Whether a run that has not ended writes to the lake at a local path."""
+    """Return whether a run that has not ended writes to the lake at a local path."""
     for run in _runs(root):
         try:
             handle = durable.lock(run)

@@ -139,7 +139,7 @@ def latest(filesystem: fs.FileSystem, root: str) -> int | None:
 
 
 def is_complete(filesystem: fs.FileSystem, root: str, number: int) -> bool:
-    """Whether there is a complete version of this number. Errors: OSError."""
+    """Return whether there is a complete version of this number. Errors: OSError."""
     path = f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}"
     return bool(filesystem.get_file_info(path).type == fs.FileType.File)
 

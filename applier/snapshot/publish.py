@@ -34,8 +34,8 @@ def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = A
     """Prepare to publish at a path or URI; tables' new files have about `file_bytes`, and this type of column for
     BIGINT UNSIGNED. Raises SnapshotError if something is there already, or nothing can be written. What a dead run left
     there is removed; an empty directory may be there. What does not last, as the base of a later pass, is not made
-    durable. `late_attempts`: tasks run elsewhere, and attempts of them may go on after others have taken their place.
-    `merges`: it is the base of a later pass into a lake that merges on read.
+    durable. `late_attempts`: tasks run elsewhere, and attempts of them may continue after others have taken their
+    place. `merges`: it is the base of a later pass into a lake that merges on read.
     """
     filesystem, path = location.resolve(output)
     try:

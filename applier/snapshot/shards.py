@@ -1,6 +1,7 @@
 """Shards: the entries of a table with many files, as a Parquet file that is read when somebody asks for them.
 
-    _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: a row a file, in the manifest's order; of a
+    _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: one row per file, in the manifest's order;
+    of a
                                lake that merges on read also footer_bytes, footer_digest, stored_rows, row_file_rows,
                                version, as FileEntry has them
 

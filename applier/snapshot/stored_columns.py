@@ -65,7 +65,7 @@ AS_ROWS = StoredColumns()
 
 
 def is_stored_as(found: pa.Schema, schema: pa.Schema) -> bool:
-    """Whether a file with one schema may hold rows with another one."""
+    """Return whether a file with one schema may hold rows with another one."""
     return found.names == schema.names and all(
         have.type == wanted.type or (wanted.type == EXACT and have.type in STORED.values())
         or (wanted.type == TIME and have.type == _MICROSECONDS) for have, wanted in zip(found, schema, strict=True))

@@ -83,7 +83,7 @@ def unsigned_bigints(definition: TableDefinition, key: tuple[str, ...] = ()) -> 
 
 
 def is_unsigned_bigint(kind: ColumnType) -> bool:
-    """Whether a column's type is BIGINT UNSIGNED: BIT(64) and DECIMAL(20) have the same Arrow type."""
+    """Return whether a column's type is BIGINT UNSIGNED: BIT(64) and DECIMAL(20) have the same Arrow type."""
     return kind.base == "bigint" and kind.unsigned
 
 

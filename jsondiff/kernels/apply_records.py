@@ -33,7 +33,7 @@ class Status(IntEnum):
 
 @inline
 def is_full(status):
-    """Whether a buffer is too short."""
+    """Return whether a buffer is too short."""
     return Status.HEAP_FULL <= status <= Status.OUT_FULL
 
 

@@ -70,7 +70,7 @@ def to_scratch(group, record, size):
 
 @inline
 def push_row(group, table, kind, old, new, sources):
-    """Put a row on the stack; there has to be room."""
+    """Put a row on the stack; there must be room."""
     number = group.stacked
     row = row_at(group, number)
     row.table = table

@@ -1,4 +1,4 @@
-"""Tables that foreign keys connect, in one task: their changes in the order of the log, and what these make of
+"""Tables that foreign keys connect, in one task: their changes in log order, and what these make of
 other rows that the log does not have (AP-FK).
 
 Changes come in batches, a table each, so all tables hand over theirs together and a kernel goes through them by the
@@ -126,14 +126,14 @@ class ForeignKeyGroup:
     # ---- versions
 
     def changes_at(self, position: tuple[int, int]) -> bool:
-        """Whether other versions are in force at a position than at the last one."""
+        """Return whether other versions are in force at a position than at the last one."""
         return self._at(position) != self._in_force
 
     def _at(self, position: tuple[int, int]) -> list[GroupMember]:
         return [member for member in self._members if member.membership.holds_at(position)]
 
     def advance(self, position: tuple[int, int]) -> None:
-        """The log goes on at a position, and all batches before it were handed over."""
+        """The log continues at a position, and all batches before it were handed over."""
         if not self.changes_at(position):
             return
         self._in_force = self._at(position)

@@ -133,7 +133,7 @@ def free_record(watch, pointer):
 
 @inline
 def watched(watch, pointer, after):
-    """A pointer to a record of a row that is what an after-image says; there has to be room."""
+    """A pointer to a record of a row that is what an after-image says; there must be room."""
     number = watch.free
     if number >= 0:
         watch.free = _record(record_of(watch, number)).pointer

@@ -38,7 +38,7 @@ class ColumnPointers:
         self._n_diffs = np.append((self.present == k.DIFF).sum(axis=1), 0)
 
     def diffs_in(self, images: np.ndarray) -> int:
-        """How many JSON diffs these after-images hold."""
+        """Return how many JSON diffs these after-images hold."""
         return int(self._n_diffs[layouts_of(images)].sum()) if self._n_diffs.any() else 0
 
     def by_column(self, pointers: np.ndarray) -> np.ndarray:

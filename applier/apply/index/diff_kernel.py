@@ -22,8 +22,8 @@ in the file) and row."""
 
 @kernel
 def chain_lengths(pointers, nodes, lengths, bases):
-    """How many nodes each pointer's chain has. Pointers ascend; a chain ends at the top of one before it, which then is
-    its base, -1 without one."""
+    """Return how many nodes each pointer's chain has. Pointers ascend; a chain ends at the top of one before it, which
+    then is its base, -1 without one."""
     mask = (1 << IMAGE_ID_SHIFT) - 1
     for i in range(pointers.shape[0]):
         pointer, length, base = pointers[i], 0, -1

@@ -70,7 +70,7 @@ def after_key(index, after, i):
 
 @inline
 def keeps_key(index, after):
-    """Whether an update leaves the key out, and so keeps it."""
+    """Return whether an update leaves the key out, and so keeps it."""
     absent = index.after_absent
     return absent != 0 and load_u8(absent + (after >> 3)) >> (after & 7) & 1 != 0
 

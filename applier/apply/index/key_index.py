@@ -79,7 +79,7 @@ class KeyIndex(UnitIndex[Changes], Generic[Encoded]):
 
 
 def entries_for(keys: int) -> int:
-    """How many entries so many keys need and as many again: a power of two."""
+    """Return how many entries so many keys need and as many again: a power of two."""
     return 2 << int(keys).bit_length()
 
 

@@ -51,7 +51,8 @@ class RowMultiset(UnitIndex[ChangeBatch]):
         self._describe(next_place=rows)
 
     def holds_all(self, batch: ChangeBatch, layouts: ImageLayouts) -> bool:
-        """Whether the images of a batch hold a value of each column of the log: then equal bytes are equal rows."""
+        """Return whether the images of a batch hold a value of each column of the log: then equal bytes are equal
+        rows."""
         columns = len(layouts.plans)
         whole = np.array([*(len(layout.present) == columns and not layout.diffs for layout in layouts.known), True])
         return all(bool(whole[layouts_of(pointers)].all()) for pointers in (batch.before_images, batch.images))

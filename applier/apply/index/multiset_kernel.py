@@ -157,7 +157,7 @@ def unlink(entries, mask, slots, word, number, before):
 
 @inline
 def take_slot(rows):
-    """The number of a slot for a new row; there has to be one."""
+    """The number of a slot for a new row; there must be one."""
     number = rows.free_slot
     if number >= 0:
         rows.free_slot = slot_at(rows.slots, number).following
@@ -276,7 +276,7 @@ def apply_images(n, set_address, state_address):
 
 @kernel
 def put_rows(pointers, lengths, places, set_address):
-    """Put rows in, given their images, their bytes and their places in the table's order (int64[n]); there has to be
+    """Put rows in, given their images, their bytes and their places in the table's order (int64[n]); there must be
     room."""
     rows = set_at(set_address)
     for i in range(pointers.shape[0]):

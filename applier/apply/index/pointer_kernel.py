@@ -29,16 +29,16 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "column_pointers_used", "free_column_pointers", "column_pointers_room", "keys", "live", "inserted", "updated",
     "deleted", "buffer_used", "diffs", "diff_nodes", "noted", "n_noted", "noted_room", "watch", "traced", "n_traced",
     "traced_room", "witness"), np.int64))
-"""What an index's kernels share. `next` is the change to go on with, `kinds` … `images` are the addresses of the arrays
-of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the layout
-has a VALUE of all columns, then what it has of each; `column_pointers` that of int64[records, columns].
+"""What an index's kernels share. `next` is the change to continue with, `kinds` … `images` are the addresses of the
+arrays of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the
+layout has a VALUE of all columns, then what it has of each; `column_pointers` that of int64[records, columns].
 `diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the conflicts
 of a batch in idempotent mode, 0 in strict mode. `watch`: see foreign_keys.watched_kernel; 0 where no row is watched.
 `traced` is that of the steps that rows take, 0 where nobody asks for them; `witness`: see witness_kernel, 0 where
 before-images are not compared with their rows."""
 _, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
 ROW_GONE = -1
-"""A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
+"""A noted conflict: a row that does not exist, instead of the number of the unique key that is taken."""
 
 TRACED, _, traced_at = struct("traced step", **dict.fromkeys(("change", "old", "new", "old_row", "new_row"), np.int64))
 """What a change made of a row: the pointers before and after it (NO_ROW: there was none, or there is none now). Column
@@ -65,7 +65,7 @@ def note(state, change, what):
 @inline
 def on_conflict(state, change, what, strict):
     """Handle a conflict of a change: the status `strict` stops strict mode. Idempotent mode notes it and
-    goes on, DONE, or stops for room before anything is changed."""
+    continues, DONE, or stops for room before anything is changed."""
     if state.noted == 0:
         return strict
     if state.n_noted >= state.noted_room:
@@ -76,7 +76,7 @@ def on_conflict(state, change, what, strict):
 
 @always_inline
 def trace(state, change, old, new, old_row, new_row):
-    """Keep a step where steps are asked for; there has to be room."""
+    """Keep a step where steps are asked for; there must be room."""
     if state.traced:
         step = traced_at(state.traced, state.n_traced)
         step.change = change
@@ -89,7 +89,7 @@ def trace(state, change, old, new, old_row, new_row):
 
 @inline
 def lacks_trace_room(state, steps):
-    """Whether there is no room for so many more steps, and they are asked for."""
+    """Return whether there is no room for so many more steps, and they are asked for."""
     return state.traced != 0 and steps > state.traced_room - state.n_traced
 
 
@@ -106,7 +106,7 @@ def has_column_pointers(pointer):
 
 @inline
 def new_column_pointers(state):
-    """A pointer to column pointers that no row has; there has to be a record left."""
+    """A pointer to column pointers that no row has; there must be a record left."""
     number = state.free_column_pointers
     if number >= 0:
         state.free_column_pointers = load_i64(column_pointers_of(number, state))
@@ -143,7 +143,7 @@ def present_in(image, state):
 
 @inline
 def is_whole(image, state):
-    """Whether an image has a value of each column."""
+    """Return whether an image has a value of each column."""
     return load_u8(present_in(image, state)) != 0
 
 
@@ -202,7 +202,8 @@ def add_diff(previous, image, column, state):
 
 @inline
 def no_column_pointers_left(state):
-    """Whether a change may need more column pointers than there is room for: one, and one for what a witness keeps."""
+    """Return whether a change may need more column pointers than there is room for: one, and one for what a witness
+    keeps."""
     if state.witness:
         return state.column_pointers_used + 1 >= state.column_pointers_room
     return state.free_column_pointers < 0 and state.column_pointers_used >= state.column_pointers_room

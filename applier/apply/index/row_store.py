@@ -1,6 +1,6 @@
 """Rows of one unit that are found by several keys: the memory around the kernels of `store_kernel`.
 
-Tables without a single key that finds all rows have a RowStore in place of an IntIndex or a ByteIndex. Its indexes are
+Tables without a single key that finds all rows have a RowStore instead of an IntIndex or a ByteIndex. Its indexes are
 over *parts* (row_part_encoder): first the table's unique keys, then one for each set of parts that before-images are
 searched by, made when the first such image comes.
 """
@@ -88,7 +88,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         return self._searches[search.parts]
 
     def _rebuild(self, numbers: list[int] | None = None) -> None:
-        """Build indexes anew (None: all), for as many rows as there are slots."""
+        """Build indexes again (None: all), for as many rows as there are slots."""
         for number in range(len(self._indexes)) if numbers is None else numbers:
             index = self._indexes[number]
             index.heads = np.full(2 * len(self._slots), -1, np.int64)

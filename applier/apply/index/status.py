@@ -19,7 +19,7 @@ class Status(IntEnum):
     SPLIT_MOVE = 8
     """An idempotent change would move a row between units; whether it does depends on the rows of both."""
     AWAITS = 9
-    """A key's value has to be computed of the row that was found (awaited_values)."""
+    """A key's value must be computed of the row that was found (awaited_values)."""
     STACK_FULL = 10
     SCRATCH_FULL = 11
     DERIVED_FULL = 12

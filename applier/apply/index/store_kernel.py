@@ -6,8 +6,9 @@ of two kinds: the table's unique keys, in the server's order, first the primary 
 that before-images are searched by, where several rows may be equal and the first in the table's order is the row.
 
 Idempotent mode (APP-R7, AP-IDEM): an insert that meets rows takes their places; it keeps what its image does not have
-from the last of them. An update or delete of a row that is not there, and an update to a key that is taken, is skipped.
-Each is noted as a conflict. A before-image that has nothing to search by stops this mode, too, on MySQL (IDX-R2).
+from the last of them. An update or delete of a row that does not exist, and an update to a key that is taken, is
+skipped. Each is noted as a conflict. A before-image that has nothing to search by stops this mode, too, on MySQL
+(IDX-R2).
 
 Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.
 """
@@ -130,7 +131,7 @@ def delete_row(store, number, change, state):
 
 @inline
 def awaits(store, slot, row):
-    """Whether a part of an after-image has yet to be computed of the row as it is now."""
+    """Return whether a part of an after-image has yet to be computed of the row as it is now."""
     if not store.awaited:
         return False
     told = load_u8(store.awaited + row)
@@ -208,7 +209,7 @@ def apply_rows(n, store_address, state_address):
     """Apply n changes from the state's `next` on; says why it stopped. `before`, `after` and `searches` of the store
     are the batch's.
 
-    DUPLICATE: `detail` is the number of the unique key. CONFLICTS_FULL and the like: go on when there is room.
+    DUPLICATE: `detail` is the number of the unique key. CONFLICTS_FULL and the like: continue when there is room.
     """
     store, state = store_at(store_address), state_at(state_address)
     j, status = state.next, Status.DONE

@@ -31,7 +31,7 @@ indexes, `rank` the index that has the table's order, -1 for that of arrival. `f
 NO_SEARCH, NO_ROW = 255, 254
 """In `searches`: a before-image by which no row can be searched, and one by which none is found."""
 WAITS, TOLD = 1, 2
-"""In `awaited` (uint8 by row of the after-images; 0 where no image awaits anything): a part has to be computed of the
+"""In `awaited` (uint8 by row of the after-images; 0 where no image awaits anything): a part must be computed of the
 row that is found; it was, of the row's record at `awaited_of` (int64 by row of the after-images)."""
 
 SLOT, _, _slot = struct("slot", **dict.fromkeys(("pointer", "record", "order", "size", "hash"), np.int64))
@@ -59,7 +59,7 @@ def part_end(record, n, part):
 
 @inline
 def has_own(entry, row, old):
-    """Whether an image's part lies in the input `entry`; `old` is 0 where there is no row before."""
+    """Return whether an image's part lies in the input `entry`; `old` is 0 where there is no row before."""
     absent = entry.absent
     return absent == 0 or load_u8(absent + row) == 0 or (old == 0 and entry.default == 0)
 
@@ -116,7 +116,7 @@ def key_hash(index, record, n):
 
 @inline
 def same_key(index, a, b, n):
-    """Whether two records have the same key in an index."""
+    """Return whether two records have the same key in an index."""
     parts = index.parts
     for i in range(index.n):
         part = load_i64(parts + 8 * i)
@@ -129,7 +129,7 @@ def same_key(index, a, b, n):
 
 @inline
 def has_null(index, record, n):
-    """Whether a part of a record's key is NULL: then it is like no other key."""
+    """Return whether a part of a record's key is NULL: then it is like no other key."""
     parts = index.parts
     for i in range(index.n):
         if load_u8(part_start(record, n, load_i64(parts + 8 * i))) == 0:
@@ -168,8 +168,8 @@ def record_of(store, slot):
 
 @inline
 def comes_before(store, a, b, n):
-    """Whether a server that looks through the table meets row a first (slot numbers): the order of its clustered key,
-    and where that is the same, or there is none, that of arrival."""
+    """Return whether a server that looks through the table meets row a first (slot numbers): the order of its clustered
+    key, and where that is the same, or there is none, that of arrival."""
     rank = store.rank
     if rank >= 0:
         order = compare_keys(index_at(store, rank), record_of(store, slot_at(store, a)),

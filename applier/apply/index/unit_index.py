@@ -1,7 +1,7 @@
 """An index of one unit's rows: what all kinds of them share, around their kernels.
 
 A kernel applies a batch of changes in commit order until it is done, out of room, or in conflict with the rows; here it
-is given room and goes on.
+is given room and continues.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Conflict:
 
 
 class UnitIndex(ABC, Generic[Batch]):
-    """State, column pointers, and going on where a kernel ran out of room. A batch is given to an index (`prepare`, of
-    each kind), applied (`run`) and recorded (`finish_batch`).
+    """State, column pointers, and continuing where a kernel ran out of room. A batch is given to an index (`prepare`,
+    of each kind), applied (`run`) and recorded (`finish_batch`).
 
     columns: of the table in the log. record: the type of what the kernels know of this kind of index. kernel: applies
     changes, given how many, the addresses of the record and of the state. idempotent: the exec mode; `noted` then has
@@ -215,5 +215,5 @@ class UnitIndex(ABC, Generic[Batch]):
 
 
 def growth(entries: int) -> int:
-    """How many times larger an index of so many entries becomes."""
+    """Return how many times larger an index of so many entries becomes."""
     return 4 if entries < SOON_FULL else 2

@@ -66,6 +66,6 @@ def dispute(change, held, state):
 
 @inline
 def is_image(pointer):
-    """Whether a row's pointer leads to an image in the log."""
+    """Return whether a row's pointer leads to an image in the log."""
     layout = pointer >> IMAGE_ID_SHIFT
     return layout > 0 and layout <= MAX_IMAGE_ID

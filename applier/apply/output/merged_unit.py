@@ -1,8 +1,8 @@
 """Writes what a unit has changed beside the files that have its rows, where these are merged when they are read.
 
-The files stay. Rows that are not there any more, or are not as they were, are dead, wherever they are stored; rows that
+The files stay. Rows that do not exist any more, or are not as they were, are dead, wherever they are stored; rows that
 are new, or not as they were, come into row files. Where that would make too large a share of the unit's rows, all of
-them are written anew, and nothing has to be merged there.
+them are written again, and nothing must be merged there.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class ChangedUnit:
         self._dead_keys = rows.select(list(key.names)).take(pa.array(self._dead))
 
     def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, int]]:
-        """Write the rows that were added, which come in the order of the key, if they are many. Returns the changes,
+        """Write the rows that were added, which come in key order, if they are many. Returns the changes,
         and how many invalid dates the files have, by their paths."""
         place = self._spec.place
         assert place is not None, "a unit without a place is not written"
@@ -158,7 +158,7 @@ class ChangedUnit:
 
 
 def is_small(files: Sequence[FileEntry], changes: int) -> bool:
-    """Whether changes may be merged with these files, given how many rows die or are added at most."""
+    """Return whether changes may be merged with these files, given how many rows die or are added at most."""
     stored = sum(file.stored_rows for file in files)
     merged = sum(0 if file.changed is None else file.changed.row_file_rows for file in files)
     lives = sum(file.rows for file in files) - merged
@@ -167,7 +167,7 @@ def is_small(files: Sequence[FileEntry], changes: int) -> bool:
 
 class _Added:
     """How many rows were added in each range, and the first and the last key there. `lows` are the keys at which the
-    ranges begin, but for the first one."""
+    ranges begin, except for the first one."""
 
     def __init__(self, key: TableKey, order: KeyOrder, lows: list[KeyValue]) -> None:
         self._key, self._order, self._lows = key, order, lows

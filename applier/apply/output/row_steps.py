@@ -125,7 +125,7 @@ def _numbers_in_runs(values: np.ndarray) -> np.ndarray:
 
 
 def give_back(units: Sequence[TracedUnit], steps: Steps) -> None:
-    """What was there before these steps, which have to be all of theirs, is wanted no more."""
+    """What was there before these steps, which must be all of theirs, is wanted no more."""
     for number, unit in enumerate(units):
         unit.give_back(steps.old[steps.units == number])
 

@@ -198,7 +198,7 @@ class RowGatherer:
 
     def _chunk_by_column(self, pointers: np.ndarray) -> pa.Table:
         """A chunk with rows whose columns come from different places. Where these are the log's columns and the others,
-        as full images make them, only the others have to be picked one by one."""
+        as full images make them, only the others must be picked one by one."""
         places = self._places(pointers)
         n_logged = sum(number < len(self._logged.types) for number in self._logged.stored)
         columns = range(len(self.schema))
@@ -211,7 +211,8 @@ class RowGatherer:
         return self._extra.computed(pa.Table.from_arrays(parts, schema=self.schema), made)
 
     def _are_rows(self, places: np.ndarray) -> bool:
-        """Whether each row's columns (int64[n, columns]) are from one image or row of the base, these ascending."""
+        """Return whether each row's columns (int64[n, columns]) are from one image or row of the base, these
+        ascending."""
         first = places[:, 0]
         kinds = layouts_of(first)
         return bool((places == first[:, None]).all() and (np.diff(first[kinds == 0]) > 0).all()

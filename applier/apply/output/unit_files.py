@@ -1,7 +1,7 @@
 """The files of a unit: its rows in key order, those of a table without one as they came.
 
 A system-versioned table has two sets: the rows that hold now, as readers find them, and all rows with both their times,
-which a later replay goes on from.
+which a later replay continues from.
 """
 
 from __future__ import annotations

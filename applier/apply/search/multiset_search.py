@@ -3,7 +3,7 @@
 Equal bytes are equal rows, so nothing is decoded before the end. Rows that are in no image yet, those of the base, are
 in a row store, by their values; each leaves it for the multiset with the first before-image that it equals. An image
 whose row is neither here nor there may still stand for one: a value can have several forms. Then all rows go to the
-store, which compares values, and with it the unit goes on: it knows what is missing, and what idempotent mode does.
+store, which compares values, and with it the unit continues: it knows what is missing, and what idempotent mode does.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class GeneratedWitness:
             try:
                 computed = generated_column(column, definition, rows.column, len(which))
             except ApplierError:
-                continue  # of some values it is not known what a server computes
+                continue  # of some values it is unknown what a server computes
             computed = pa.chunked_array([computed]) if isinstance(computed, pa.Array) else computed
             for mode in _UNTOLD:
                 if differing_values(rows.column(column.name), computed) is not None:

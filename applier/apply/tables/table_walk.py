@@ -94,7 +94,7 @@ class TableWalk:
 
     def trace(self, take: StepsTaker, *, keeping: bool = False) -> None:
         """Have `take` called after each batch, for what that did to rows; to be asked for before the first one. With
-        `keeping`, rows stay known when they went on to the table's next version."""
+        `keeping`, rows stay known when they continued to the table's next version."""
         self._steps_to = take
         for unit in self.units:
             unit.trace(keeping=keeping)

@@ -245,7 +245,7 @@ class UnitApplier(UnitLink):
 
     def trace(self, *, keeping: bool = False) -> None:
         """Keep what changes do to rows, for `take_steps`; to be asked for before the first one. With `keeping`,
-        pointers stay good when the rows that are left went on to the table's next version."""
+        pointers stay good when the rows that are left continued to the table's next version."""
         self._is_traced, self._keeps_rows = True, keeping
 
     def take_steps(self) -> np.ndarray:
@@ -344,7 +344,8 @@ class UnitApplier(UnitLink):
             yield numbered
 
     def _first_free_number(self) -> int:
-        """Where AUTO_INCREMENT goes on: behind the numbers of rows that are gone, unless a statement says otherwise."""
+        """Where AUTO_INCREMENT continues: behind the numbers of rows that are gone, unless a statement says
+        otherwise."""
         number = self.spec.definition.first_number
         if not self.sources or self.sources[0].spec.definition.first_number != number:
             return number

@@ -155,7 +155,8 @@ def as_plain_events(contents, count):
 
 @kernel
 def whole_events(address, length):
-    """How many bytes the whole events take that begin the `length` bytes at an address; -1 for an impossible size."""
+    """Return how many bytes the whole events take that begin the `length` bytes at an address; -1 for an impossible
+    size."""
     at = np.int64(0)
     while length - at >= HEADER_BYTES:
         size = np.int64(event_header(address + at).size)

@@ -202,7 +202,7 @@ class Statement:
 
 def content_of(event: Event) -> Any:
     """The event's content: a dataclass with its fields, a FormatDescription or a GtidSet; None if the type has none, or
-    is not known. Raises ArchiveError (1610) with the event's position if the body is malformed."""
+    is unknown. Raises ArchiveError (1610) with the event's position if the body is malformed."""
     parser = _PARSERS.get(event.type)
     if parser is None:
         return None

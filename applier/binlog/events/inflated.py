@@ -36,8 +36,8 @@ class EventBuffer(MappedFile):
 
 
 class InflatedEvents:
-    """The buffers of one reader. `keep` is told of each one before it is filled; without it there is one at a time, and
-    its rows are good until the next is asked for."""
+    """The buffers of one reader. `keep` is notified of each one before it is filled; without it there is one at a time,
+    and its rows are good until the next is asked for."""
 
     def __init__(self, uri: str, file_address: int, keep: Callable[[MappedFile], None] | None):
         self._uri, self._file_address, self._keep = uri, file_address, keep

@@ -121,7 +121,7 @@ class ByTime:
 
 @dataclass(frozen=True)
 class ByXid:
-    """The groups with this number in their XID event. A server starts counting anew when it starts, so there may be
+    """The groups with this number in their XID event. A server starts counting again when it starts, so there may be
     several."""
 
     xid: int

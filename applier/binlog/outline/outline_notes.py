@@ -3,7 +3,7 @@
 These few events are read in Python, once for each kind or statement.
 
 Sequences: MariaDB logs a row of a sequence's table whenever it reserves numbers, also directly before an ALTER TABLE
-that adds a column with NEXTVAL as its default. A replica goes on behind the reserved ones.
+that adds a column with NEXTVAL as its default. A replica continues behind the reserved ones.
 
 Events that cannot be applied: the reason why one stops a replay."""
 
@@ -105,7 +105,7 @@ class RelevantStatements:
         self._stopped = False
 
     def add(self, statement: Statement) -> None:
-        """Add a statement, its beginning, or a count, or pass over it."""
+        """Add a statement, its beginning, or a count, or skip it."""
         outline = self._outline
         if self._stopped:
             return  # no history comes this far

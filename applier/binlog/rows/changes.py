@@ -136,7 +136,7 @@ class ChangeReader:
     `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
     None. `checksum` says that events end with a CRC32. Images of compressed events lie in memory that `keep` is told
     of; without it they are good for one batch only. Events in the ranges `left_out` (left_out.pack_ranges), which are
-    whole groups, are passed over. `computes_omitted`: see FormatDescription.
+    whole groups, are skipped. `computes_omitted`: see FormatDescription.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,

@@ -298,7 +298,7 @@ class ImageBuffers:
 
 class ImageProgram:
     """The steps for images with the columns `present`, into `buffers`. Columns in `diffs` are there, but do not hold a
-    value: they are passed over, and absent. `address` is what the kernel is given."""
+    value: they are skipped, and absent. `address` is what the kernel is given."""
 
     def __init__(self, plans: list[ColumnPlan], present: Sequence[int], buffers: ImageBuffers,
                  diffs: Sequence[int] = ()) -> None:

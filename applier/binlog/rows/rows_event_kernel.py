@@ -195,7 +195,7 @@ def _number_rows(state):
 @inline
 def read_options(at, stop, json_columns, layout, state):
     """What stands between the images of a row of PARTIAL_UPDATE_ROWS: the address after it, and that of the row's
-    layout (0: a variant that is not known yet). The address is CORRUPT where it makes no sense."""
+    layout (0: a variant that is unknown yet). The address is CORRUPT where it makes no sense."""
     if at >= stop or load_u8(at) > _PARTIAL_JSON:
         return np.int64(CORRUPT), layout
     options = load_u8(at)

@@ -101,7 +101,7 @@ def withdraw() -> None:
 
 
 def has_jvm() -> bool:
-    """Whether pyspark has a JVM, or another thread is about to have one: it still imports pyspark."""
+    """Return whether pyspark has a JVM, or another thread is about to have one: it still imports pyspark."""
     pyspark = sys.modules.get("pyspark")
     if pyspark is None:
         return False
@@ -110,7 +110,7 @@ def has_jvm() -> bool:
 
 
 def has_context() -> bool:
-    """Whether this process has a Spark context that is running."""
+    """Return whether this process has a Spark context that is running."""
     return master_of_context() is not None
 
 
@@ -161,7 +161,7 @@ def is_before_4() -> bool:
 
 
 def is_of_connect(session: object) -> bool:
-    """Whether a session is one of a Spark Connect server."""
+    """Return whether a session is one of a Spark Connect server."""
     return type(session).__module__.startswith(_CONNECT)
 
 

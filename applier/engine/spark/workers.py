@@ -10,7 +10,7 @@ from applier.version import __version__
 Versions = tuple[tuple[str, str], ...]
 """Names of packages, with versions."""
 _MAJOR = ("numpy", "pyarrow")
-"""Packages whose major versions have to be the same: others read one another's data."""
+"""Packages whose major versions must be the same: others read one another's data."""
 _HINT = "install the same version on every node, or send it: docs/cookbook/clusters.md says how"
 _COMPLAINTS = (
     (r"PYTHON_VERSION_MISMATCH|Python in worker has different version",

@@ -3,7 +3,7 @@
     packet  = length 3 bytes, number 1 byte, then 0 and the event, or 255 and an error, or 254 at the end of the log
     event   = larger than 16 MB: as many packets as it needs, all but the last one of 2^24 - 1 bytes
 
-Of MariaDB 11.8 the events within a group do not say where they end, but for the first and the last one
+Of MariaDB 11.8 the events within a group do not say where they end, except for the first and the last one
 (binlog_legacy_event_pos=OFF).
 
 An ordinary event costs a call to read its header, one to check its checksum and one to keep where it is; all bytes of a
@@ -48,7 +48,7 @@ _SPECIAL = frozenset((EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.
 
 
 class ConnectionLost(Exception):
-    """The connection has ended, and a new one may go on."""
+    """The connection has ended, and a new one may continue."""
 
 
 class SourceError(Exception):

@@ -1,4 +1,4 @@
-"""A file of the archive while it grows: what is on disk is whole events, but for what a kill cut off.
+"""A file of the archive while it grows: what is on disk is whole events, except for what a kill cut off.
 
 Bytes are added, and never written again, so that others may read the file meanwhile. It is complete when a file with a
 higher number is there, which is made after this one is on the disk.

@@ -108,7 +108,7 @@ class Output:
             self._filesystem.delete_file(far)
 
     def keep(self, path: str, *, grows: bool) -> None:
-        """Have a file, which is closed, in the archive; it `grows` if it is not complete, and goes on in `folder`."""
+        """Have a file, which is closed, in the archive; it `grows` if it is not complete, and continues in `folder`."""
         if not self._is_far:
             return
         try:

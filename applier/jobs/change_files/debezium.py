@@ -4,7 +4,7 @@
 
 `op` is c, u, d, or t for a table that was emptied. As there, an update that changes a row's key is a delete of the old
 row and a create of the new one. `ts_ms` is the commit's time in both places, so that the same log gives the same lines.
-`source.sequence` orders the changes, and no two of a table have the same one but for such a delete and its create.
+`source.sequence` orders the changes, and no two of a table have the same one except for such a delete and its create.
 A consumer of these takes every image for a whole row, so one that lacks columns is an error.
 Source: Debezium reference, "Debezium connector for MySQL", "Data change events".
 """

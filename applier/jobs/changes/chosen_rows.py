@@ -19,7 +19,7 @@ from applier.schema.definition import TableDefinition
 
 
 class ChosenRows:
-    """Reads the `wanted` columns of changes of rows that are `chosen`. `of_keys` is what has to be decoded of all
+    """Reads the `wanted` columns of changes of rows that are `chosen`. `of_keys` is what must be decoded of all
     changes; `inflated` is the memory that images of compressed events lie in."""
 
     def __init__(self, chosen: ChosenKeys, definition: TableDefinition, reading: TableReading,

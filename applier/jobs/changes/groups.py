@@ -136,7 +136,7 @@ class FileGroups:
         return starts
 
     def are_wanted(self, places: np.ndarray) -> np.ndarray:
-        """Whether the groups are wanted that bytes at these offsets, ascending, are in: bool[n]."""
+        """Return whether the groups are wanted that bytes at these offsets, ascending, are in: bool[n]."""
         if self._wanted.all or not len(places):
             return np.ones(len(places), np.bool_)
         wanted: np.ndarray = self._wanted_ones[self._of(places)]

@@ -34,7 +34,7 @@ class Chunk:
         return self.keys[-1].as_py()
 
     def rows_up_to(self, key: Any) -> int:
-        """How many rows have this key or a lesser one."""
+        """Return how many rows have this key or a lesser one."""
         return int(pc.sum(pc.less_equal(self.keys, pa.scalar(key, self.keys.type))).as_py() or 0)
 
     def slice(self, start: int, length: int | None = None) -> Chunk:

@@ -26,7 +26,7 @@ _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def parts_of(file_bytes: int) -> int:
-    """How many parts files of so many bytes take."""
+    """Return how many parts files of so many bytes take."""
     return min(_MOST_PARTS, 1 + file_bytes // PART_BYTES)
 
 

@@ -5,7 +5,7 @@
     DIR/DB/TABLE/0000.sql    rows, a file for each of the snapshot's; or 0000.tsv, and
     DIR/_load.sql            LOAD DATA for each of these
 
-A script, since a client's own SOURCE goes on after an error in the file (MariaDB) or is off in a pipe (MySQL 9).
+A script, since a client's own SOURCE continues after an error in the file (MariaDB) or is off in a pipe (MySQL 9).
 """
 
 from __future__ import annotations

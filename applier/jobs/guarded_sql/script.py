@@ -6,7 +6,7 @@
 
 A statement finds its row by all values, and is followed by one that fails unless it changed one row; where many rows
 of a table change, one statement finds all of them. `@rows` counts the changes; NULL says that a guard has failed,
-also for a client that goes on after errors.
+also for a client that continues after errors.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class _Parts:
 
 def write_history(history: RowHistory, output: str, cores: int, run: Runner, progress: Progress, *,
                   late_attempts: bool = False) -> HistoryFiles:
-    """Write a directory, which is complete or not there; `late_attempts` as in `begin`. Raises ApplierError; of what a
+    """Write a directory, which is created atomically; `late_attempts` as in `begin`. Raises ApplierError; of what a
     replica would stop at, the first in the log."""
     histories, tasks, seconds = history.in_parts(cores)
     shares = [share for share in tasks.shares if not histories.log.versions.keys().isdisjoint(share.units)]

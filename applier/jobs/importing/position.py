@@ -50,7 +50,7 @@ class DumpPosition:
         return found
 
     def in_manifest(self, flavour: str) -> BinlogPosition:
-        """The position for a manifest; the time of the last event group is not known."""
+        """The position for a manifest; the time of the last event group is unknown."""
         return BinlogPosition(self.file, self.offset, self.gtid_set, None, flavour, self.group_id)
 
 

@@ -167,7 +167,7 @@ class SortedRows:
         return path
 
     def _merge(self, key: TableKey) -> None:
-        """Write all chunks anew, merged."""
+        """Write all chunks again, merged."""
         main = self._writer.close() if self._writer is not None else []
         self._writer, self._last_key = None, None
         filesystem, root = resolve(self._place.root)

@@ -124,7 +124,7 @@ def _wrong_pointer(contents: Contents) -> Iterator[str]:
     if not contents.numbers:
         return
     right = {lakes.version_name(number) for number in
-             (contents.numbers[-1], lakes.latest(contents.filesystem, contents.root) or 0)}  # or a newer one by now
+             (contents.numbers[-1], lakes.latest(contents.filesystem, contents.root) or 0)}  # or a newer one now
     try:
         with contents.filesystem.open_input_stream(f"{contents.root}/{lakes.LATEST}", compression=None) as stream:
             said = stream.read().decode(errors="replace").strip()

@@ -42,7 +42,7 @@ def _dot(colour: str) -> str:
 
 
 def facts_list(facts: Iterable[tuple[str, str]]) -> str:
-    """Names and values, a line each."""
+    """Names and values, one line each."""
     return '<dl class="facts">' + "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts) + "</dl>"
 

@@ -138,7 +138,7 @@ def _events(steps: Steps, events: Sequence[Mark]) -> str:
 
 
 def _lines(group: Sequence[Mark]) -> str:
-    """What several marks say, a line each, as an attribute."""
+    """What several marks say, one line each, as an attribute."""
     return "&#10;".join(escape(one.words) for one in group)
 
 

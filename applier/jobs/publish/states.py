@@ -42,7 +42,7 @@ class State:
 
 @dataclass(frozen=True)
 class TableStates:
-    """A table, where readers find it, and its commits in their order; `is_cut` if earlier ones are not known."""
+    """A table, where readers find it, and its commits in their order; `is_cut` if earlier ones are unknown."""
 
     name: str
     place: str
@@ -119,7 +119,7 @@ def as_of(tables: Sequence[TableStates], others: Sequence[Publication], place: P
 
 
 def _is_whole(others: Sequence[Publication], lines: Set[str], reached: Sequence[BinlogPosition]) -> bool:
-    """Whether the last publication is not one of these lines up to there that did not come to its end."""
+    """Return whether the last publication is not one of these lines up to there that did not come to its end."""
     ranks = {str(position): rank for rank, position in enumerate(reached)}
     known = [(ranks[str(other.position)], other.of_all) for other in others
              if other.lineage in lines and str(other.position) in ranks]

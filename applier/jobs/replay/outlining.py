@@ -63,7 +63,7 @@ class Pass:
 class Outlining:
     """Outlines an archive pass by pass. `relevance` tells which statements the plan needs, None: all. `note` is called
     with each line for people. `leaving_out` tells which groups are left out. Without `reapply`, groups after a start
-    that the base has executed are passed over. With `may_be_empty`, the log may begin where it is to stop."""
+    that the base has executed are skipped. With `may_be_empty`, the log may begin where it is to stop."""
 
     def __init__(self, executor: Executor, options: LogBounds, relevance: Relevance | None, pass_bytes: int,
                  progress: Progress, note: Callable[[str], None], leaving_out: LeavingOut | None = None, *,
@@ -127,7 +127,7 @@ class Outlining:
 
     def _by_domains(self, archive: Archive, base: Snapshot, n_bytes: int) -> Pass:
         """The first pass where no place in the log has just what the base has of MariaDB's domains: it begins with the
-        log, and passes over what the base has of each domain, as a source does."""
+        log, and skips what the base has of each domain, as a source does."""
         first = archive.files[0].name
         self._note(f"the base stands at {base.position.gtid_set}, whose domains are at different places in these logs: "
                    f"each is applied from there on, from {first} on")

@@ -46,7 +46,7 @@ class TableResult:
     `key` is what its rows are ordered by ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by
     access path (ACCESS_PATHS), `conflicts` what idempotent mode suppressed, by kind. `tied` says why all its keys were
     one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of its
-    units' tasks, all together, without the reading of the log. `warnings` are lines for people.
+    units' tasks, all together, without the reading of the log. `warnings` are notes for the user.
     `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
     `partial_updates` are updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these
     take than the documents before them, of those that before-images have (0 with --witness off).
@@ -94,7 +94,7 @@ class TableResult:
 @dataclass(frozen=True)
 class ReplayResult:
     """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
-    `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are lines for people.
+    `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are notes for the user.
     `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind,
     `left_out` the transactions that the options left out; `witness` is what
     before-images said of rows. The other parts are as in the report."""

@@ -32,7 +32,7 @@ class Conflict(TypedDict):
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """A snapshot, the run that made it, and the first conflicts of that run, in the order of the log."""
+    """A snapshot, the run that made it, and the first conflicts of that run, in log order."""
 
     snapshot: Snapshot
     result: ReplayResult

@@ -81,7 +81,7 @@ def _with_several_codes(charset: str | None) -> str:
 
 
 def _is_exact(column: Column, kind: WireType) -> bool:
-    """Whether a snapshot's value tells the log's, and can be written."""
+    """Return whether a snapshot's value tells the log's, and can be written."""
     shape = FORMS[kind].shape
     if kind == WireType.JSON or (shape not in ENCODERS and shape not in PREFIXES):
         return False
@@ -95,7 +95,7 @@ _NONE = -1
 
 class Lacking:
     """What images of a version of a table lack: columns, if they are to be `full`, and with `documents` the documents
-    that they have diffs of. `unknown` counts, by column, the changes of which it is not known; of VIRTUAL columns it
+    that they have diffs of. `unknown` counts, by column, the changes of which it is unknown; of VIRTUAL columns it
     never is."""
 
     def __init__(self, reading: TableReading, *, full: bool, documents: bool) -> None:

@@ -102,7 +102,7 @@ class LoggedDocuments:
         return wanted
 
     def _is_value(self, column: int, pointer: int) -> bool:
-        """Whether a pointer leads to an image with a document, or NULL."""
+        """Return whether a pointer leads to an image with a document, or NULL."""
         number, known = layouts_of(pointer), self._reading.layouts.known
         return 0 < number < len(known) and column in known[number].present and column not in known[number].diffs
 

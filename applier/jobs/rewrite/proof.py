@@ -89,7 +89,7 @@ class _Reader:
         self._left: pa.RecordBatch | None = None
 
     def available(self) -> int:
-        """How many rows can be taken now; 0 at the end."""
+        """Return how many rows can be taken now; 0 at the end."""
         while self._left is None or self._left.num_rows == 0:
             batch = next(self._batches, None)
             if batch is None:
@@ -168,7 +168,7 @@ def _executes_as(before: str, after: str, options: RewriteOptions) -> bool:
 
 
 def _changes(result: ReplayResult) -> dict[str, tuple[int, ...]]:
-    """How many changes there were, by table and kind."""
+    """Return how many changes there were, by table and kind."""
     return {table.full_name: (table.inserts, table.updates, table.deletes, table.by_foreign_keys)
             for table in result.tables}
 

@@ -71,7 +71,7 @@ class _Statement:
 
 
 class StatementFilter:
-    """Decides about statements, in the order of the log. `emptied` are the XA transactions that have prepared nothing,
+    """Decides about statements, in log order. `emptied` are the XA transactions that have prepared nothing,
     which are not committed, either. `keeps_names` counts, by kind, statements that still name a database by its old
     name."""
 
@@ -144,7 +144,7 @@ class StatementFilter:
         return action, made.encode(codec, "surrogateescape" if codec == "utf-8" else "strict")
 
     def _decided(self, change: SchemaChange, sql: str) -> tuple[Action, str | None]:
-        """Whether a statement stays, and its text if only a part of it does."""
+        """Return whether a statement stays, and its text if only a part of it does."""
         match change:
             case CreateDatabase(name) | AlterDatabase(name) | DropDatabase(name):
                 return self._if_all([(name, None)])

@@ -65,13 +65,13 @@ def key_equivalent(definition: TableDefinition, blobs: list[bool]) -> set[int] |
 
 
 def stays(definition: TableDefinition) -> bool:
-    """Whether images of a table stay as they are, since a replica may not do the same with others."""
+    """Return whether images of a table stay as they are, since a replica may not do the same with others."""
     return definition.flavour == "mariadb" and (
         definition.versioning is not None or any(column.generated == "virtual" for column in definition.columns))
 
 
 def _identifies(key: Key, definition: TableDefinition) -> bool:
-    """Whether a key other than the primary one identifies each row, by whole values."""
+    """Return whether a key other than the primary one identifies each row, by whole values."""
     return key.kind == "unique" and all(part.column is not None and part.length is None
                                         and not definition.column(part.column).nullable for part in key.parts)
 

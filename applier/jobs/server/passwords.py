@@ -113,7 +113,7 @@ class _Sha256(_Plugin):
         return self._send_password(_KEY_FOR_SHA256, packet)
 
     def _goes_unencrypted(self) -> bool:
-        """Whether the server takes the password itself: this plugin's only through TLS."""
+        """Return whether the server takes the password itself: this plugin's only through TLS."""
         return isinstance(self._connection._sock, ssl.SSLSocket)
 
     def _send_password(self, request_key: bytes, key_packet: Any = None) -> Any:

@@ -91,7 +91,7 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
 
     @contextmanager
     def _checked(self, what: str) -> Iterator[None]:
-        """Raise ServerAnswerError in place of what PyMySQL's parsing raises; PyMySQL's own errors stay."""
+        """Raise ServerAnswerError instead of what PyMySQL's parsing raises; PyMySQL's own errors stay."""
         try:
             yield
         except pymysql.err.InternalError as error:

@@ -57,7 +57,7 @@ class SourceOptions:
 
 
 def parse(options: Mapping[str, str]) -> SourceOptions:
-    """Spark's options, whose names come in any case. Raises UsageError for one that is not known."""
+    """Spark's options, whose names come in any case. Raises UsageError for one that is unknown."""
     given = {name.lower(): value for name, value in options.items()}
     if unknown := [name for name in options if name.lower() not in _KNOWN]:
         raise UsageError(f"{unknown[0]!r} is not an option of this source", hint=f"they are {', '.join(_KNOWN)}")

@@ -4,7 +4,7 @@
     the first chosen one to the end → rows as they are, and as they were → SQL, or a binlog file → the proof
 
 All changes come from the same steps as complete changes and histories do (jobs.changes, jobs.history): so images that
-lack columns, JSON diffs, and rows that foreign keys change below the log are taken back like all others.
+lack columns, JSON diffs, and rows that foreign keys change outside the log are taken back like all others.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from applier.jobs.undo.traced_table import TracedTable
 
 
 def kept_columns(table: TracedTable, chains: Chains) -> tuple[np.ndarray, np.ndarray]:
-    """Of n chains, bool[n] and bool[n, columns]: which rows can be undone but for columns that others changed, and
+    """Of n chains, bool[n] and bool[n, columns]: which rows can be undone except for columns that others changed, and
     these columns. Rows cannot that were made or deleted by the transactions or since, and those that others gave
     another key, also of another table."""
     steps, n = chains.steps, len(chains)

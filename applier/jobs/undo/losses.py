@@ -31,7 +31,7 @@ class Loss:
     dropped: tuple[Partition, ...] = ()
 
     def has(self, rows: pa.Table) -> np.ndarray:
-        """Which of some rows it would have taken away: bool[n]. Raises SchemaError where that is not known."""
+        """Which of some rows it would have taken away: bool[n]. Raises SchemaError where that is unknown."""
         if self.part is None:
             return np.ones(rows.num_rows, np.bool_)
         try:

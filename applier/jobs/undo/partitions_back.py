@@ -1,7 +1,7 @@
 """Partitions that chosen transactions dropped: the statements that make them again, and the definition then
 (UNDO-PARTITION).
 
-A partition of RANGE comes back out of the one that has its range by now, which keeps the rows that came since, or at
+A partition of RANGE comes back out of the one that has its range now, which keeps the rows that came since, or at
 the end; one of LIST at the end, or out of the one that takes what no other does.
 """
 
@@ -77,7 +77,7 @@ def _way(by: Partitioning) -> Partitioning:
 
 
 def _of_range(definition: TableDefinition, loss: Loss, partition: Partition) -> int | None:
-    """The number of the partition that has its range by now; None if it comes last."""
+    """The number of the partition that has its range now; None if it comes last."""
     try:
         now, before = range_bounds(definition), range_bounds(loss.definition)
     except NotComputable as error:
@@ -93,7 +93,7 @@ def _of_range(definition: TableDefinition, loss: Loss, partition: Partition) -> 
 
 
 def _of_list(definition: TableDefinition, partition: Partition) -> int | None:
-    """The number of the partition that takes its values by now, since no other does; None if none takes them."""
+    """The number of the partition that takes its values now, since no other does; None if none takes them."""
     by = definition.partitioning
     assert by is not None
     if taken := next((one for one in by.partitions if set(one.values) & set(partition.values)), None):

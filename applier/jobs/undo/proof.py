@@ -32,8 +32,8 @@ _ORDER[[DELETE, INSERT, PREIMAGE, POSTIMAGE]] = 0, 1, 2, 2
 
 
 def proof(tables: Sequence[TableUndo], log: str, folder: Path, on_conflict: str) -> tuple[str, ...]:
-    """Compare the rows of a binlog file with those that are to be undone; lines for people. Raises ApplierError if they
-    are others."""
+    """Compare the rows of a binlog file with those that are to be undone; notes for the user. Raises ApplierError if
+    they are others."""
     schema = folder / "schema.sql"
     schema.write_text("".join(f"{one.now.to_sql()};\n" for one in tables if not one.recreated))
     events = ChangeLog(ChangesOptions((log,), schema=str(schema), ignore_foreign_keys=True))

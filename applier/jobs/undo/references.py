@@ -1,4 +1,4 @@
-"""Rows that cannot go, since others refer to them by now, and rows whose parent rows others have changed since.
+"""Rows that cannot go, since others refer to them now, and rows whose parent rows others have changed since.
 
 Foreign keys held before the chosen transactions. So what breaks them has happened since: a row that was made since
 refers to one that is to go, or a row that was there since is gone that one refers to which is to come back (UNDO-REF).
@@ -43,7 +43,7 @@ class References:
 
 @dataclass(frozen=True)
 class _KeyChanges:
-    """The steps by others that deleted parent rows, or gave them other keys, in the order of the log: keys before, the
+    """The steps by others that deleted parent rows, or gave them other keys, in log order: keys before, the
     sequence numbers of commits, and where the rows are afterwards (below 0: nowhere)."""
 
     keys: pa.Array

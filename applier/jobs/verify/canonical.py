@@ -75,8 +75,8 @@ def stored_values(column: Column, definition: TableDefinition, data: pa.Array) -
 
 
 def values_of(column: Column, data: pa.Array) -> pa.Array:
-    """Bytes that are hashed (pa.binary()) as values for people: of `arrow_type(column.type)`, but for dates and times,
-    which are text."""
+    """Bytes that are hashed (pa.binary()) as values for people: of `arrow_type(column.type)`, except for dates and
+    times, which are text."""
     family, stored = column.type.entry.family, arrow_type(column.type)
     if family is Family.FLOATING:
         return pa.array([None if one is None else np.frombuffer(one, "<f8")[0] for one in data.to_pylist()],
@@ -95,7 +95,7 @@ _READ_DIRECTLY = frozenset({Family.FLOATING, Family.BIT, Family.BYTES, Family.DO
 
 
 def _cut(kind: ColumnType) -> int:
-    """How many characters of its texts here are more than a server gives."""
+    """Return how many characters of its texts here are more than a server gives."""
     if kind.entry.family not in (Family.DATETIME, Family.TIME):
         return 0
     return _MICROSECONDS - kind.fsp + (not kind.fsp)

@@ -163,7 +163,7 @@ def _shown(key: int | bytes | None) -> str:
 
 def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot, named: set[str],
                 shards: Mapping[Shard, str]) -> Iterator[str]:
-    """A line for each file that exists and that nothing names. What a shard with a complaint names is not known, so
+    """A line for each file that exists and that nothing names. What a shard with a complaint names is unknown, so
     there is none for its folder. Files of late attempts are hidden from readers, and no fault."""
     folder = root if snapshot.lake is None else location.resolve(snapshot.uri)[1]  # a lake has other versions' files
     own = folder.removeprefix(root).lstrip("/")

@@ -70,7 +70,7 @@ def _at(position: ServerPosition, snapshot: Snapshot, lead: Leading | None) -> S
 
 
 def is_at(position: BinlogPosition, server: ServerPosition) -> bool:
-    """Whether a snapshot stands where the server does."""
+    """Return whether a snapshot stands where the server does."""
     if position.gtid_set and server.gtid_set:
         return GtidSet.parse(position.gtid_set) == GtidSet.parse(server.gtid_set)
     return bool(position.file) and (position.file, position.offset) == (server.file, server.offset)

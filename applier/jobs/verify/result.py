@@ -87,7 +87,7 @@ class DifferentTable:
 @dataclass(frozen=True)
 class ServerComparison:
     """How a snapshot and a server compare: `tables` and `rows` of the snapshot were compared. `position` is where the
-    snapshot stood that was compared, `server_position` the GTID set of the server, None where it is not known."""
+    snapshot stood that was compared, `server_position` the GTID set of the server, None where it is unknown."""
 
     tables: int
     rows: int

@@ -30,7 +30,7 @@ _Values: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def may_have(type_: pa.DataType) -> bool:
-    """Whether a column of this type may hold such dates."""
+    """Return whether a column of this type may hold such dates."""
     return bool(pa.types.is_date32(type_) or pa.types.is_timestamp(type_))
 
 
@@ -52,7 +52,7 @@ def numbers_of(values: _Values) -> np.ndarray:
 
 
 def has_any(values: _Values) -> bool:
-    """Whether one of the values is such a date; False for a column of another type."""
+    """Return whether one of the values is such a date; False for a column of another type."""
     if not may_have(values.type):
         return False
     whole = values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64())

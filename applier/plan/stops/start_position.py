@@ -1,7 +1,7 @@
 """The start of a replay with --start-position: between two event groups (GRP-2); and the transactions before it.
 
 Groups that a base has executed are not applied again (GRP-5). A GTID decides for its group: MySQL's by the set of
-executed transactions, MariaDB's by the base's place in each domain, in the order of the log. Of headers with group ids
+executed transactions, MariaDB's by the base's place in each domain, in log order. Of headers with group ids
 the id decides, which grows (GRP-3). A group without either is executed where the base's file and offset say so."""
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 
 def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> list[tuple[str, int]]:
-    """The places as (file, offset), in the order of the log, each once.
+    """The places as (file, offset), in log order, each once.
 
     Raises UsageError for a file that the archive does not have, and for transactions that are not all in it.
     """

@@ -55,7 +55,7 @@ from applier.schema.table_parts import KeyPart
 
 
 def parse_actions(cursor: Cursor) -> tuple[AlterAction, ...]:
-    """Everything after the name in an ALTER TABLE; SchemaError where the grammar is not known."""
+    """Everything after the name in an ALTER TABLE; SchemaError where the grammar is unknown."""
     actions: list[AlterAction] = []
     while not cursor.at_end:
         actions += _parse_action(cursor)

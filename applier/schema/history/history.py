@@ -71,7 +71,7 @@ class SchemaHistory:
     ("" if not known). `folds_names`: databases and tables are known by their names in lower case, as in a server with
     lower_case_table_names=1; None: names are taken as they are, and `case` is what that shows. `defined_by_log` are
     tables that `define` was called for, `lower_case_table_names` is the server's variable where it is known,
-    `charset_assumed` are tables that inherit the character set of a database of which it is not known. `objects`
+    `charset_assumed` are tables that inherit the character set of a database of which it is unknown. `objects`
     are those of the log that are no tables.
     """
 

@@ -216,7 +216,7 @@ def _event(state, header, end, position, next_position, event_type, size):
 
 @inline
 def _compressed(state, position, next_position):
-    """The events that a compressed event holds, as far as they are inflated. No group goes on behind its end."""
+    """The events that a compressed event holds, as far as they are inflated. No group continues behind its end."""
     header_length, result, goes_on = state.header_bytes, Status.DONE, True
     while goes_on:
         if state.contents_left == 0 or content_view(state.content).position != position:
@@ -262,7 +262,7 @@ def walk(state_address):
     """Read events from `position` to `end` of the state. Gives how the pass ended; `position` says where.
 
     DONE: at `end`. STOPPED: a stop condition holds; `last_end` says where. CUT_SHORT: the event here goes past `end`.
-    In these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it goes on from here
+    In these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it continues from here
     when it is called again. After anything else the recording is incomplete.
     """
     state = state_at(state_address)

@@ -34,7 +34,7 @@ _NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
 PARTIAL_IMAGES, PARTIAL_VALUES, MAY_CASCADE = 1, 2, 4
-"""Some image lacks columns; some after-image has all columns, and may have JSON diffs in place of values; some update
+"""Some image lacks columns; some after-image has all columns, and may have JSON diffs instead of values; some update
 or delete may make foreign keys change rows that the log does not have."""
 
 

@@ -97,7 +97,7 @@ def quote_end(data, at, end, backslash):
 
 @kernel
 def statement_start(data, at, end):
-    """The place of the next statement's first character: blanks and plain comments are passed over. MORE if none is
+    """The place of the next statement's first character: blanks and plain comments are skipped. MORE if none is
     seen."""
     return blanks_end(data, at, end)
 

@@ -81,7 +81,7 @@ def write_changes(storage: Storage, folder: str, snapshot: str, entry: TableEntr
 
 
 def _known(side: Side, name: str, size: int) -> FileEntry:
-    """A file that the table has, with its range of keys; without, if its rows are not in the order of the key."""
+    """A file that the table has, with its range of keys; without, if its rows are not in key order."""
     rows = read_columns(side.uri, FileEntry(name, 0, size), side.definition, side.entry.key or
                         [side.definition.stored_columns[0].name])
     if side.entry.key_kind is None or not rows.num_rows:
@@ -93,7 +93,7 @@ def _known(side: Side, name: str, size: int) -> FileEntry:
 
 
 def _in_order(files: Sequence[FileEntry]) -> bool:
-    """Whether the rows of files are in the order of the key, and no key of one file is between those of another."""
+    """Return whether the rows of files are in key order, and no key of one file is between those of another."""
     ends: list[tuple[Any, Any]] = [(file.min_key, file.max_key) for file in files]
     return (None, None) not in ends and all(one[1] < other[0] for one, other in pairwise(sorted(ends)))
 

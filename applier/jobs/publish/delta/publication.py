@@ -12,7 +12,7 @@ are "~" and two hexadecimal digits.
 
 Delta's log has statistics of the key's columns, by which files are sorted, as their footers have them. Values that JSON
 would not hold exactly, or that readers compare in ways of their own, are left out: files are then read where they need
-not be, and never passed over where they must be read."""
+not be, and never skipped where they must be read."""
 
 from __future__ import annotations
 

@@ -52,12 +52,12 @@ def delta_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
 
 
 def same_columns(one: Schema, other: Schema) -> bool:
-    """Whether two schemas have columns of the same names and types in the same order."""
+    """Return whether two schemas have columns of the same names and types in the same order."""
     return [(field.name, field.type) for field in one.fields] == [(field.name, field.type) for field in other.fields]
 
 
 def has_local_times(schema: Schema) -> bool:
-    """Whether a column has the type that Delta tables have to announce, as a feature: timestamp_ntz."""
+    """Return whether a column has the type that Delta tables have to announce, as a feature: timestamp_ntz."""
     return any(getattr(field.type, "type", "") == "timestamp_ntz" for field in schema.fields)
 
 

@@ -20,7 +20,7 @@ from applier.jobs.publish.states import LAKE, VERSION
 from applier.snapshot import lakes, location, manifest
 
 _AT_ONCE = 100
-"""Snapshots that a commit forgets at most, so that none takes long: the next one goes on."""
+"""Snapshots that a commit forgets at most, so that none takes long: the next one continues."""
 
 
 def forget(table: Table, transaction: Transaction, published: manifest.Snapshot) -> list[str]:
@@ -36,7 +36,7 @@ def forget(table: Table, transaction: Transaction, published: manifest.Snapshot)
     kept = [one for one in table.metadata.snapshots if one.snapshot_id in others or one.snapshot_id not in order]
     try:
         return sorted(_files(table, gone) - _files(table, kept))
-    except FAILURES:  # a file that is lost: then what others need is not known
+    except FAILURES:  # a file that is lost: then what others need is unknown
         return []
 
 

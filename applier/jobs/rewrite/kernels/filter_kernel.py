@@ -30,14 +30,14 @@ decided yet."""
 
 @inline
 def is_gtid(event_type):
-    """Whether an event begins a group and names it."""
+    """Return whether an event begins a group and names it."""
     return (event_type == _GTID or event_type == _ANONYMOUS_GTID or event_type == _GTID_TAGGED
             or event_type == _MARIADB_GTID)
 
 
 @inline
 def _goes_as_a_whole(state):
-    """Whether the group at the walk's position goes; passes over the ranges before it."""
+    """Return whether the group at the walk's position goes; skips the ranges before it."""
     while state.n_ranges and load_i64(state.ranges + 8) <= state.position:
         state.ranges += 16
         state.n_ranges -= 1

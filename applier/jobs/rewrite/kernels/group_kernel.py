@@ -40,7 +40,7 @@ def add_to_group(event_type, start, stop, state):
 
 @inline
 def _is_begin(start, stop):
-    """Whether a QUERY's text is BEGIN."""
+    """Return whether a QUERY's text is BEGIN."""
     return stop - start > 5 + 19 and load_u32(stop - 5) == _BEGIN and load_u8(stop - 1) == 78 and load_u8(stop - 6) == 0
 
 

@@ -98,7 +98,7 @@ def put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, stat
 
 @inline
 def _has_all(bitmap, n_columns):
-    """Whether a bitmap has all columns; there may be none (0)."""
+    """Return whether a bitmap has all columns; there may be none (0)."""
     if bitmap:
         for column in range(n_columns):
             if not has(bitmap, column):
@@ -204,7 +204,7 @@ def _take_same(same, present, values, others, n_columns):
 
 @inline
 def _has_documents(at, stop, fill, before, after, json_bytes, table, n_columns, state):
-    """Whether all documents that an event has diffs of are known."""
+    """Return whether all documents that an event has diffs of are known."""
     if not state.completes & WHOLE_DOCUMENTS:
         return False
     values, n_bytes = state.values, (n_columns + 7) >> 3

@@ -155,7 +155,7 @@ def _take(state, role, place, after):
 
 @inline
 def _of_event(body, stop, kind, state):
-    """What an event is, or why that is not known: table maps, rows events, and the frame of most transactions, that of
+    """What an event is, or why that is unknown: table maps, rows events, and the frame of most transactions, that of
     statements in a context that can be read."""
     if kind == _TABLE_MAP:
         return _of_table_map(body, stop, state)

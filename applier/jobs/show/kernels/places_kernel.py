@@ -95,7 +95,7 @@ def _look(base, state):
 
 @inline
 def _find_contents(position, state):
-    """Whether what is compressed in the event is there; earlier ones' is left."""
+    """Return whether what is compressed in the event is there; earlier ones' is left."""
     content, left = state.content, state.contents_left
     while left and content_view(content).position < position:
         content, left = content + CONTENT_BYTES, left - 1
