@@ -1,12 +1,12 @@
-"""What a server sends after COM_BINLOG_DUMP: packets, an event in each, as runs of whole events to be written.
+"""The server's answer to COM_BINLOG_DUMP: packets with one event each, received as runs of whole events to be written.
 
     packet  = length 3 bytes, number 1 byte, then 0 and the event, or 255 and an error, or 254 at the end of the log
     event   = larger than 16 MB: as many packets as it needs, all but the last one of 2^24 - 1 bytes
 
-Of MariaDB 11.8 the events within a group do not say where they end, except for the first and the last one
+In MariaDB 11.8, only the first and the last event of a group record their end position
 (binlog_legacy_event_pos=OFF).
 
-An ordinary event costs a call to read its header, one to check its checksum and one to keep where it is; all bytes of a
+An ordinary event costs three calls: read its header, verify its checksum, and keep its location; all bytes of a
 run are copied once. Source: MySQL Source Documentation, "COM_BINLOG_DUMP" and "MySQL Packets".
 """
 

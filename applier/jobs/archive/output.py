@@ -1,7 +1,7 @@
-"""Where an archive is kept: a folder of this machine, in which files grow under their own names, or an object store,
-which gets whole files and the last one when archiving ends.
+"""The output of an archive: a folder of this machine, in which files grow under their own names, or an object store,
+which gets whole files, and the last one when archiving ends.
 
-`_source.json` says which server it is of. One run at a time writes to a folder (flock); object stores have no locks.
+`_source.json` names its server. Only one run at a time writes to a folder (flock); object stores have no locks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The server whose log is copied: connected to as a replica does, by PyMySQL for all before the log.
+"""The server whose log is copied. Connects as a replica does; PyMySQL handles everything before the log.
 
-A GTID set is sent as MySQL's replicas send it: the reverse of GtidSet.from_previous_gtids_event."""
+A GTID set is sent in the format of MySQL's replicas: the reverse of GtidSet.from_previous_gtids_event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job: writes the changes of tables to files, one file per table, or to stdout.
+"""The job: write the changes of tables to files, one file per table, or to stdout.
 
     DIR/DB/TABLE/changes.jsonl     or .csv, .parquet, .arrows (a stream of Arrow's)
     DIR/_changes.json              which file has which table's changes, written last

@@ -1,4 +1,4 @@
-"""Changes of chosen rows as the log has them: of a batch, keys are decoded first, and then the images that are wanted.
+"""Changes of chosen rows with images as in the log: keys of a batch are decoded first, then only the selected images.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which columns of a table's versions are one in its feed, and the names and types that they have there."""
+"""The columns of a feed: which columns of a table's versions they combine, and their names and types."""
 
 from __future__ import annotations
 

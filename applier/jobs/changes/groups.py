@@ -1,4 +1,4 @@
-"""What the feed says of a change's event group: its place in the order of the archive, its time, its GTID."""
+"""The columns of the feed about a change's event group: its place in the order of the archive, its time, its GTID."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The job: the changes of a table in a part of an archive, read a batch at a time.
 
     archive → outline → schema history → segments of the log with the table → record batches, of single images or,
-    by applying them to what was there before, of whole rows
+    by applying them to the previous rows, of whole rows
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Changes of some rows only: those with these values of the table's key.
+"""Selects changes of rows by values of the table's key.
 
-Values compare as the server compares them in a key: by the column's collation. Of an update that gives a row another
-key, either one chooses it.
+Values compare as the server compares them in a key: by the column's collation. An update that changes a row's
+key is selected by either key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The statements behind changes, where the log has them: MySQL's ROWS_QUERY and MariaDB's ANNOTATE_ROWS."""
+"""The statements behind changes, if the log has them: MySQL's ROWS_QUERY and MariaDB's ANNOTATE_ROWS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes as the log has them: single images, decoded where they are."""
+"""Changes with images as in the log, decoded in place."""
 
 from __future__ import annotations
 

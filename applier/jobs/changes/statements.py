@@ -1,4 +1,4 @@
-"""Statements after which rows of a table are others, though the log has no change of them."""
+"""Statements that change rows of a table although the log has no changes of them."""
 
 from __future__ import annotations
 

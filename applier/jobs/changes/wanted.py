@@ -1,4 +1,4 @@
-"""Which part of a log a feed is of: by GTID, by server, and from a time on."""
+"""Selects the part of a log for a feed: by GTID, by server, and by start time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Changes with whole rows before and after each, which are had by applying the log to a base.
+"""Changes with whole rows before and after each, computed by applying the log to a base.
 
-So a row has its columns that an image leaves out, its JSON documents after their diffs, and what a replica computes;
-and rows that foreign keys change outside the log have changes, too, in the place of the one that they follow.
+So a row has the columns that an image omits, its JSON documents after their diffs, and computed values of a replica.
+Rows that foreign keys change outside the log have changes, too, at the place of the change that caused them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The job: finds what differs between two snapshots.
+"""The job: find the differences between two snapshots.
 
-Files that both have are not read. The others of a table fall into ranges of keys, each compared by itself, a chunk of
-rows at a time; what differs goes into a file for each range, so that counts are known before the first row is shown.
+Files that both share are not read. The others of a table fall into ranges of keys, each compared separately, a chunk of
+rows at a time; differences go into one file per range, so that counts are known before the first row is shown.
 """
 
 from __future__ import annotations

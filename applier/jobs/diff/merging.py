@@ -1,7 +1,7 @@
-"""Compares rows of two sides by their keys: both are read in the order of these, a chunk of each at a time.
+"""Compares rows of two sides by key: both are read in key order, a chunk of each at a time.
 
-Keys are equal where the server takes them to be equal ('A' and 'a', by many collations); values, those of the key
-included, where their bytes are.
+Keys are equal if the server considers them equal ('A' and 'a', in many collations); values, including those of the key,
+are equal if their bytes are.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Compares the rows of two sides as multisets, where no key says which row is which.
+"""Compares the rows of two sides as multisets, if no key identifies them.
 
-Rows are divided into parts by a hash of all their bytes, so that a part of both sides is in memory at a time. The parts
-lie in files.
+Rows are divided into parts by a hash of all their bytes, so that one part of both sides is in memory at a time. The
+parts are in files.
 """
 
 from __future__ import annotations

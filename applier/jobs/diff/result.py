@@ -1,4 +1,4 @@
-"""What a comparison of two snapshots has found: for each table how much, and the rows."""
+"""The result of comparing two snapshots: counts for each table, and the rows."""
 
 from __future__ import annotations
 

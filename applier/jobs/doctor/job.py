@@ -1,10 +1,10 @@
-"""The job: everything that a replay does before it applies the first row, and what it needs of the machine.
+"""The job: run all steps of a replay before its first row, and check its requirements on the machine.
 
-Each step is the replay's own, and an error that would stop it becomes a line here, so a doctor finds a problem where a
-replay stops before its first row, and only there. All of the log is read, as a replay does first, and no row is
-decoded: 440 MB take 0.1 s of CPU. What a step needs of one that failed is not looked at.
+Each step is the replay's own, and an error that would stop it becomes a line here. So a doctor finds exactly the
+problems that stop a replay before its first row. The whole log is read, as a replay does first, but no row is
+decoded: 440 MB take 0.1 s of CPU. Steps that depend on a failed one are skipped.
 
-The outlines also tell in which format changes are logged."""
+The outlines also show in which format changes are logged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether the files of an archive are there, can be read, and continue one another."""
+"""Checks whether the files of an archive exist, can be read, and continue one another."""
 
 from __future__ import annotations
 

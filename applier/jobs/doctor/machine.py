@@ -1,4 +1,4 @@
-"""What a replay needs of the machine: Spark, Java, kernels, memory, disks, and stores that are far."""
+"""Checks a replay's requirements on the machine: Spark, Java, kernels, memory, disks, and remote stores."""
 
 from __future__ import annotations
 

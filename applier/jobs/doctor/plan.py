@@ -1,7 +1,7 @@
-"""What a replay would plan: whether definitions are known and fit the log, and what it would cost.
+"""Checks the plan of a replay: whether definitions are known and fit the log, and what it would cost.
 
-The steps are the replay's own (applier.jobs.replay.planning); nothing is applied. What rows alone show, as a row that
-is not there, only a replay finds.
+The steps are the replay's own (applier.jobs.replay.planning); nothing is applied. Obstacles that only rows show, such
+as a missing row, are found only by a replay.
 """
 
 from __future__ import annotations

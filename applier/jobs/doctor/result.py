@@ -1,4 +1,4 @@
-"""What a doctor found, as values."""
+"""The findings of a doctor, as values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""In which order tables are changed, so that foreign keys hold all the time; and where that is not possible."""
+"""The order in which tables are changed, so that foreign keys hold all the time; and the cases without such an
+order."""
 
 from __future__ import annotations
 

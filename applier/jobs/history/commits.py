@@ -1,4 +1,4 @@
-"""When versions begin and end: the commits that changes are in, by numbers."""
+"""The beginning and end of versions: the commits of changes, by number."""
 
 from __future__ import annotations
 

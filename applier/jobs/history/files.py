@@ -1,8 +1,8 @@
-"""The job: writes every version of a table's rows as Parquet, a range of keys a task.
+"""The job: write every version of a table's rows as Parquet, one range of keys per task.
 
-    DIR/DB/TABLE/closed-0000-….parquet   versions that have ended, which no later log changes
-    DIR/DB/TABLE/open-0000-….parquet     those that are valid where the log ends
-    DIR/_history.json                    of which table, until where, which files; written last
+    DIR/DB/TABLE/closed-0000-….parquet   versions that have ended; no later log changes them
+    DIR/DB/TABLE/open-0000-….parquet     versions that are valid at the end of the log
+    DIR/_history.json                    the table, the position, and the files; written last
 """
 
 from __future__ import annotations

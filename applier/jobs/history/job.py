@@ -1,4 +1,4 @@
-"""The job: every version of every row of a table, in the order of its key.
+"""The job: every version of every row of a table, in key order.
 
 The thread, user and statement that changed a row are looked up for single versions, as far as the log has them."""
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Versions of rows: steps are kept while the log is walked; in the order of their rows, each version ends with the next
+"""Versions of rows: steps are kept while the log is walked; sorted by row, each version ends with the next
 step of its row.
 """
 

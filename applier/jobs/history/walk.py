@@ -1,9 +1,9 @@
-"""One way through the log, for the versions of a table's rows, or of those in some ranges of its keys.
+"""One walk over the log for the versions of a table's rows, or of the rows in some ranges of its keys.
 
-    complete changes as steps of rows (apply.output.row_steps) → versions, when the log is through → record batches
+    complete changes as steps of rows (apply.output.row_steps) → versions, at the end of the log → record batches
 
 A step ends a version and begins the next one. While the log is walked these are pointers; a version's row is read once,
-when it is its turn. Rows of a base begin with it; where DDL makes another version of the table, all rows end, and
+when it is written. Rows of a base begin with it; if DDL makes another version of the table, all rows end, and
 continue as new ones.
 """
 

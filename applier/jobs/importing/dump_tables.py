@@ -1,4 +1,4 @@
-"""The tables of a dump: their definitions, made by its statements, and their rows."""
+"""The tables of a dump: their definitions, from its statements, and their rows."""
 
 from __future__ import annotations
 

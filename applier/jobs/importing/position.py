@@ -1,4 +1,4 @@
-"""The binlog position of a dump, as it says itself: in statements, or in comments that look like them."""
+"""The binlog position that a dump records: in statements, or in comments that look like them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Whether a text is a JSON document (RFC 8259), for kernels: MariaDB's JSON columns may hold any text.
+"""Checks whether a text is a JSON document (RFC 8259), for kernels: MariaDB's JSON columns may hold any text.
 
 Positions are addresses; each is compared with the text's end before it is read.
 """

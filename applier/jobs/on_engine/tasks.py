@@ -1,4 +1,4 @@
-"""Tasks of a job that run where `--engine` says, once it is known how much work they are."""
+"""Tasks of a job that run where `--engine` says, once the amount of work is known."""
 
 from __future__ import annotations
 

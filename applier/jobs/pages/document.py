@@ -1,4 +1,4 @@
-"""A page for people as one HTML file, which needs neither a network nor scripts: its frame, cards, tiles, tables."""
+"""An HTML page as one file, which needs neither a network nor scripts: its frame, cards, tiles, tables."""
 
 from __future__ import annotations
 

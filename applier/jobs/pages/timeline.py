@@ -1,4 +1,4 @@
-"""Columns over time: one for each step, in parts that add up; a large plot of everything, small ones of each table."""
+"""Columns over time: one per step, in stacked parts; a large plot of everything, small ones of each table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job: publishes a snapshot where readers of a lake look for tables."""
+"""The job: publish a snapshot in an Iceberg catalog or as Delta tables."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What tables of a catalog were as of a place in the log, found by what commits say of themselves.
+"""The states of a catalog's tables as of a position in the log, found by the metadata of commits.
 
-A table in which nothing changed has no commit. So the state of all tables is sought first, among the places at which
-any commit was made, and then each table's last commit up to it. What catalogs forget is told: snapshots of a table that
-have expired, tables that were dropped, and publications of only some tables.
+A table in which nothing changed has no commit. So the common position is determined first, among the positions of all
+commits, and then each table's last commit up to it. Information that catalogs no longer have is reported: expired
+snapshots of a table, dropped tables, and publications of only some tables.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     archive → outline → plan → changes → apply → publish
 
-The core of each step is in its own package; this module is the way of a row through them, and the only place that knows
-all of them. What is larger than a pass takes several, from the outline on (applier.plan.passes). Who runs the tasks is
-the caller's choice: this process, or Spark (applier.jobs.on_engine.replaying).
+The core of each step is in its own package; this module connects them, and is the only one that knows
+all of them. An archive larger than a pass takes several, from the outline on (applier.plan.passes). The caller decides
+where tasks run: in this process, or in Spark (applier.jobs.on_engine.replaying).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a replay leaves out as it is asked to (AP-SKIP): counted, checked against what was asked for, and said.
+"""Transactions that a replay leaves out on request (AP-SKIP): count them, check them against the request, report them.
 
-A snapshot counts what it leaves out as executed, as a replica does that has the GTIDs of empty transactions: its
-position is after them. The manifest says what is missing, also when later replays continue from the snapshot.
+A snapshot counts them as executed, as a replica does that has the GTIDs of empty transactions: its
+position is after them. The manifest records them, also when later replays continue from the snapshot.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From what units changed beside a table's files to what a manifest says of it, in a lake that merges on read.
+"""Turns changes that units wrote beside a table's files into its manifest entry, in a lake that merges on read.
 
-    files       stay; of their ranges are counted again the rows, those in row files, and the keys at the ends
-    row files   one more, with the few rows that each unit has added; those that units wrote themselves
-    positions   one file more, with the rows that died: by changes, or since their range was written again
+    files       stay; their ranges get new counts of rows and of rows in row files, and new first and last keys
+    row files   one more, with the few rows that each unit has added; and those that units wrote themselves
+    positions   one more file, with the dead rows: by changes, or because their range was rewritten
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Outlines what a replay applies, or one pass of it, and checks that nothing is missing there."""
+"""Outlines the part of the log that a replay, or one pass of it, applies, and checks that it is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pass does, from its outlines: which tables its rows are of, what foreign keys do, and the units of work."""
+"""Plans a pass from its outlines: the tables of its rows, the effects of foreign keys, and the units of work."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """From unit results to the tables of a manifest and of a report.
 
-PassesDone carries what the passes of a replay did so far to the next pass and to the report."""
+PassesDone carries the results of a replay's passes so far to the next pass and to the report."""
 
 from __future__ import annotations
 

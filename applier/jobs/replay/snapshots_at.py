@@ -5,7 +5,7 @@ outlined in parts), and a file that does not change between two of them is store
 
     OUTPUT/
       _snapshots.json              [{path, file, offset, gtid_set, timestamp}, …] in log order, written last
-      binlog.000003-1234/          each a whole snapshot, named after its place
+      binlog.000003-1234/          each a whole snapshot, named after its position
 """
 
 from __future__ import annotations

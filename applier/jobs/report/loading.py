@@ -1,4 +1,4 @@
-"""Loads a snapshot's report of the run that made it."""
+"""Loads the report of the run that made a snapshot."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """MariaDB's GTID_LIST at the head of each file, for an archive without some of its groups: the last GTID of each domain
-and server that the archive has. A replica, and a replay, go by it.
+and server that remains in the archive. Replicas and replays rely on it.
 
     count u32 (the highest 4 bits are flags), then domain u32, server u32, number u64; a domain's newest one comes last
 """

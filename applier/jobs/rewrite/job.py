@@ -1,9 +1,9 @@
-"""The job: rewrite an archive, with other images, compressed, or filtered, and prove that it does the same.
+"""The job: rewrite an archive with other images, compressed, or filtered, and prove that it is equivalent.
 
-    archive → replayed → outline → definitions → for full images, what they lack → each file written again → replayed →
-    compared → published
+    archive → replayed → outline → definitions → for full images, the missing columns → each file written again →
+    replayed → compared → published
 
-Names of files, groups, GTIDs, servers, times, statements and the order stay, unless they are filtered; positions
+File names, groups, GTIDs, servers, times, statements and the order stay, unless they are filtered; positions
 change.
 """
 

@@ -1,6 +1,6 @@
 """JSON documents that diffs of the log have changed since an image had them (JD-WIRE).
 
-They are made from the bytes of the log, since a snapshot's text does not tell all types; one by one in Python, as
+They are made from the bytes of the log, since a snapshot's text does not show all types; one by one in Python, like
 everything that makes binary documents.
 """
 

@@ -1,7 +1,7 @@
-"""The proof: both archives are replayed, from the same base, and the snapshots and all changes compared.
+"""The proof: both archives are replayed from the same base, and the snapshots and all changes are compared.
 
-All row changes are compared with whole rows before and after each: so states in between, and tables that are dropped
-later, count, too. What positions decide is left out: a rewritten archive has its own."""
+All row changes are compared with whole rows before and after each, so intermediate states, and tables that are dropped
+later, count, too. Values that depend on positions are excluded: a rewritten archive has its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `rewrite` has done, for people and programs."""
+"""The result of `rewrite`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What filters make of the statements in an archive: they stay, go, or name other databases (RW-FILT).
+"""Applies filters to the statements in an archive: keep them, remove them, or rename databases in them (RW-FILT).
 
 A replica with filters ignores a statement as a whole if it ignores one of its tables. Here a DROP TABLE or RENAME TABLE
-of several tables keeps those that stay, as a replay does it, and a table whose new name is filtered is dropped.
+of several tables keeps the unfiltered ones, as a replay does, and a table whose new name is filtered is dropped.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What the images of a table are to have, by its definition (PKE, IMG-U, IMG-D).
+"""The columns that images of a table need, by its definition (PKE, IMG-U, IMG-D).
 
-Where it is not sure that a replica does the same with less, images stay as they are:
+Images stay unchanged if it is uncertain whether a replica does the same with fewer columns:
 
     no definition is known, or it has other columns than the log
     MariaDB: tables with system versioning; with VIRTUAL columns, which a replica does not compute, so that keys over
-             them would go wrong
+             them would be wrong
 """
 
 from __future__ import annotations

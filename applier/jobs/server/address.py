@@ -1,4 +1,4 @@
-"""Where a server is, and who asks it: what an address says, and for what it leaves out, an option file.
+"""The server's address and user: from an address, and from an option file for its missing parts.
 
     mysql://USER@HOST:PORT           TCP, to this host
     mysql://USER@HOST                the port of the option file, or 3306
@@ -7,7 +7,7 @@
     mysql://USER@?socket=/PATH       this Unix socket
     mysql://                         the host of the option file; without one, localhost
 
-A host in the address is never exchanged for another server that the option file names.
+The host of an address is never replaced by another one from the option file.
 """
 
 from __future__ import annotations

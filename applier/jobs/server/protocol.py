@@ -1,7 +1,7 @@
-"""PyMySQL's connection, which trusts no server.
+"""PyMySQL's connection, hardened against untrusted servers.
 
-PyMySQL itself reads answers without end, and raises whatever its parsing stumbles over (struct.error, IndexError,
-AssertionError, …). This connection bounds and checks each answer, and raises ServerAnswerError for a broken one.
+PyMySQL itself reads answers without limit, and raises whatever its parsing runs into (struct.error, IndexError,
+AssertionError, …). This connection bounds and checks each answer, and raises ServerAnswerError for a malformed one.
 Source: MySQL Source Documentation, "COM_QUERY Response" and "Text Resultset".
 """
 

@@ -1,4 +1,4 @@
-"""`applier show`: what is in binlog files, event by event. Needs no schema."""
+"""`applier show`: the contents of binlog files, event by event. Needs no schema."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a reader of the data source is asked for, from Spark's options.
+"""The request of a reader of the data source, from Spark's options.
 
-A query's filters narrow the changes that are read. Spark applies all of them again: they only spare decoding."""
+A query's filters narrow the changes that are read. Spark applies all of them again: they only avoid decoding."""
 
 from __future__ import annotations
 

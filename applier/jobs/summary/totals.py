@@ -1,5 +1,5 @@
 """Adds up the counts of splits. Memory depends on the number of tables and servers, and not on the length of the log:
-of transactions only the largest are kept, and steps in time become longer where there are too many."""
+only the largest transactions are kept, and time steps become longer if there are too many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The transactions to take back: which event groups they are, when they were, and which tables they changed."""
+"""The transactions to undo: their event groups, their times, and the tables that they changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that are not as the chosen transactions left them, or cannot come back: which ones, and whose they are now."""
+"""Rows that are not as the chosen transactions left them, or cannot be restored, and the transactions responsible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of rows that others have changed since: the columns that these changed, which stay as they are (UNDO-BACK)."""
+"""For rows that others have changed since: the columns that they changed, which keep their values (UNDO-BACK)."""
 
 from __future__ import annotations
 

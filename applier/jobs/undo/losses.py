@@ -1,4 +1,4 @@
-"""Statements that take rows of a table away and leave all others as they are: TRUNCATE and DROP, of tables and of
+"""Statements that remove rows of a table without changing others: TRUNCATE and DROP, of tables and of
 partitions."""
 
 from __future__ import annotations

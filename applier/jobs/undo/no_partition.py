@@ -1,4 +1,4 @@
-"""Rows that cannot come back, since no partition of the table takes them now (UNDO-PARTITION)."""
+"""Rows that cannot be restored, because no current partition of the table accepts them (UNDO-PARTITION)."""
 
 from __future__ import annotations
 

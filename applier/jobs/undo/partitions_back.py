@@ -1,8 +1,8 @@
-"""Partitions that chosen transactions dropped: the statements that make them again, and the definition then
+"""Partitions that chosen transactions dropped: the statements that create them again, and the resulting definition
 (UNDO-PARTITION).
 
-A partition of RANGE comes back out of the one that has its range now, which keeps the rows that came since, or at
-the end; one of LIST at the end, or out of the one that takes what no other does.
+A RANGE partition is split off the one that has its range now, which keeps the rows inserted since, or added at
+the end; a LIST partition is added at the end, or split off the DEFAULT one.
 """
 
 from __future__ import annotations

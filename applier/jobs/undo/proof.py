@@ -1,7 +1,7 @@
-"""The proof: the undo as events is read back, and applied to the rows as the log leaves them; they are then the rows as
-they were before the transactions.
+"""The proof: the undo as events is read back, and applied to the rows as the log leaves them; the result must be the
+rows as they were before the transactions.
 
-What is read back went through the bytes of a file, and the decoder of logs.
+The events go through the bytes of a file and the decoder of logs.
 """
 
 from __future__ import annotations

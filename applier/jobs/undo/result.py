@@ -1,4 +1,4 @@
-"""What an undo does, for people and programs."""
+"""The result of an undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a table that are to be undone, while it is looked for what is in the way of them."""
+"""The rows of a table to be undone, while conflicts are searched for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One way through the log for one table: the steps of its rows, from the first chosen transaction on."""
+"""One walk over the log for one table: the steps of its rows, from the first chosen transaction on."""
 
 from __future__ import annotations
 

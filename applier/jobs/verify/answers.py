@@ -1,4 +1,4 @@
-"""What a client printed of a server's answers to `applier.jobs.verify.statements`."""
+"""The output of a client for a server's answers to `applier.jobs.verify.statements`."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""What is hashed of a value, on a server and here: the same bytes, exactly, on both servers and in all sessions.
+"""The hashed form of a value, on a server and here: exactly the same bytes, on both servers and in all sessions.
 
-Numbers, dates and times are the texts that a server gives, without ZEROFILL's zeros and with as many digits behind the
-second as the column has. Text is UTF-8, whatever its character set. A FLOAT or DOUBLE is the eight bytes of the double,
-lowest first: a server has no function for them, but its form of a point has them (four bytes of SRID, the byte order,
-four bytes of the type, then x), and no text of a double is the same on both servers. Byte strings, geometries and
-vectors are their bytes. Of a DOUBLE(M,D) it is the double that a SELECT shows, as snapshots have it.
+Numbers, dates and times are the texts that a server gives, without ZEROFILL's zeros and with as many fractional digits
+as the column has. Text is UTF-8, whatever its character set. A FLOAT or DOUBLE is the eight bytes of the double, lowest
+first: a server has no function for them, but its encoding of a point has them (four bytes of SRID, the byte order, four
+bytes of the type, then x), and no text of a double is the same on both servers. Byte strings, geometries and vectors
+are their bytes. For a DOUBLE(M,D) it is the double that a SELECT shows, as in snapshots.
 """
 
 from __future__ import annotations

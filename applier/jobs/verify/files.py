@@ -1,10 +1,10 @@
-"""The job: compares a snapshot with its manifest, reading every byte.
+"""The job: compare a snapshot with its manifest, reading every byte.
 
-    shards that the manifest names     there, and what it says of them and of their files
-    files that it or a shard names     there, of their size and digest; Parquet with the table's columns and the number
-                                       of rows; keys that ascend, from and to what the manifest says; merged with row
-                                       files, if there are any, as many rows as it says, each key once
-    files that none of them names      none
+    shards that the manifest names     exist, and match its entries for them and for their files files that it or a
+    shard names     exist, with their size and digest; Parquet with the table's columns and the number
+                                       of rows; ascending keys, from and to those in the manifest; merged with row
+                                       files, if any, the number of rows in the manifest, with unique keys
+    other files                        must not exist
 """
 
 from __future__ import annotations

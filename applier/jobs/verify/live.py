@@ -1,7 +1,8 @@
-"""The job: compares a snapshot with a server while it is written to.
+"""The job: compare a snapshot with a server while it is written to.
 
-The server's tables are seen in one state, at one position. The snapshot is led to exactly there. Then sums are
-compared; where those of a range differ, its rows are, and what the server has of a row that differs is fetched.
+The server's tables are read in one consistent state, at one position. The snapshot is replayed to exactly that
+position. Then sums are compared; if those of a range differ, its rows are, and the server's values of differing rows
+are fetched.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What differs between a snapshot and a server's tables."""
+"""The differences between a snapshot and a server's tables."""
 
 from __future__ import annotations
 

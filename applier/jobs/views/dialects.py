@@ -1,4 +1,4 @@
-"""Views in DuckDB's SQL and in Spark's, with MySQL's comments of columns."""
+"""Views in DuckDB's SQL and in Spark's, with MySQL's column comments."""
 
 from __future__ import annotations
 

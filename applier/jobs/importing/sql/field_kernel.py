@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Rows of a file for LOAD DATA as spans: where each field lies, and of which kind it is. Nothing is converted.
+"""Rows of a file for LOAD DATA as spans: the location and kind of each field. Nothing is converted.
 
 Fields end at one byte, lines at one or two; a field may be enclosed; a backslash, or nothing, escapes.
 Source: MySQL manual, "LOAD DATA Statement", "Field and Line Handling".

@@ -1,5 +1,4 @@
-"""INSERT and REPLACE statements: the head that names table and columns, and rows completed by the columns that it
-leaves out."""
+"""INSERT and REPLACE statements: the head with table and columns, and rows completed with the omitted columns."""
 
 from __future__ import annotations
 

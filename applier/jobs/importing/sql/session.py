@@ -1,4 +1,4 @@
-"""The session that a dump's SET and USE statements make, in which its other statements are read."""
+"""The session state that a dump's SET and USE statements make, and in which its other statements are read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Literals, as spans of a dump's bytes, to dates, datetimes and spans of time, each a whole column at once.
+"""Converts literals, as spans of a dump's bytes, to dates, datetimes and times, each a whole column at once.
 
-What is not in the usual form (a date as a number, a fraction that must be rounded) is marked as UNUSUAL, as in
+Literals in an unusual form (a date as a number, a fraction to be rounded) are marked as UNUSUAL, as in
 literal_kernel.
 """
 

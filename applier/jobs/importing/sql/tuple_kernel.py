@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The VALUES of INSERT statements as spans: where each literal lies, and of which kind it is. Nothing is converted.
+"""The VALUES of INSERT statements as spans: the location and kind of each literal. Nothing is converted.
 
-A statement's list continues in the next statement where that begins with the same bytes, as in a dump with an INSERT a
-row. An expression that is no literal is a span, too: whoever wants its value has to evaluate it.
+A statement's list continues in the next statement if that begins with the same bytes, as in a dump with one INSERT per
+row. An expression that is not a literal is a span, too: a caller that needs its value must evaluate it.
 Source: MySQL manual, "INSERT Statement" and "Literal Values".
 """
 

@@ -1,9 +1,9 @@
-"""The change data of a commit: by which rows a table differs from what it was at the publication before, in files of
-their own, as Delta's change data feed has them.
+"""The change data of a commit: the rows that differ from the previous publication, in separate files, in the format of
+Delta's change data feed.
 
-It is the net change, since a commit is all that readers of Delta see: a row that was updated twice is one update, one
-that came and went is none. Rows are those of the files that go and of the files that come, compared as `applier diff`
-compares them: by the key, and where there is none, or the rows that go are not in its order, as multisets.
+It is the net change, since readers of Delta see only commits: a row that was updated twice is one update; one
+that was inserted and deleted again is none. The rows of removed and added files are compared as `applier diff`
+does: by key, or as multisets if there is no key or the rows of removed files are not in key order.
 """
 
 from __future__ import annotations

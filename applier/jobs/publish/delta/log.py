@@ -1,5 +1,5 @@
-"""Commits of Delta with change data, which deltalake does not write: a line of JSON an action, in a file that is made
-if there is none of its number."""
+"""Delta commits with change data, which deltalake does not write: one line of JSON per action, in a file that is
+created only if none with its number exists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of tables of Delta, as the metadata of their commits have them."""
+"""The states of Delta tables, from the metadata of their commits."""
 
 from __future__ import annotations
 

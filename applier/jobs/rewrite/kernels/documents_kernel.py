@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Documents that an update changes, and diffs in their place (JD-TYPE, JD-WIRE)."""
+"""Replaces updated documents with diffs (JD-TYPE, JD-WIRE)."""
 
 import numpy as np
 

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Events that a filter drops or changes, and what that makes of their statements and groups (RW-FILT).
+"""Drops or changes filtered events, and adjusts their statements and groups (RW-FILT).
 
     statement   from its ANNOTATE_ROWS, ROWS_QUERY, INTVAR … or first table map to the rows event that ends it: without
-                a rows event that stays, all of it goes; if its last rows event goes, the last that stays ends it
-    group       without content that stays, it becomes empty if its GTID has to stay (MySQL), else it goes
+                a remaining rows event it is removed; if its last rows event is removed, the last remaining one ends it
+    group       without remaining content, it becomes empty if its GTID must stay (MySQL), else it is removed
 """
 
 import numpy as np

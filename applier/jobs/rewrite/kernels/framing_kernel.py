@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Events as a file has them: each with its length, the position where it ends, and its checksum."""
+"""Frames events as in a file: each with its length, its end position, and its checksum."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Which events are compressed: those that a server compresses (binlog_transaction_compression, log_bin_compress).
+"""Chooses the events to compress: those that a server compresses (binlog_transaction_compression, log_bin_compress).
 
-MySQL compresses a transaction as a whole: what comes after its GTID event, BEGIN to XID, if it is rows and nothing
-else. MariaDB compresses rows events one by one.
+MySQL compresses a transaction as a whole: everything after its GTID event, BEGIN to XID, if it is only rows.
+MariaDB compresses rows events one by one.
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The values of a row image found, and put into another one that has fewer columns.
+"""Finds the values of a row image, and copies them into another one with fewer columns.
 
 An image is a bitmap of NULLs, a bit for each column that is present, and the values one after another.
 """

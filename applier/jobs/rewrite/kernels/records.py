@@ -1,4 +1,4 @@
-"""What the kernels that write events again share with Python: records, and why they stop."""
+"""Records that the rewriting kernels share with Python, and their statuses."""
 
 from enum import IntEnum
 

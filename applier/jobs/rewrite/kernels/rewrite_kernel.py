@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Walks over a file's events and puts them out, rows events with less in their images, or more, all others as they are.
+"""Walks a file's events and writes them out: rows events with smaller or fuller images, all others unchanged.
 
-Events are put one after another without checksums, whole groups at a time. The kernel stops where Python is needed: for
-a table map that it has not seen, for what a compressed event holds, where there is no more room, or enough to be
-written (part_bytes). It then continues where it stopped.
+Events are written one after another without checksums, whole groups at a time. The kernel stops where Python is needed:
+for a table map that it has not seen, for the contents of a compressed event, if the buffer is full, or if there is
+enough to be written (part_bytes). It then continues where it stopped.
 
-A compressed event in which nothing changes is put out as it is.
+A compressed event in which nothing changes is written unchanged.
 """
 
 import numpy as np

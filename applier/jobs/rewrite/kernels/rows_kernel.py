@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A rows event with less in its images (IMG-U, IMG-D), or with more (whole_rows_kernel).
+"""Writes a rows event with smaller images (IMG-U, IMG-D), or with fuller ones (whole_rows_kernel).
 
 An event has one bitmap for all of its before-images and one for its after-images. So a column stays in these if one row
 of the event needs it there.

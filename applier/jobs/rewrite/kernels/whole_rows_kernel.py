@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A rows event with more in its images: what they lack of the rows before and after (RW-FULL), and documents in place
+"""Writes a rows event with fuller images: their missing columns (RW-FULL), and documents instead
 of JSON diffs (RW-DOC).
 
-An event has one bitmap for all of its before-images and one for its after-images. So a column comes into these if it is
-known of all rows of the event.
+An event has one bitmap for all of its before-images and one for its after-images. So a column is added to these only if
+it is known for all rows of the event.
 """
 
 import numpy as np

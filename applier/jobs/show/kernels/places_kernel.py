@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A walk over the events of a file that are in some ranges of places, those in payloads included.
+"""Walks the events of a file that are in some ranges of offsets, including those in payloads.
 
-`find_event` goes to the next event in a range, or says what is missing; `pass_event` leaves it. What both know is in
-the state (walk_records). Of a payload that has an event in a range all events are gone through.
+`find_event` goes to the next event in a range, or reports what is missing; `pass_event` leaves it. Their common state
+is a record (walk_records). If a payload has an event in a range, all its events are visited.
 """
 
 import numpy as np
