@@ -1,4 +1,4 @@
-"""What a unit has changed in a table that is merged when it is read: plain data that travels."""
+"""The changes of a unit in a table that is merged on read: plain data sent between processes."""
 
 from __future__ import annotations
 

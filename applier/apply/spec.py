@@ -1,4 +1,4 @@
-"""What a unit is: how its rows are found, where they come from, and what its task needs. Plain data that travels."""
+"""The specification of a unit: how its rows are found, where they come from, and what its task needs. Plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a plan asks of a task, and what the task answers: plain data that travels between the driver and its workers."""
+"""The request of a plan to a task, and the task's result: plain data sent between the driver and its workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What before-images said of the rows that they found: counts and first differences, as data that travels."""
+"""The results of comparing before-images with the rows that they found: counts and first differences. Plain data."""
 
 from __future__ import annotations
 

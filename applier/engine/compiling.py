@@ -1,9 +1,9 @@
-"""Compiles kernels before tasks need them: several at a time, once for a machine, with progress.
+"""Compiles kernels before tasks need them: several at a time, once per machine, with progress.
 
-Where a wheel brought them, there is nothing to do. Else Numba would compile each when it is first called; of processes
-that need the same one, one compiles and the others wait (keysearch.numba_private). That is what happens to kernels that
-few replays need. All others are compiled here first, in a process for each core. A file in the directory of a module's
-kernels says that all of them are there.
+If a wheel brought them, there is nothing to do. Otherwise Numba would compile each when it is first called; of several
+processes that need the same one, one compiles and the others wait (keysearch.numba_private). This happens for kernels
+that few replays need. All others are compiled here first, in one process per core. A file in the directory of a
+module's kernels says that all of them are compiled.
 """
 
 from __future__ import annotations

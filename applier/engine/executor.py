@@ -1,4 +1,4 @@
-"""Where the tasks of a plan run: in this process, or elsewhere (applier.engine.spark). The job knows the protocol."""
+"""Where the tasks of a plan run: in this process, or elsewhere (applier.engine.spark). The job uses this protocol."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a local file system offers beyond pyarrow.fs: durable files, locked directories, and cleaning up after dead
+"""Features of a local file system beyond pyarrow.fs: durable files, locked directories, and cleaning up after dead
 runs.
 
 A run locks (flock) the directory that it writes in. The kernel drops the lock when the process ends, however it ends;
-so whoever can lock another run's directory knows that the run is dead.
+so a process that can lock another run's directory knows that the run is dead.
 """
 
 import fcntl

@@ -1,9 +1,10 @@
-"""A binlog file as bytes in memory: mapped read-only, whether it is local or far, plain, packed, encrypted, or in
+"""A binlog file as bytes in memory: mapped read-only, whether it is local or remote, plain, packed, encrypted, or in
 relay logs.
 
-What is far, packed, encrypted or relayed is mapped as a copy of its plain bytes on this machine's disk (copies), so
-that positions, sizes and addresses are those of the log, and nothing above this module knows how the file is kept. Who
-needs only parts of a file says so, and fetches them: of a far one that is plain, nothing else is copied.
+A file that is remote, packed, encrypted or relayed is mapped as a copy of its plain bytes on this machine's disk
+(copies), so that positions, sizes and addresses are those of the log, and no module above this one knows how the file
+is stored. A reader that needs only parts of a file says so, and fetches them: of a plain remote file, nothing else is
+copied.
 """
 
 import errno

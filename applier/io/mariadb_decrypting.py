@@ -1,8 +1,8 @@
-"""Encrypted logs of MariaDB's as streams of plain bytes.
+"""Encrypted MariaDB logs as streams of plain bytes.
 
-The format description is plain, and START_ENCRYPTION after it: a scheme u8, of which 1 is known, the key's version u32,
-a nonce of 12 bytes. All later events are encrypted, each by itself (mariadb_decrypting_kernel). With which cipher, and
-with which of several keys, the file does not say: the first event that makes sense tells.
+The format description is plain, and so is START_ENCRYPTION after it: a scheme u8, of which 1 is known, the key's
+version u32, a nonce of 12 bytes. All later events are encrypted, each separately (mariadb_decrypting_kernel). The
+cipher, and which of several keys, are not in the file: the first event that decrypts to a valid one determines them.
 """
 
 from __future__ import annotations

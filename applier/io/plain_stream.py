@@ -1,7 +1,7 @@
 """The plain bytes of a file as a stream, whether it is packed, encrypted, or neither.
 
-It holds a part of the file at a time, and what the format needs to continue: up to 128 MB for zstd, 256 MB for xz,
-where files that need more are refused.
+It holds a part of the file at a time, and the decoder's state: up to 128 MB for zstd, 256 MB for xz;
+files that need more are refused.
 """
 
 from __future__ import annotations

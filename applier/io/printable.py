@@ -1,7 +1,7 @@
-"""Text out of logs, dumps and manifests, made safe to look at: the one function that all printing goes through.
+"""Makes text from logs, dumps and manifests safe to print: the one function for all printing.
 
-A terminal obeys control characters (ESC, CR, those from U+0080 to U+009F), and characters of format (U+202E and the
-like) show text in another order than it has, or not at all. Names and comments of tables may have any of them.
+A terminal obeys control characters (ESC, CR, those from U+0080 to U+009F), and format characters (U+202E and the
+like) reorder or hide text. Names and comments of tables may contain any of them.
 """
 
 import codecs

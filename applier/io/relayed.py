@@ -1,7 +1,7 @@
-"""A log of the source as its replica's relay logs have it: the same events at the same positions.
+"""A log of the source, reassembled from its replica's relay logs: the same events at the same positions.
 
-Where they are is in the location itself (RelayedLocation), which goes as any other one to whoever reads logs, to tasks
-on other machines, too.
+Their locations are in the location itself (RelayedLocation), which is passed like any other one to readers of logs,
+also to tasks on other machines.
 """
 
 from __future__ import annotations

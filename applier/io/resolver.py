@@ -1,7 +1,7 @@
-"""Where files are: the one place that makes a file system and a path in it of what people, dumps and archives write.
+"""Resolves locations that users, dumps and archives name to a file system and a path in it: the only place for this.
 
-A location is a path of this machine, absolute or from the current directory, or a uri (s3://, gs://, abfs://, hdfs://,
-file://) as pyarrow.fs opens them. What begins with letters and "://" is a uri, and nothing else is.
+A location is a path of this machine, absolute or from the current directory, or a URI (s3://, gs://, abfs://, hdfs://,
+file://) as pyarrow.fs opens them. A text that begins with letters and "://" is a URI, and nothing else is.
 """
 
 import os

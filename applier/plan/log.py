@@ -1,4 +1,4 @@
-"""The part of the log that a replay applies, and what every table was in it.
+"""The part of the log that a replay applies, and the definition of every table in it.
 
 Positions are (index of the file among the outlines, byte offset in it).
 """

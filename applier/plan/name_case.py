@@ -1,5 +1,5 @@
-"""What a log tells of its server's lower_case_table_names: statements have names as they were typed, table maps as the
-server knows them."""
+"""Derives a server's lower_case_table_names from its log: statements have names as they were typed, table maps as the
+server stores them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Divides an archive that is larger than a pass: each pass is a replay whose base is what the pass before it made.
+"""Divides an archive that is larger than a pass: each pass is a replay whose base is the result of the previous pass.
 
-A pass bounds what one plan holds in memory and what a shuffle leaves on disk. It ends with a file if that is at least
-half of what it has room for, since whoever continues within a file that is far fetches all of it again; else within
-one, at the last event group that there is room for.
+A pass bounds the memory of one plan and the disk space of a shuffle. It ends with a file if that fills at least
+half of its room, since a pass that continues within a remote file fetches all of it again; else within
+a file, at the last event group that fits.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A version of a table as a plan has it."""
+"""A version of a table in a plan."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which tables the log changes, by their table maps, and which versions of them.
+"""The tables that the log changes, by their table maps, and the versions of them.
 
-Most files of an archive have the same table maps, so a table map is there once, with the files that have it: a plan
-grows with tables, and with files by a few bytes.
+Most files of an archive have the same table maps, so a table map is kept once, with the files that have it: a plan
+grows with tables, and only by a few bytes per file.
 """
 
 from __future__ import annotations

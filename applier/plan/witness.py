@@ -1,4 +1,4 @@
-"""What before-images said of the rows that they found, for a report: counts, and where each column differed first."""
+"""The results of comparing before-images with the rows that they found, for a report: counts, and first differences."""
 
 from __future__ import annotations
 

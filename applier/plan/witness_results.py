@@ -1,4 +1,4 @@
-"""Makes the report's part about before-images of what units witnessed, with the transactions of first differences."""
+"""Makes the report's part about before-images from the units' results, with the transactions of first differences."""
 
 from __future__ import annotations
 

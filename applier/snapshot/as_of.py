@@ -1,7 +1,7 @@
-"""Which of several states in the order of a log is the one as of a place: the last that stands at or before it.
+"""Finds which of several states in log order is the one as of a position: the last one at or before it.
 
-A place is a set of transactions, a position, or a time. What cannot be told is an error and no guess: a place before
-the first state, GTIDs or times that states lack, positions where files are numbered again.
+The position is a set of transactions, a file and offset, or a time. Ambiguity is an error, never a guess: a position
+before the first state, GTIDs or times that states do not record, positions if file numbers start again.
 """
 
 from __future__ import annotations

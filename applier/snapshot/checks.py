@@ -1,4 +1,4 @@
-"""Compares files of a snapshot with its manifest, as far as that needs no reading of rows."""
+"""Compares files of a snapshot with its manifest without reading rows."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

@@ -1,8 +1,8 @@
-"""Keeps row files and files of positions few: each version of a lake that merges on read may bring one more of both.
+"""Keeps row files and files of positions few: each version of a lake that merges on read may add one of both.
 
-The newest ones are put together as soon as they are a few, with those before them that are no larger than they are
-together. So a row is written again as often as the number of versions can be halved, and a table of a thousand versions
-has some ten row files. Of what is put together, dead rows go, and positions in files that nothing names any more.
+The newest ones are merged as soon as there are a few, with older ones that are not larger than their sum. So a row is
+rewritten once each time the number of versions doubles, and a table of a thousand versions
+has about ten row files. Merging drops dead rows, and positions in files that no version names any more.
 """
 
 from __future__ import annotations

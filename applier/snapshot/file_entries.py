@@ -1,10 +1,10 @@
-"""What a manifest says of each file: where it is, how many rows and bytes it has, which keys, and its digest.
+"""A manifest's entries for files: path, rows, bytes, range of keys, and digest.
 
-A file alone is a FileEntry. What is true of many files together, or must be looked at for each of a hundred thousand,
-is asked of FileColumns: the same fields, a list each.
+A single file is a FileEntry. Questions about many files together, up to a hundred thousand, are answered by
+FileColumns: the same fields, one list each.
 
 In a lake that merges on read (applier.snapshot.merged_rows) a file stands for a range of keys, from its first key to
-before the next file's. `rows`, `min_key` and `max_key` are those of the range then, and Overlay says what its rows are.
+before the next file's. `rows`, `min_key` and `max_key` are those of the range then, and Overlay describes its rows.
 """
 
 from __future__ import annotations

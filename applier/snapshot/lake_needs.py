@@ -1,10 +1,10 @@
-"""Who needs versions and files of a lake besides the lake: readers, and tables that are published in other formats.
+"""Needs for versions and files of a lake from outside: readers, and tables that are published in other formats.
 
     LAKE/_leases/NAME.json       {version, expires}: a reader needs the version until then, in seconds since 1970 UTC
-    LAKE/_published/NAME.json    {name, version, files: [path, …]}: a published table stands at the version, and needs
-                                 these files besides, which may be of versions that are gone; version may be null
+    LAKE/_published/NAME.json    {name, version, files: [path, …]}: a published table uses the version, and also needs
+                                 these files, which may be of removed versions; version may be null
 
-Whoever writes such a document does it before relying on it, and in one step.
+Such a document is written before its writer relies on it, and in one step.
 """
 
 from __future__ import annotations

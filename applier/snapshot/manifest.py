@@ -1,20 +1,20 @@
-"""The manifest of a snapshot: at which binlog position it stands, and which files hold which keys of which table.
+"""The manifest of a snapshot: its binlog position, and which files hold which keys of which table.
 
     _snapshot.json
-      format_version  3; 4 in a lake that merges on read; older programs wrote 1, and 2 where there were shards
+      format_version  3; 4 in a lake that merges on read; older versions wrote 1, and 2 with shards
       created_by      program and version
       position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null, tail: digest or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
-      databases       [{name, charset, collation}, …]    what a table made later inherits
-      sequences       [[database, name], …]    MariaDB's, whose numbers the log has as rows, and a snapshot has not
+      databases       [{name, charset, collation}, …]    inherited by tables that are created later
+      sequences       [[database, name], …]    MariaDB's, whose numbers are rows of the log but not of a snapshot
       objects         [{object: {kind, database, name, table: [database, name] or null, event}, statements: [text, …],
                         database, sql_mode, place, end: null}, …]    triggers, views, routines and events, as text only
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
       left_out        [{groups, row_events, gtids, server_ids: [number, …], ignore_server_ids: [number, …]}, …]
-                      transactions before the position whose changes are not here, since a replay was to leave them out
+                      transactions before the position whose changes are not here, because a replay left them out
       last_column_id  the last number that a column was given (applier.schema.column_ids)
-      lower_case_table_names  0, 1 or 2: whether the server tells names by their case; null: not known
-      lineage         32 hexadecimal digits, which a snapshot has in common with its base
+      lower_case_table_names  0, 1 or 2: whether the server distinguishes names by case; null: unknown
+      lineage         32 hexadecimal digits, which a snapshot shares with its base
       lake            the lake's id, in a version of a lake only: paths are then below the lake (applier.snapshot.lakes)
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
@@ -23,16 +23,16 @@
                         {path, bytes, digest, folder, files, rows, file_bytes}
                         in a lake that merges on read also folder, row_files: [file, …], positions: [file, …], and of
                         a file footer: {bytes, digest}, changed: {stored_rows, row_file_rows, version}
-      others          [{path, bytes, digest}, …]    the files beside the tables': definitions, report, conflicts
+      others          [{path, bytes, digest}, …]    all other files: definitions, report, conflicts
       digest          of the manifest itself: of all before it, as compact JSON
 
-A snapshot is complete if its manifest is there, and only files that it names count. Digests are texts that begin with
-the name of their hash (applier.snapshot.digest); snapshots of older programs have none. A manifest is treated as what
-it is only if every field has its type and bounds (applier.io.typed_json), and its digest is right.
+A snapshot is complete if its manifest exists, and only files that it names count. Digests are texts that begin with
+the name of their hash (applier.snapshot.digest); snapshots of older versions have none. A manifest is accepted
+only if every field has its type and bounds (applier.io.typed_json), and its digest is right.
 
-A table's files hold one sorted key range each, in ascending order; min_key and max_key are of the first and last row,
-as numbers where the kind is "int", else as hex of the key's bytes (keysearch.keybytes has both encodings). The rules
-say by which collations the bytes are made and of which prefixes (keysearch.keyrules); there are none where every column
+Each of a table's files holds one sorted key range, in ascending order; min_key and max_key are of the first and last
+row, as numbers if the kind is "int", else as hex of the key's bytes (keysearch.keybytes has both encodings). The rules
+give the collations and prefixes of the bytes (keysearch.keyrules); there are none if every column
 is compared as a whole and byte for byte. A table without a usable key has no kind and no ranges.
 """
 

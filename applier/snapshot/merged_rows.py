@@ -1,12 +1,12 @@
-"""The one reader of tables that are merged when they are read.
+"""The one reader of tables in lakes that merge on read.
 
-A table of such a lake is files, each with a range of keys; row files, with rows that came since; and positions of rows
-that are dead, in files and row files. The rows of a file's range are the live ones of the file and those of the row
+A table of such a lake consists of files, each with a range of keys; row files, with rows added since; and positions of
+dead rows in files and row files. The rows of a file's range are the live ones of the file and those of the row
 files with keys in the range, in key order. They come in parts, one for each row group of the file, so some
 parts can be read without the others.
 
-What is read is compared: bytes with digests (applier.snapshot.row_groups), positions with the rows that there are, keys
-with each other, and the rows of a whole range with what the manifest counts.
+Everything read is verified: bytes by digests (applier.snapshot.row_groups), positions by the existing rows, keys
+against each other, and the rows of a whole range against the counts in the manifest.
 """
 
 from __future__ import annotations

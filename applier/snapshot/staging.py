@@ -1,4 +1,4 @@
-"""A snapshot that is being made: files that tasks write, files carried over from the base, and small ones.
+"""A snapshot under construction: files that tasks write, files carried over from the base, and small ones.
 
 `publish` keeps it invisible until it is complete, and then makes it visible.
 """

@@ -1,4 +1,4 @@
-"""The tables of a manifest, as the program has them and as its JSON has them."""
+"""The tables of a manifest, in the program and in JSON."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """Writes one key range of a table as Parquet files of about a target size.
 
-What a column is stored as was chosen by measurement (`python -m benchmarks`): no dictionaries, which cost more to build
+The encoding of each type was chosen by measurement (`python -m benchmarks`): no dictionaries, which cost more to build
 than they save on data of a transaction system, zstd at its fastest regular level, and
 
-    string, binary                    DELTA_LENGTH_BYTE_ARRAY   the bytes stand together, which compresses better
-    integers of a key, dates, times   DELTA_BINARY_PACKED       they ascend, or lie close together
+    string, binary                    DELTA_LENGTH_BYTE_ARRAY   the bytes are contiguous, which compresses better
+    integers of a key, dates, times   DELTA_BINARY_PACKED       they ascend, or are close together
     decimal(p <= 18)                  PLAIN, as INT32 or INT64
-    all else                          PLAIN
+    all others                        PLAIN
 
-Statistics are kept for the key's columns only: a file is sorted by them, so readers skip by nothing else.
+Statistics are kept for the key's columns only: a file is sorted by them, so readers can skip by nothing else.
 """
 
 import errno

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What foreign keys do to the rows that refer to one that was updated or deleted (AP-FK).
+"""Applies foreign keys to the rows that refer to one that was updated or deleted (AP-FK).
 
-A child's new key is not copied: its columns point to a *derived* row of the base, and what is in that (the number of a
-value, see `cascades`) is noted for each. A child that may have children continues the stack, and its come before the
-next child.
+A child's new key is not copied: its columns point to a *derived* row of the base, whose content (the number of a
+value, see `cascades`) is noted for each. A child that may have children continues the stack, and its children come
+before the next child.
 """
 
 import numpy as np

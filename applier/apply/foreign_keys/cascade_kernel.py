@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Applies the changes of several tables in commit order, with what their foreign keys do to other rows (AP-FK).
+"""Applies the changes of several tables in commit order, with the effects of their foreign keys on other rows (AP-FK).
 
-A change goes through the store's own kernel. Where rows of other tables refer to the row that it changed, the row as it
-was continues a stack (cascade_layout); its children are changed one by one (cascade_children), each followed by its own
-children. That is InnoDB's order, which matters where several foreign keys have a column in common.
+A change goes through the store's own kernel. If rows of other tables refer to the changed row, its previous
+version continues a stack (cascade_layout); its children are changed one by one (cascade_children), each followed by its
+own children. That is InnoDB's order, which matters if several foreign keys have a column in common.
 """
 
 import numpy as np

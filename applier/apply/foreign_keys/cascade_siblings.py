@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Which rows refer to one that was updated or deleted, and in which order they are taken (AP-FK).
+"""Finds the rows that refer to one that was updated or deleted, and their order (AP-FK).
 
-InnoDB goes through the index that a foreign key has in the child's table, entry by entry: by what the index has behind
-the key, then by the clustered key, or in the order of arrival. It changes each row, and all that refers to
-that, before it continues from there. So a row that is changed meanwhile and whose entry moves to where InnoDB has been
-already is skipped (seen on MySQL 9.7 and MariaDB 10.11). Where none of that can matter (sibling_order), children
-are taken as they lie in their bucket.
+InnoDB goes through the index that a foreign key has in the child's table, entry by entry: ordered by the rest of the
+index after the key, then by the clustered key, or in the order of arrival. It changes each row, and all rows that refer
+to that one, before it continues from there. So a row that is changed meanwhile, and whose entry moves to a range that
+InnoDB has passed, is skipped (seen on MySQL 9.7 and MariaDB 10.11). If none of that can matter (sibling_order),
+children are taken in the order of their bucket.
 """
 
 import numpy as np

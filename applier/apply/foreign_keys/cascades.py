@@ -1,9 +1,9 @@
-"""Tables that foreign keys connect, in one task: their changes in log order, and what these make of
-other rows that the log does not have (AP-FK).
+"""Tables connected by foreign keys, in one task: their changes in log order, and the effects of these on
+other rows that are not in the log (AP-FK).
 
-Changes come in batches, a table each, so all tables hand over theirs together and a kernel goes through them by the
-numbers of their events. Values that foreign keys give are those of after-images: each of a batch's has a number, the
-kernel says which ones are needed, and they become rows of the bases, which pointers lead to as to any others.
+Changes come in batches of one table each, so all tables hand over theirs together and a kernel goes through them by the
+numbers of their events. Values set by foreign keys are those of after-images: each of a batch's has a number, the
+kernel says which ones are needed, and they become rows of the bases, to which pointers lead as to any others.
 """
 
 from __future__ import annotations

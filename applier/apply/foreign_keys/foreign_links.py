@@ -1,4 +1,4 @@
-"""Foreign keys between row stores: which columns and parts of which tables belong together, as the kernels read it."""
+"""Foreign keys between row stores: which columns and parts of which tables correspond, in the kernels' format."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What happens in a log to rows that foreign keys refer to: a first pass over the parents' changes.
+"""The changes of referenced rows in a log: a first pass over the parents' changes.
 
-In strict mode every change in the log finds its row, or the replay stops there. So what a change makes of a parent's
-children can be told from its images alone, before any row is looked for, by every task that has children.
+In strict mode every change in the log finds its row, or the replay stops there. So the effect of a change on a parent's
+children follows from its images alone, before any row is searched for, in every task that has children.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the changes of its parents do to the rows of a table, by the values of its foreign keys: *events*, all known
+"""The effects of parents' changes on the rows of a table, by the values of its foreign keys: *events*, all known
 before the table's own changes are applied, and the units whose rows wait for them (see watched_kernel)."""
 
 from __future__ import annotations

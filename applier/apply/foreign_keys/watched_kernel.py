@@ -1,18 +1,17 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Rows that wait for what foreign keys will do to them: the kernels' side (AP-FK).
+"""Rows that wait for later effects of foreign keys: the kernels' side (AP-FK).
 
-All that happens to parents is known before their children's changes are applied (parent_events), so a child is not
-looked for when its parent goes. A row whose value some later event is about is *watched*: its pointer leads to a record
-with the pointer proper and the number of the next event that is about it. Whoever finds the row afterwards has the
-earlier events pass first: it is gone, or its column has another value. Most rows are not watched, and cost
-nothing.
+All changes of parents are known before their children's changes are applied (parent_events), so no child is
+searched for when its parent is deleted. A row with a value of a later event is *watched*: its pointer leads to a record
+with the real pointer and the number of the next event for it. A later lookup of the row first applies the earlier
+events: then the row is gone, or its column has another value. Most rows are not watched, and cost nothing.
 
-    watch     of a unit's records, its links, and what is known of the batch at hand
-    link      a foreign key: its column, and for each *value* (a number that parent_events gave it) where its events are
-    event     when it comes (the turn: a number that counts all events of all links), what it does to a row (DELETES, or
-              gives another value, whose number is -1 if no event is about it, and the row that holds it)
+    watch     of a unit's records, its links, and the data of the current batch link      a foreign key: its column, and
+    for each *value* (a number given by parent_events) the location of its events event     its time (the turn: a number
+    that counts all events of all links), its effect on a row (DELETES, or
+              another value, whose number is -1 if it has no events, and the row that holds it)
     record    pointer, turn of the next event (IS_FREE in a free one, whose pointer is the next free one; IS_GONE), then
-              for each link the row's value, and the row that holds it (NOT_GIVEN where the pointer itself leads to it)
+              for each link the row's value, and the row that holds it (NOT_GIVEN if the pointer itself leads to it)
 """
 
 import numpy as np

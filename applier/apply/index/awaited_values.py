@@ -1,4 +1,4 @@
-"""Values of keys that a log does not have, and that depend on the rows which are found: told when they are needed."""
+"""Key values that are not in the log and depend on the rows found: computed on demand."""
 
 from __future__ import annotations
 

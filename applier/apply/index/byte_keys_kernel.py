@@ -2,8 +2,8 @@
 """Keys that are byte strings, as an encoding of `key_index_kernel`.
 
     entry     hash, slot (FREE: none): an open-addressed table
-    slot      where the key's bytes are in the buffer, their number, pointer (DEAD: deleted), the number of the row,
-              and the hash of the image that it is, for a witness
+    slot      the location and length of the key's bytes in the buffer, pointer (DEAD: deleted), the number of the row,
+              and, for a witness, the hash of the row's image
 
 Here a key is (address, length, hash).
 """

@@ -1,4 +1,4 @@
-"""Rows that are made of several images: a pointer for each column, until values are gathered."""
+"""Rows whose columns come from several images: one pointer per column, until values are gathered."""
 
 from __future__ import annotations
 

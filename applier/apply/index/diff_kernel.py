@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""JSON diffs that updates brought: each is a *node*, which leads to what its column held before.
+"""JSON diffs of updates: each is a *node*, which leads to the previous value of its column.
 
-A column's pointer to a node and the nodes before it are a chain down to a value in an image or in the base. A node has
-at most one after it, since one row holds its pointer at a time. Nodes are never freed: a replica stops at a diff that
-does not fit even where the row is overwritten or deleted later.
+A column's pointer to a node and the nodes before it form a chain down to a value in an image or in the base. A node has
+at most one successor, since one row holds its pointer at a time. Nodes are never freed: a replica stops at a diff that
+does not fit even if the row is overwritten or deleted later.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The JSON diffs of a unit as the kernels note them (see diff_kernel), and their chains."""
+"""The JSON diffs of a unit, as recorded by the kernels (see diff_kernel), and their chains."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Pointers to rows: what the kernels of all indexes move instead of values.
+"""Pointers to rows, which the kernels of all indexes move instead of values.
 
-For each row there is one pointer to where it is: in the base (its row number), in an image of the log (layout number
-and address), or, when updates had only some of the columns, in *column pointers*: a record with one a column. A JSON
-column's may lead to a diff and what that is on top of (see diff_kernel). Values are gathered at the end, for the rows
-that are left.
+For each row there is one pointer to its location: in the base (its row number), in an image of the log (layout number
+and address), or, when updates had only some of the columns, in *column pointers*: a record with one per column. The
+pointer of a JSON column may lead to a diff and the value it applies to (see diff_kernel). Values are gathered at the
+end, for the remaining rows.
 
 Rules: DEF-R2, APP-R7, AP-IDEM of the rules list.
 """

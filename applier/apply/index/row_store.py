@@ -1,8 +1,8 @@
 """Rows of one unit that are found by several keys: the memory around the kernels of `store_kernel`.
 
 Tables without a single key that finds all rows have a RowStore instead of an IntIndex or a ByteIndex. Its indexes are
-over *parts* (row_part_encoder): first the table's unique keys, then one for each set of parts that before-images are
-searched by, made when the first such image comes.
+over *parts* (row_part_encoder): first the table's unique keys, then one for each set of parts by which before-images
+are searched, built when the first such image comes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Why a kernel that applies changes stopped."""
+"""The statuses of kernels that apply changes: why they stopped."""
 
 from enum import IntEnum
 

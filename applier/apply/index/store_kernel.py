@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The pointer algorithm for rows that are found by any key, or by all they hold: find_row, and both exec modes.
+"""The pointer algorithm for rows that are found by any key, or by their whole content: find_row, and both exec modes.
 
-A store keeps, beside each row's pointer, the bytes of the columns that its indexes are over (store_layout). Indexes are
-of two kinds: the table's unique keys, in the server's order, first the primary one; and one for each set of columns
-that before-images are searched by, where several rows may be equal and the first in the table's order is the row.
+A store keeps, beside each row's pointer, the bytes of the indexed columns (store_layout). Indexes are
+of two kinds: the table's unique keys, in the server's order, the primary key first; and one for each set of columns
+by which before-images are searched, where several rows may be equal and the first in the table's order is used.
 
-Idempotent mode (APP-R7, AP-IDEM): an insert that meets rows takes their places; it keeps what its image does not have
-from the last of them. An update or delete of a row that does not exist, and an update to a key that is taken, is
-skipped. Each is noted as a conflict. A before-image that has nothing to search by stops this mode, too, on MySQL
+Idempotent mode (APP-R7, AP-IDEM): an insert replaces the rows in its way; columns that its image does not have keep the
+values of the last of them. An update or delete of a missing row, and an update to a duplicate key, is
+skipped. Each is recorded as a conflict. A before-image without searchable columns stops this mode, too, on MySQL
 (IDX-R2).
 
 Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.

@@ -1,17 +1,18 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""How a row store lies in memory: records of eight-byte words, and the kernels' small moves between them.
+"""The memory layout of a row store: records of eight-byte words, and the kernels' small moves between them.
 
     store     one for all rows
-    slot      a row: its pointer, where its record is in the buffer, its place in the table's order, the record's bytes
-    record    what indexes need of a row: for each *part* where it ends (uint32, from the first part's start), then
-              the parts' bytes. A part is a column, or what a key takes of it, as keysearch.keybytes encodes it with a
-              byte before it that says whether it is NULL
-    index     which parts it is over, heads of buckets, and for each slot the next and the previous one in its bucket
+    slot      a row: its pointer, the location of its record in the buffer, its place in the table's order, the record's
+              size
+    record    the indexed data of a row: for each *part* where it ends (uint32, from the first part's start), then
+              the parts' bytes. A part is a column, or the part of it that a key uses, as keysearch.keybytes encodes it
+              after a byte that says whether it is NULL
+    index     its parts, heads of buckets, and for each slot the next and the previous one in its bucket
               and the hash of its key
-    input     a part of a batch's images: offsets, data, which rows lack it (0: none), and what these have instead (0:
-              a value of its own each, which lies where others have theirs)
+    input     a part of a batch's images: offsets, data, which rows do not have it (0: none), and their replacements (0:
+              each has a separate value, at the usual location)
 
-Records and images go by address, all else as typed views.
+Records and images are accessed by address, everything else as typed views.
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A row store as a whole: filled from a base, its indexes and buffer made again, its rows in the order of a key."""
+"""Operations on a whole row store: fill it from a base, rebuild its indexes and buffer, list its rows in key order."""
 
 import numpy as np
 

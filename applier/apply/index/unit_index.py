@@ -1,7 +1,7 @@
-"""An index of one unit's rows: what all kinds of them share, around their kernels.
+"""An index of one unit's rows: the code that all kinds of indexes share around their kernels.
 
 A kernel applies a batch of changes in commit order until it is done, out of room, or in conflict with the rows; here it
-is given room and continues.
+gets more room and continues.
 """
 
 from __future__ import annotations

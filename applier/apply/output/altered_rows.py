@@ -1,4 +1,4 @@
-"""The rows of a table over DDL: converted a chunk at a time, and put in the order of a new key."""
+"""The rows of a table across DDL: converted a chunk at a time, and sorted by a new key."""
 
 from __future__ import annotations
 

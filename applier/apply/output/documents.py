@@ -1,7 +1,7 @@
-"""JSON documents with the diffs that came to them: a column at a time, each document with all its diffs in order.
+"""JSON documents with the diffs applied to them: a column at a time, each document with all its diffs in order.
 
 A diff that does not fit stops the replay as it stops a replica (JD-SAFE1, JD-SAFE2, JD-NULL): the first one in the log
-is kept, whatever order they are found in. Diffs that were overwritten later count, too.
+is kept, in whatever order they are found. Diffs that were overwritten later count, too.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What ALTER IGNORE leaves of a table's rows: of those with the same value in a unique key the first, and none that is
-of no partition.
+"""The rows that ALTER IGNORE keeps: the first of those with the same value in a unique key, and none without a
+partition.
 
-A server copies the rows one by one and skips errors. In MariaDB 10.11.19 InnoDB takes back more than that where
-the clustered index has the value already: also the row that it wrote last, whichever that is. Judged by that server;
-what others do there is unknown.
+A server copies the rows one by one and skips errors. In MariaDB 10.11.19 InnoDB removes more than that if
+the clustered index already has the value: also the row that it wrote last, whichever that is. Judged by that server;
+the behaviour of others is unknown.
 """
 
 from __future__ import annotations

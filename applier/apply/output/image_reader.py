@@ -1,6 +1,6 @@
-"""Row images that pointers lead to, decoded many at a time: whose memory they lie in, and buffers for their columns.
+"""Decodes the row images that pointers lead to, many at a time: the owners of their memory, and buffers for columns.
 
-What a column takes at a time is bounded: `ChunkTooLarge` says that fewer images must be read at once.
+The size of a column per read is bounded: `ChunkTooLarge` says that fewer images must be read at once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Writes what a unit has changed beside the files that have its rows, where these are merged when they are read.
+"""Writes the changes of a unit beside the files that have its rows, in a lake that merges on read.
 
-The files stay. Rows that do not exist any more, or are not as they were, are dead, wherever they are stored; rows that
-are new, or not as they were, come into row files. Where that would make too large a share of the unit's rows, all of
-them are written again, and nothing must be merged there.
+The files stay. Deleted rows and old versions of updated rows are dead, wherever they are stored; new rows and new
+versions go into row files. If too large a share of the unit's rows would be there, all of
+them are rewritten, and nothing must be merged there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What changes do to rows, step by step: for change feeds and histories.
+"""The effects of changes on rows, step by step, for change feeds and histories.
 
-An index keeps the pointers of each step (pointer_kernel.TRACED). They are taken after each batch; what they lead to is
-read when it is wanted, some steps at a time, so that not all rows of a batch are in memory at once.
+An index keeps the pointers of each step (pointer_kernel.TRACED). They are taken after each batch; the rows are
+read on demand, some steps at a time, so that not all rows of a batch are in memory at once.
 """
 
 from __future__ import annotations

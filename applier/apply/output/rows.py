@@ -1,8 +1,8 @@
-"""The rows that are left in a unit, as Arrow: every value is decoded once, late, and in the order of the keys.
+"""The remaining rows of a unit, as Arrow: every value is decoded once, late, and in key order.
 
-A pointer leads to a row of the base, to an image in the log, or to column pointers (one a column), which for a JSON
-column may lead to diffs. Rows come in chunks, so memory is bounded by the chunk, not by the unit. What an image did not
-have is the table's default (DEF-R1b).
+A pointer leads to a row of the base, to an image in the log, or to column pointers (one per column), which for a JSON
+column may lead to diffs. Rows come in chunks, so memory is bounded by the chunk, not by the unit. A column that is
+missing in an image has the table's default (DEF-R1b).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The shuffle route without Spark: a split's changes as payloads for units, and a unit out of the payloads it is sent.
+"""The shuffle route without Spark: a split's changes as payloads for units, and a unit from the payloads sent to it.
 
-What goes through is the same stream of change batches that a walk sees, cut by unit: both routes apply it with the same
+The payloads carry the same stream of change batches as a walk, cut by unit: both routes apply it with the same
 code, in the order of the splits.
 """
 

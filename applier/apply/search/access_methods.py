@@ -1,4 +1,4 @@
-"""The access methods by what a plan says of a unit: the one place where they are told apart."""
+"""The access methods, chosen by the plan of a unit: the only place that distinguishes them."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The keys of a batch of changes: what the decode kernel puts out of each image, made into what an index takes.
+"""The keys of a batch of changes: from the output of the decode kernel for each image to the input of an index.
 
-    IntKeys     the kernel writes the key as an int64 that compares in order; the index reads its buffer (of a column
+    IntKeys     the kernel writes the key as an int64 that compares in order; the index reads its buffer (for a column
                 that is another integer type in the log, the values are converted first)
     ByteKeys    the key's columns are finished as for a snapshot and encoded (keysearch.keybytes)
 
-A partial after-image may lack columns of the key: an update keeps them, so they come from the before-image (DEF-R2); in
-an insert they are the columns' defaults (DEF-R1b). A NULL in either image is what a replica takes for it, as no column
+If columns of the key are missing in an after-image, an update takes them from the before-image (DEF-R2); in
+an insert they are the columns' defaults (DEF-R1b). A NULL in either image is converted as by a replica, since no column
 of the key can be NULL.
 """
 

@@ -1,9 +1,9 @@
-"""How the rows of a table without any unique key are found where images hold all columns: as a multiset of images.
+"""Finds the rows of a table without any unique key if images have all columns: as a multiset of images.
 
 Equal bytes are equal rows, so nothing is decoded before the end. Rows that are in no image yet, those of the base, are
 in a row store, by their values; each leaves it for the multiset with the first before-image that it equals. An image
-whose row is neither here nor there may still stand for one: a value can have several forms. Then all rows go to the
-store, which compares values, and with it the unit continues: it knows what is missing, and what idempotent mode does.
+whose row is in neither may still stand for one, because a value can have several forms. Then all rows go to the
+store, which compares values, and the unit continues with it: it reports missing rows, and handles idempotent mode.
 """
 
 from __future__ import annotations

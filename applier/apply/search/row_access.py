@@ -1,7 +1,7 @@
-"""Which parts of its rows a table is searched by, and how a before-image finds its row (FIND).
+"""By which parts of its rows a table is searched, and how a before-image finds its row (FIND).
 
-A part is what a row store keeps of a column: the whole value, or what a key compares of it. A table whose before-images
-always have a unique key keeps only its keys' parts. Where rows are found by what they hold (by a key that is not
+A part is what a row store keeps of a column: the whole value, or the prefix that a key compares. A table whose
+before-images always have a unique key keeps only its keys' parts. If rows are found by content (by a key that is not
 unique, or by a scan), every stored column is one.
 """
 

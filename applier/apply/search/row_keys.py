@@ -1,4 +1,4 @@
-"""The changes of a batch as a row store takes them: parts of both images, and how each row is found."""
+"""The changes of a batch as input for a row store: parts of both images, and how each row is found."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The parts that a row store keeps of each row (row_access), as bytes out of a batch's images and a base's rows.
+"""Encodes the parts that a row store keeps of each row (row_access), from a batch's images and a base's rows.
 
-A part is a column's value as bytes that are equal where the values are (keysearch.keybytes, with the byte that says
-NULL or not), or of a unique key's part what the key compares: the first characters of a column, by its collation.
-Before-images compare byte for byte.
+A part is a column's value as bytes that are equal if the values are (keysearch.keybytes, after a byte for
+NULL or not), or for a part of a unique key the bytes that the key compares: the first characters of a column, by its
+collation. Before-images compare byte for byte.
 """
 
 from __future__ import annotations

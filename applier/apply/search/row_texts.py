@@ -1,4 +1,4 @@
-"""What a row store's changes are searched by and hold, for people."""
+"""The searched and stored values of a row store's changes, as text."""
 
 from __future__ import annotations
 

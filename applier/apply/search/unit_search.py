@@ -1,4 +1,4 @@
-"""How the rows of a unit are found: what all access methods have in common."""
+"""The common interface of all access methods: how the rows of a unit are found."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Generated columns of after-images as witnesses of the expressions' evaluation: the image's value against ours.
 
-What is compared is bounded, as evaluation may take longer than all else that is done with a row: the first images that
-a unit sees, and one in many of those that follow.
+The comparison is bounded, because evaluation may take longer than all other work on a row: the first images that
+a unit sees, and one in many of the rest.
 """
 
 from __future__ import annotations

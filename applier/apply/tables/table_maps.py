@@ -1,4 +1,4 @@
-"""The one way from table maps to those who take a table's changes, for all who read a log by definitions."""
+"""The only way from table maps to consumers of a table's changes, for all that read a log by definitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table's way through the log in one task: its units, and the batches that come to them."""
+"""A table's walk through the log in one task: its units, and the batches for them."""
 
 from __future__ import annotations
 

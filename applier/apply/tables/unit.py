@@ -1,7 +1,7 @@
 """One unit of work: rows of a table, and the changes that come to them in commit order.
 
-A change that cannot be applied stops the unit as it would stop a replica: 1062 where the key is there twice, 1032
-where the row is not there. Which transaction that is, the driver looks up by the position.
+A change that cannot be applied stops the unit as it would stop a replica: 1062 for a duplicate key, 1032
+for a missing row. The driver looks up its transaction by the position.
 """
 
 from __future__ import annotations

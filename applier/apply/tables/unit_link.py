@@ -1,4 +1,4 @@
-"""A unit as a link of a chain: the units of the versions of a table whose rows come down to one unit."""
+"""A unit as a link of a chain: the units of the versions of a table whose rows end up in one unit."""
 
 from __future__ import annotations
 

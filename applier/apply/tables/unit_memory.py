@@ -1,4 +1,4 @@
-"""What the pointers of a unit lead to: rows of its base, rows that foreign keys made, and images in the log."""
+"""The targets of a unit's pointers: rows of its base, rows made by foreign keys, and images in the log."""
 
 from __future__ import annotations
 

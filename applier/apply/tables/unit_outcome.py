@@ -1,6 +1,6 @@
-"""The outcome of units: what stopped them, what their before-images said, and the files with the rows that are left.
+"""The outcome of units: the error that stopped them, the result of the witness, and the files with the remaining rows.
 
-The rows of a unit come down to it from the versions before, whose part of the outcome counts with its own.
+The rows of a unit pass down to it from earlier versions, whose part of the outcome counts with its own.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Before-images as witnesses of a unit's rows: what hashes left open is compared by values, in bulk.
+"""Before-images as witnesses of a unit's rows: cases that hashes leave open are compared by values, in bulk.
 
-A replica that finds its row by a key never looks at the rest of the before-image. It says what the source's row was, so
-a wrong default, conversion, cascade or base shows at the next change of the row. Compared is each stored column that
-the image has; both sides are decoded by the same code, so a conversion of types is the same for both.
+A replica that finds its row by a key never looks at the rest of the before-image. That is the source's row, so
+a wrong default, conversion, cascade or base shows at the next change of the row. Every stored column of the image
+is compared; both sides are decoded by the same code, so a conversion of types is the same for both.
 """
 
 from __future__ import annotations

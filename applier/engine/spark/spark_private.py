@@ -1,8 +1,8 @@
-"""What pyspark and Spark have and do not promise: how a driver's JVM is started and found, and how Python workers are
+"""Internals of pyspark and Spark: how a driver's JVM is started and found, and how Python workers are
 forked.
 
-All of it that this package uses is here. A version of Spark that changed it is found by test_spark_private, which names
-what is gone. Nothing here imports pyspark before it is called: the JVM boots while it is imported.
+All internals that this package uses are here. If a version of Spark changes one, test_spark_private names
+it. Nothing here imports pyspark before it is called: the JVM boots while it is imported.
 """
 
 import importlib.util

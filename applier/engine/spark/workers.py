@@ -1,5 +1,5 @@
-"""What the Python workers of a cluster need: the driver's version of this package, and of what both exchange; and the
-error where they have something else."""
+"""The requirements of a cluster's Python workers: the driver's version of this package, and of packages whose data both
+exchange; and the error if they are not met."""
 
 import re
 from importlib.metadata import PackageNotFoundError, version

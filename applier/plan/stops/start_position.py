@@ -1,8 +1,8 @@
 """The start of a replay with --start-position: between two event groups (GRP-2); and the transactions before it.
 
-Groups that a base has executed are not applied again (GRP-5). A GTID decides for its group: MySQL's by the set of
-executed transactions, MariaDB's by the base's place in each domain, in log order. Of headers with group ids
-the id decides, which grows (GRP-3). A group without either is executed where the base's file and offset say so."""
+Groups that a base has executed are not applied again (GRP-5). A group's GTID decides: MySQL's by the set of
+executed transactions, MariaDB's by the base's position in each domain, in log order. In headers with group ids
+the id decides, which grows (GRP-3). A group without either is executed if the base's file and offset say so."""
 
 from __future__ import annotations
 

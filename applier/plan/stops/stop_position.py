@@ -1,6 +1,6 @@
-"""The end of a replay: whether the log has the place to stop at, which files precede it, whether it was reached.
+"""The end of a replay: whether the log has the stop position, which files precede it, whether it was reached.
 
-Places to stop at are resolved to positions in the archive: GTID sets are looked up (GRP-2, GRP-4)."""
+Stops are resolved to positions in the archive: GTID sets are looked up (GRP-2, GRP-4)."""
 
 from __future__ import annotations
 
