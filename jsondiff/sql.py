@@ -2,7 +2,7 @@
 
     JSON_REMOVE(                         the last operation is outermost
     JSON_REPLACE(@2, '$.a', 7,           diffs with the same operation, one after another, are one call
-    '$.b[1]', 'bb'),                     one line a diff
+    '$.b[1]', 'bb'),                     one line per diff
     '$.c')
 
 The expression has the effect of the diffs on the column, whose document is not shown.

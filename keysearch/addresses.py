@@ -1,6 +1,6 @@
-"""Addresses of memory that Python owns, for kernels: the one door by which these get at it. It needs no Numba.
+"""Addresses of memory that Python owns, for kernels: the only way to get them. It needs no Numba.
 
-In the checked build of the kernels (keysearch.checked) it is known of each address how much memory there is, and whose.
+In the checked build of the kernels (keysearch.checked) the size and the owner of the memory at each address are known.
 """
 
 import functools

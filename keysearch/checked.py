@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The checked build of the kernels: every load, store and copy is compared with the memory that it may touch.
+"""The checked build of the kernels: every load, store and copy is checked against the memory that it may touch.
 
 `APPLIER_KERNELS=checked` turns it on for a process and those that it starts. Memory may be touched from when its
 address is taken (`addresses.address_of`) until its owner is freed; an array whose address a kernel takes itself, until
-Python's call of a kernel ends. A wild access is not done: WildAccess is raised, which names the kernel's file and line.
-Indices of arrays are compared with their bounds likewise. Kernels hold the interpreter's lock in this build, so nobody
+Python's call of a kernel ends. A wild access is not performed: WildAccess is raised, which names the kernel's file and
+line. Indices of arrays are compared with their bounds likewise. Kernels hold the GIL in this build, so that no thread
 registers memory while one runs. Its machine code is kept apart from the other build's.
 """
 

@@ -1,5 +1,5 @@
-"""Columns that a replica's table has and the log's lacks (AP-POS: they are the last ones; DEF-R1a, DEF-R2), and
-generated columns that the log's images may lack.
+"""Columns that only a replica's table has (AP-POS: they are the last ones; DEF-R1a, DEF-R2), and
+generated columns that may be missing in the log's images.
 
 Inserts give them the table's default, and updates leave them alone; but a STORED generated column follows the row, and
 AUTO_INCREMENT numbers the rows as they are inserted.

@@ -1,5 +1,5 @@
-"""What a replica stores where the log has no value: columns that an insert's image lacks (DEF-R1a, DEF-R1b), and NULLs
-for columns that cannot be NULL.
+"""Values that a replica stores if the log has none: columns that are not in an insert's image (DEF-R1a, DEF-R1b), and
+NULLs for columns that cannot be NULL.
 
 A MySQL replica evaluates the column's default, at the event's time. For a column that an image lacks, MariaDB evaluates
 only constants: any other default is NULL there, or the implicit default of a NOT NULL column. Both evaluate all

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Bytes at an address as keys: whether they are the same, and a hash of them."""
+"""Bytes at an address as keys: equality and hash."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""MariaDB's sequences, which defaults take their numbers from."""
+"""MariaDB's sequences, which provide numbers for defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The session in which SQL is evaluated: everything that a result depends on besides the text and the rows."""
+"""The session in which SQL is evaluated: everything that affects a result except for the text and the rows."""
 
 from __future__ import annotations
 

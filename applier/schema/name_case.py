@@ -1,4 +1,4 @@
-"""The case of names of databases and tables: lower_case_table_names, and what a log tells of it.
+"""The case of names of databases and tables: lower_case_table_names, and how a log shows it.
 
 With 1 (Windows) and 2 (macOS) a server compares these names without regard to case: statements stand in the log as they
 were typed, table maps have lower case. Source: MySQL manual, "Identifier Case Sensitivity".

@@ -1,4 +1,4 @@
-"""Triggers, views, routines and events as text: no snapshot keeps them, and no undo makes them."""
+"""Triggers, views, routines and events as text: snapshots keep only the text, and undos do not restore them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What the kernels that apply diffs share: typed records, and why they stop."""
+"""Typed records that the kernels that apply diffs share, and their statuses."""
 
 from enum import IntEnum
 

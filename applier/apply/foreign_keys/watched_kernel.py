@@ -6,9 +6,9 @@ searched for when its parent is deleted. A row with a value of a later event is 
 with the real pointer and the number of the next event for it. A later lookup of the row first applies the earlier
 events: then the row is gone, or its column has another value. Most rows are not watched, and cost nothing.
 
-    watch     of a unit's records, its links, and the data of the current batch link      a foreign key: its column, and
-    for each *value* (a number given by parent_events) the location of its events event     its time (the turn: a number
-    that counts all events of all links), its effect on a row (DELETES, or
+    watch     of a unit's records, its links, and the data of the current batch
+    link      a foreign key: its column, and for each *value* (a number given by parent_events) where its events are
+    event     its time (the turn: a number that counts all events of all links), its effect on a row (DELETES, or
               another value, whose number is -1 if it has no events, and the row that holds it)
     record    pointer, turn of the next event (IS_FREE in a free one, whose pointer is the next free one; IS_GONE), then
               for each link the row's value, and the row that holds it (NOT_GIVEN if the pointer itself leads to it)

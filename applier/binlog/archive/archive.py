@@ -1,7 +1,7 @@
-"""An archive: binlog files in order, with nothing missing.
+"""An archive: binlog files in order, without gaps.
 
 Files are numbered (binlog.000001, …) and follow each other by number, packed ones (binlog.000001.gz) among plain ones.
-Their contents must continue as well: ROTATE names the next file, and the head of each file says which transactions
+Their contents must continue as well: ROTATE names the next file, and the head of each file records which transactions
 precede it.
 """
 

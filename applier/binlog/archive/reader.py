@@ -1,4 +1,4 @@
-"""Reads the events of binlogs in order, for tools: headers at once, contents when they are asked for (EV-ACC).
+"""Reads the events of binlogs in order, for tools: headers at once, contents on demand (EV-ACC).
 
     import applier.binlog
 

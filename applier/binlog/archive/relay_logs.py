@@ -1,15 +1,16 @@
-"""Relay logs as the archive of the source's logs that they were received of.
+"""Relay logs, read as the archive of the source's logs from which they were received.
 
-    relay log   the replica's own FORMAT_DESCRIPTION, PREVIOUS_GTIDS (of MySQL; what was received before), then what a
-                connection sends, and at the end a ROTATE of the replica's own
+    relay log   the replica's own FORMAT_DESCRIPTION, PREVIOUS_GTIDS (MySQL; the transactions received before), then
+    what
+                a connection sends, and at the end a ROTATE of the replica's own
     connection  an artificial ROTATE (name of the source's file, position), the source's FORMAT_DESCRIPTION, events.
-                MySQL puts a ROTATE of no server in the place of PREVIOUS_GTIDS, with the position behind it.
+                MySQL puts a ROTATE of no server in the place of PREVIOUS_GTIDS, with the position after it.
     next file   of a connection that continues: the source's FORMAT_DESCRIPTION with no position, and events
-    end         a ROTATE of the replica's own, or STOP; none of one that was killed, which connects again
+    end         a ROTATE of the replica's own, or STOP; neither if the replica was killed and connects again
 
-What is of the replica has the flag of relay logs. Checksums are as the format description says that came last, the
-replica's or the source's. An event of the source's says where it ends in the source's file, so its place there is
-known, whatever file of the replica's it is in (applier.io.relayed): positions of what is read here are the source's,
+Events of the replica's own have the flag of relay logs. Checksums follow the latest format description, the
+replica's or the source's. An event of the source records its end in the source's file, so its position there is
+known, whatever file of the replica's it is in (applier.io.relayed): all positions here are the source's,
 and event groups that continue from a relay log to the next one are whole (GRP-8).
 """
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Finding compressed events and the compressed bytes in them, and making plain events of what these hold.
+"""Finds compressed events and the compressed bytes in them, and makes plain events from their contents.
 
     TRANSACTION_PAYLOAD    fields (type, length, value), each number of variable length: 1 size of the payload, 2
                            algorithm (0 zstd, 255 none), 3 size when inflated, 0 the end; then the payload: events

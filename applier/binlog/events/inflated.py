@@ -1,6 +1,6 @@
-"""Memory for rows events that came out of compressed ones: images of their rows lie there as others lie in the file.
+"""Memory for rows events from compressed ones: the images of their rows are there, as others are in the file.
 
-The kernel that walks the changes fills a buffer: an INFLATED record and the rows event, again and again.
+The kernel that walks the changes fills a buffer with pairs of an INFLATED record and a rows event.
 """
 
 from collections.abc import Callable

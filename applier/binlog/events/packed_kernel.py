@@ -1,9 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Reading what says its own length, for kernels: packed integers, and what stands before the bitmaps of a rows event.
+"""Reads fields that encode their own length, for kernels: packed integers, and the fields before the bitmaps of a rows
+event.
 
 A packed integer is one byte up to 250; or 252, 253 or 254, and 2, 3 or 8 bytes (MySQL manual, "Protocol::
-LengthEncodedInteger"). Lengths out of a log are compared with what is left, `length > end - at`, and never added to an
-address before that: a sum may overflow.
+LengthEncodedInteger"). Lengths from a log are compared with the remaining bytes, `length > end - at`, and never added
+to an address before that: a sum may overflow.
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
-"""Event groups that somebody leaves out of what is read, by GTID and by the server that they come from (GRP-6), or
-chooses by the thread that ran them."""
+"""Selects event groups: leaves them out by GTID and by their originating server (GRP-6), or
+chooses them by the thread that ran them."""
 
 from __future__ import annotations
 

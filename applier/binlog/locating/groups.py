@@ -1,4 +1,4 @@
-"""The event groups of a file, or of a part of it, as columns: what the outline's kernel sees of each; and the
+"""The event groups of a file, or of a part of it, as columns: the data of the outline's kernel for each; and the
 statements behind their rows."""
 
 from __future__ import annotations

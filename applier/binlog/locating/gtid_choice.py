@@ -1,4 +1,4 @@
-"""Transactions that somebody chooses by GTID."""
+"""Transactions chosen by GTID."""
 
 from __future__ import annotations
 

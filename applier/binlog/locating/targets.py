@@ -1,4 +1,4 @@
-"""What to look for, and how to find it: in heads of files, in ranges of the index, in the groups themselves."""
+"""Targets of a search, and how to find them: in heads of files, in ranges of the index, in the groups themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a binlog file holds, without its rows: event groups, statements, tables, and where to split it.
+"""The contents of a binlog file without its rows: event groups, statements, tables, and where to split it.
 
 `outline_pass.outline_file` makes an Outline in one pass over the file.
 """

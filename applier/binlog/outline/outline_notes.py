@@ -3,7 +3,7 @@
 These few events are read in Python, once for each kind or statement.
 
 Sequences: MariaDB logs a row of a sequence's table whenever it reserves numbers, also directly before an ALTER TABLE
-that adds a column with NEXTVAL as its default. A replica continues behind the reserved ones.
+that adds a column with NEXTVAL as its default. A replica continues after the reserved ones.
 
 Events that cannot be applied: the reason why one stops a replay."""
 

@@ -1,5 +1,5 @@
-"""Lists of plain records in little room: a driver holds the outlines of all files, and each may have as many tables and
-statements as it likes."""
+"""Compact lists of plain records: a driver holds the outlines of all files, and each may have any number of tables and
+statements."""
 
 from __future__ import annotations
 

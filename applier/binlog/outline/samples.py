@@ -1,4 +1,4 @@
-"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys: in all so many bytes,
+"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys, with a fixed total size,
 whatever the size of the file and the number of its tables."""
 
 from __future__ import annotations

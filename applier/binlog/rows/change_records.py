@@ -1,4 +1,4 @@
-"""What the walk of row changes is given and what it answers: records that Python fills in."""
+"""Inputs and outputs of the walk of row changes: records that Python fills in."""
 
 from enum import IntEnum
 

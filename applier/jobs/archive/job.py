@@ -1,9 +1,9 @@
 """Copies a server's binlogs, file by file, until it is stopped.
 
-    start               the last file of the output, cut after its last whole event; else as the user says the same
-    source     server_uuid, and the first events of that file, compared with the server's copy                runs of
-    whole events are written as they arrive; a file is complete when the server begins another lost connection     start
-    again, after a delay
+    start               the last file of the output, cut after its last whole event; else as the user says
+    the same source     server_uuid, and the first events of that file, compared with the server's
+    copy                runs of whole events are written as they arrive; a file is complete when the next one begins
+    lost connection     start again, after a delay
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What statements do to databases and tables, as data: one class for each kind of statement.
+"""The effects of statements on databases and tables, as data: one class for each kind of statement.
 
 Nothing is skipped silently: a statement is `Ignored` because it is known to change no table, or it is `Other`, which
 stops a replay that it concerns.

@@ -1,4 +1,4 @@
-"""Whether an ALTER TABLE changes what the rows of a table hold."""
+"""Checks whether an ALTER TABLE changes the contents of a table's rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What schema changes do to existing tables: versions begin, end, and continue as others."""
+"""Applies schema changes to existing tables: versions begin, end, and continue as others."""
 
 from collections import Counter
 from collections.abc import Callable

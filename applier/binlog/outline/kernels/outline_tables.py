@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about tables: which table map is which, what its rows events hold, what a split holds.
+"""Kernels of the outline about tables: distinct table maps, the contents of their rows events, the contents of splits.
 
 TABLE_MAP   table id (6 bytes), then the body that makes tables distinct
 rows        table id (6), flags u16, in v2 extra data (u16 length, itself included), column count, bitmap(s)
