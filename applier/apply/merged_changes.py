@@ -11,8 +11,8 @@ from applier.snapshot.file_entries import FileEntry, KeyValue
 
 @dataclasses.dataclass(frozen=True)
 class RangeChange:
-    """What was changed in the range of a file: how many rows were added, with the first and the last key of them, and
-    how many died in the file and in row files."""
+    """The changes in the range of a file: the number of added rows, with their first and last key, and
+    the numbers of rows that died in the file and in row files."""
 
     added: int = 0
     low: KeyValue | None = None

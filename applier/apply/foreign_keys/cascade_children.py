@@ -150,14 +150,14 @@ def derived_row(group, link, child, row, old, new, parent_n, nulls):
 
 @inline
 def cause(group):
-    """What steps of rows have instead of a change's number: -1 - that of the change, among all tables', which foreign
-    keys follow."""
+    """Return the cause of a step, in place of a change's number: -1 - the number, among all tables', of the change that
+    foreign keys follow."""
     return -group.change_at if group.is_cleared == 0 else -1 - group.change_at
 
 
 @inline
 def remove_child(group, link, child, number):
-    """ON DELETE CASCADE; DONE, or what is full."""
+    """Apply ON DELETE CASCADE to a child. Returns DONE, or what is full."""
     store, state = store_at(child.store), state_at(child.state)
     slot = slot_at(store, number)
     if lacks_trace_room(state, 1):
@@ -179,7 +179,8 @@ def remove_child(group, link, child, number):
 
 @inline
 def change_child(group, link, child, number, row, old, new, parent_n, nulls):
-    """SET NULL (`nulls`) or ON UPDATE CASCADE; DONE, or what is full. The parent was `old` and is `new`."""
+    """Apply SET NULL (`nulls`) or ON UPDATE CASCADE to a child. Returns DONE, or what is full. The parent was `old` and
+    is `new`."""
     store, state = store_at(child.store), state_at(child.state)
     slot, n, tracked = slot_at(store, number), store.n_parts, child.n_tracked
     if no_column_pointers_left(state):
@@ -225,7 +226,7 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
 
 @inline
 def is_updated_above(group, table):
-    """Return whether a row of a table was updated above, or is what is updated now."""
+    """Return whether a row of a table was updated above, or is being updated."""
     for number in range(group.stacked):
         row = row_at(group, number)
         if row.table == table and row.kind == UPDATE:

@@ -36,7 +36,7 @@ from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_
 
 @inline
 def drain(group):
-    """Change the children of all rows on the stack; DONE, or what is full."""
+    """Change the children of all rows on the stack. Returns DONE, or what is full."""
     while group.stacked > 0:
         row = row_at(group, group.stacked - 1)
         table = table_at(group, row.table)

@@ -47,7 +47,7 @@ class GroupMember:
 
     @property
     def batch(self) -> ChangeBatch | None:
-        """What the reader fills now; None before the first table map."""
+        """The batch that the reader fills now; None before the first table map."""
         bound = self.walk.bound
         return None if bound is None or bound.binding is None else bound.binding.batch
 
@@ -74,7 +74,7 @@ class _Table:
         self.derived = np.empty((_FIRST_ROOM, len(self.tracked)), np.int64)
 
     def take_batch(self) -> None:
-        """Take what the reader has of the table, if it has something."""
+        """Take the reader's batch of the table, if it has one."""
         bound, batch = self.member.walk.bound, self.member.batch
         self.taken = None
         if bound is None or batch is None or not batch.n:
@@ -86,7 +86,7 @@ class _Table:
             self._store.prepare(self.taken.changes, bound.reading.layouts)
 
     def finish_batch(self, taken: _Taken, conflict: Conflict | None) -> None:
-        """Record the result of what was taken."""
+        """Record the result of the taken batch."""
         self.unit.finish_batch(taken.changes, self._store.finish_batch(taken.changes, conflict))
 
     def record(self, links: np.ndarray, first_value: int, n_derived: int, made: int) -> tuple[int, ...]:
@@ -101,7 +101,7 @@ class _Table:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Taken:
-    """A batch of a table, who reads it, and what its unit takes."""
+    """A batch of a table, its reader, and the input of its unit."""
 
     batch: ChangeBatch
     reader: RowKeys

@@ -54,7 +54,7 @@ NEVER = 1 << 62
 
 
 def record_type(links: int) -> np.dtype:
-    """The type of a record where there are so many links."""
+    """Return the type of a record for this number of links."""
     return np.dtype([*_RECORD.descr, ("values", _VALUE, (links,))])
 
 
@@ -105,7 +105,7 @@ def next_turn(watch, values, step, turn):
 
 @inline
 def pass_events(watch, record, turn):
-    """Have the events before a turn happen to a row; whether it is there afterwards."""
+    """Apply the events before a turn to a row. Returns whether it still exists."""
     now = _record(record).next_turn
     while now < turn:
         for i in range(watch.n_links):
@@ -152,7 +152,7 @@ def watched(watch, pointer, after):
 
 @inline
 def remove_deleted_row(watch, at, pointer, state):
-    """What an event has deleted leaves its index, where it is at the address `at`."""
+    """Remove a row that an event has deleted from its index, where it is at the address `at`."""
     free_column_pointers(_record(record_of(watch, pointer)).pointer, state)
     free_record(watch, pointer)
     store_i64(at, DEAD)
@@ -221,7 +221,7 @@ def watched_pointer_after_update(old, image, change, after, state):
 
 @inline
 def release_row(pointer, state):
-    """Give back what a row took that is gone."""
+    """Release the memory of a deleted row."""
     if state.watch and is_watched(pointer):
         watch = watch_at(state.watch)
         free_column_pointers(_record(record_of(watch, pointer)).pointer, state)
@@ -232,7 +232,7 @@ def release_row(pointer, state):
 
 @inline
 def held_pointer(pointer, state):
-    """A pointer to what a row is now that stays when the row changes."""
+    """Return a pointer to the current version of a row that stays valid when the row changes."""
     if state.watch and is_watched(pointer):
         return _held_watched_pointer(pointer, state)
     return held_plain_pointer(pointer, state)

@@ -158,14 +158,14 @@ def find(index, key):
 
 @inline
 def pointer_place(index, entry):
-    """The address of an entry's pointer, which is negative where the key is not there: of a free entry, FREE."""
+    """Return the address of an entry's pointer, which is negative if the key does not exist: FREE for a free entry."""
     slot = entry_at(entry).slot
     return index.slots + _SLOT_BYTES * slot + _POINTER if slot >= 0 else entry + _SLOT
 
 
 @inline
 def row_at(index, place):
-    """What steps have as the number of the row whose pointer is at an address."""
+    """Return the number in steps of the row whose pointer is at an address."""
     return slot_view(place - _POINTER).row
 
 

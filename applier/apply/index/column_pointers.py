@@ -10,8 +10,8 @@ from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 
 
 class ColumnPointers:
-    """Records of rows that are made of several images: a pointer for each column. `made_of` says which
-    columns a replica computes where an image has any of others (generated_columns.computed_of_images)."""
+    """Records of rows whose columns come from several images: one pointer per column. `made_of` says which
+    columns a replica computes if an image has any of their source columns (generated_columns.computed_of_images)."""
 
     def __init__(self, columns: int):
         self.columns = columns

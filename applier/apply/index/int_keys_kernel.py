@@ -102,7 +102,7 @@ def find(index, key):
 
 @inline
 def pointer_place(index, entry):
-    """The address of an entry's pointer, which is negative where the key is not there."""
+    """Return the address of an entry's pointer, which is negative if the key does not exist."""
     return entry + _POINTER
 
 

@@ -21,7 +21,7 @@ FIRST_ROWS = 1 << 12
 
 
 class RowMultiset(UnitIndex[ChangeBatch]):
-    """Rows that are found by their whole images. `elsewhere` is how many rows of the unit are not in it."""
+    """Rows that are found by their whole images. `elsewhere` counts the rows of the unit that are not in it."""
 
     def __init__(self, columns: int):
         super().__init__(columns, m.SET, m.apply_images)
@@ -42,11 +42,11 @@ class RowMultiset(UnitIndex[ChangeBatch]):
 
     @property
     def arrived(self) -> int:
-        """How many rows have come, those of the base among them."""
+        """The number of rows so far, including those of the base."""
         return self._known("next_place")
 
     def begin_after(self, rows: int) -> None:
-        """So many rows, which are elsewhere, come before all others."""
+        """Set the number of rows elsewhere, which precede all others."""
         self.elsewhere = rows
         self._describe(next_place=rows)
 

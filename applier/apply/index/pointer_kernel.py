@@ -19,8 +19,8 @@ from keysearch.records import struct
 
 DEAD = -2
 COMPUTED = -3
-"""What column pointers have of a generated column instead of one, if the last update of what it is made of left it out:
-no image holds its value."""
+"""In column pointers, in place of a generated column's: the last update of its sources left it out, so that no image
+has its value."""
 COLUMN_POINTERS_ID = MAX_IMAGE_ID + 1
 """The layout number that marks a pointer to column pointers. Number 0 marks a row of the base."""
 
@@ -41,16 +41,16 @@ ROW_GONE = -1
 """A noted conflict: a row that does not exist, instead of the number of the unique key that is taken."""
 
 TRACED, _, traced_at = struct("traced step", **dict.fromkeys(("change", "old", "new", "old_row", "new_row"), np.int64))
-"""What a change made of a row: the pointers before and after it (NO_ROW: there was none, or there is none now). Column
-pointers stay as they were, unless whoever took the steps gives them back (`free_traced`). `change` is the number of the
+"""The effect of a change on a row: the pointers before and after it (NO_ROW: the row did not exist, or is gone). Column
+pointers stay unchanged until the consumer of the steps releases them (`free_traced`). `change` is the number of the
 change in the batch, or below 0 where foreign keys made it. `old_row` and `new_row` are numbers that only this row has
 while it is there, before the change and after it: in an index by an integer key, the key; elsewhere those of a base's
 rows are 0, 1, …"""
 NO_ROW = -1
 
 VALUE, DIFF, MADE = 1, 2, 3
-"""What a layout has of a column, if it has it (not 0). MADE: it lacks a generated column, and has some of what a
-replica computes that of."""
+"""How a layout has a column (0: not at all). MADE: it does not have a generated column, but some of the columns from
+which a replica computes it."""
 
 
 @inline
@@ -89,7 +89,7 @@ def trace(state, change, old, new, old_row, new_row):
 
 @inline
 def lacks_trace_room(state, steps):
-    """Return whether there is no room for so many more steps, and they are asked for."""
+    """Return whether steps are requested, and there is no room for `steps` more."""
     return state.traced != 0 and steps > state.traced_room - state.n_traced
 
 
@@ -137,7 +137,7 @@ def own_column_pointers(pointer, state):
 
 @inline
 def present_in(image, state):
-    """The address of what an image's layout has (STATE's `present`)."""
+    """Return the address of the presence flags of an image's layout (STATE's `present`)."""
     return state.present + (image >> IMAGE_ID_SHIFT) * (state.columns + 1)
 
 
@@ -149,7 +149,7 @@ def is_whole(image, state):
 
 @inline
 def updated_pointer(old, image, state):
-    """The pointer of a row after an update with this after-image (DEF-R2: what it does not have stays)."""
+    """Return the pointer of a row after an update with this after-image (DEF-R2: missing columns keep their values)."""
     if is_whole(image, state):
         free_column_pointers(old, state)
         return image
@@ -176,7 +176,7 @@ def fill_column_pointers(pointers, old, image, state):
 
 @always_inline
 def change_column_pointers(pointers, image, state):
-    """Have what an after-image has in column pointers."""
+    """Set column pointers to the columns of an after-image."""
     has = present_in(image, state) + 1
     for c in range(state.columns):
         what = load_u8(has + c)
@@ -222,7 +222,7 @@ def copied_column_pointers(pointer, state):
 
 @always_inline
 def live_pointer(at, change, state):
-    """The pointer at an address in an index, at a change of the batch; below 0 where no row is there."""
+    """Return the pointer at an address in an index, as of a change of the batch; below 0 if there is no row."""
     return load_i64(at)
 
 
@@ -240,13 +240,13 @@ def pointer_after_update(old, image, change, after, state):
 
 @inline
 def release_row(pointer, state):
-    """Release what a deleted row took."""
+    """Release the memory of a deleted row."""
     free_column_pointers(pointer, state)
 
 
 @inline
 def held_pointer(pointer, state):
-    """A pointer to what a row is now that stays when the row changes."""
+    """Return a pointer to the current version of a row that stays valid when the row changes."""
     return copied_column_pointers(pointer, state) if has_column_pointers(pointer) else pointer
 
 

@@ -131,7 +131,7 @@ def delete_row(store, number, change, state):
 
 @inline
 def awaits(store, slot, row):
-    """Return whether a part of an after-image has yet to be computed of the row as it is now."""
+    """Return whether a part of an after-image still must be computed from the current row."""
     if not store.awaited:
         return False
     told = load_u8(store.awaited + row)
@@ -168,7 +168,7 @@ def update_row(store, number, change, row, image, state):
 
 @inline
 def lacks_room(store, state):
-    """What is too full for another change, whatever it is; DONE if nothing is."""
+    """Return what is too full for any other change; DONE if nothing is."""
     if store.free_slot < 0 and store.slots_used >= store.slot_room:
         return Status.INDEX_FULL
     if no_column_pointers_left(state):

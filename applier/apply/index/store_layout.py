@@ -67,7 +67,7 @@ def has_own(entry, row, old):
 
 @inline
 def record_size(inputs, n, row, old):
-    """Bytes of the record of an image: what it lacks is as in the record `old` (0: the default)."""
+    """Return the size of an image's record in bytes: missing parts are as in the record `old` (0: the default)."""
     size = 4 * n
     for part in range(n):
         entry = input_at(inputs, part)

@@ -30,7 +30,7 @@ _INLINE_BYTES = 32 << 10
 
 
 class StoredRows:
-    """The rows of a unit's base, read when they are wanted: all, or the parts that may have some keys. `files[i]`
+    """The rows of a unit's base, read on demand: all, or the parts that may have some keys. `files[i]`
     (int32) says in which file row i is stored, a number in `names`, of which the unit's `n_own` files are the first,
     and `positions[i]` (int64) where in it. Errors: SnapshotError as merged_rows.RangeReader."""
 
@@ -62,7 +62,7 @@ class StoredRows:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all rows were read."""
+        """True if all rows were read."""
         return self._is_complete
 
     def all(self) -> pa.Table:

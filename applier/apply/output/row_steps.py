@@ -17,7 +17,7 @@ from applier.apply.index.pointer_kernel import NO_ROW, TRACED
 from applier.binlog.rows.changes import UPDATE, ChangeBatch
 
 WINDOW_BYTES = 32 << 20
-"""About so many bytes of rows are read at a time."""
+"""The approximate number of bytes of rows to read at a time."""
 _FIRST_STEPS, _MOST_STEPS = 1 << 8, 1 << 13
 
 
@@ -69,7 +69,7 @@ class Steps:
 
     @property
     def by_foreign_keys(self) -> np.ndarray:
-        """Whether the log does not have the change: bool[n]."""
+        """Whether foreign keys made the change, so that it is not in the log: bool[n]."""
         made: np.ndarray = self.changes < 0
         return made
 
@@ -125,7 +125,7 @@ def _numbers_in_runs(values: np.ndarray) -> np.ndarray:
 
 
 def give_back(units: Sequence[TracedUnit], steps: Steps) -> None:
-    """What was there before these steps, which must be all of theirs, is wanted no more."""
+    """Release the pointers to the rows before these steps, which must be all steps of the units."""
     for number, unit in enumerate(units):
         unit.give_back(steps.old[steps.units == number])
 

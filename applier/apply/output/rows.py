@@ -40,7 +40,7 @@ from applier.schema.table_parts import Column
 _Made = TypeVar("_Made")
 CHUNK_ROWS = 1 << 15
 CHUNK_VALUES = 1 << 20
-"""Rows of wide tables are fewer in a chunk: as many as have so many values."""
+"""The most values of a chunk: chunks of wide tables have fewer rows."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +84,7 @@ class RowGatherer:
 
     @property
     def zero_dates(self) -> int:
-        """How many invalid dates in the rows so far became null."""
+        """The number of invalid dates in the rows so far, which became null."""
         return self._reader.zero_dates
 
     @property
@@ -305,7 +305,7 @@ class RowGatherer:
 
 
 def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int], takes_generated: bool) -> int:
-    """How a replica comes by a generated column whose values images of a layout have or lack."""
+    """Return how a replica gets a generated column, by whether images of a layout have its value."""
     if number not in layout.present:
         return UNKNOWN if layout.computes_omitted else 0
     if takes_generated:

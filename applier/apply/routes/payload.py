@@ -115,7 +115,7 @@ class _PayloadMemory(MappedFile):
 
 @dataclasses.dataclass
 class Payload:
-    """A payload that arrived: what it says of itself, and its batches over the buffer's own memory."""
+    """A payload that arrived: its metadata, and its batches over the buffer's own memory."""
 
     version: int
     uri: str

@@ -14,7 +14,7 @@ from applier.columns.values import finish_column
 from applier.mysql.values.zero_dates import to_python
 
 _MOST_VALUES = 8
-"""How many columns of a row without a key are told in an error."""
+"""The most columns of a row without a key to show in an error."""
 _NOTHING = "its image has no column that is compared"
 
 

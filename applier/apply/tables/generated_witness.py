@@ -27,9 +27,9 @@ from applier.schema.table_parts import Column
 from applier.sql.evaluator import depends_on_escapes, depends_on_language
 
 AreHere = Callable[[np.ndarray], np.ndarray]
-"""Tells which changes of a batch, by their numbers, have an after-image that is a row of the unit."""
+"""Returns which changes of a batch, by their numbers, have an after-image that is a row of the unit."""
 _UNTOLD = ("TIME_TRUNCATE_FRACTIONAL", "TIME_ROUND_FRACTIONAL", "PAD_CHAR_TO_FULL_LENGTH")
-"""Modes of a session that change what an expression gives, and that an image does not tell."""
+"""Session modes that change the value of an expression, and that an image does not show."""
 _FIRST, _ONE_IN = 1 << 10, 1 << 7
 """The first images that a unit sees are compared, and one of how many later ones."""
 

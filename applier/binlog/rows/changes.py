@@ -1,8 +1,8 @@
 """Reads rows events as columns: the changes of the selected tables of a binlog, a batch at a time, in commit order.
 
-    ChangeReader    walks a file and hands each table's changes to that table's `TableBinding` TableBinding    which
-    columns of which image of one table a consumer reads, and the batch for them ChangeBatch     up to `rows` changes:
-    kind, location in the log, before-image, after-image, pointer to the after-image
+    ChangeReader    walks a file and hands each table's changes to that table's `TableBinding`
+    TableBinding    which columns of which image of one table a consumer reads, and the batch for them
+    ChangeBatch     up to `rows` changes: kind, location in the log, both images, pointer to the after-image
 
 The contents of a batch are valid until the next one of the same table: its buffers are reused (fresh memory costs more
 in page faults than the decoding does). A column that the image does not have is NULL and `absent`; a NULL is just NULL.
