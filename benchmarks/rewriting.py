@@ -1,4 +1,4 @@
-"""Writing an archive anew, smaller, and proving it."""
+"""Writing an archive again, smaller, and proving it."""
 
 import time
 from tempfile import TemporaryDirectory

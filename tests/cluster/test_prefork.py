@@ -47,7 +47,7 @@ def is_alive(pid):
 
 
 def holds(pid, file):
-    """Whether a process has a file open."""
+    """Return whether a process has a file open."""
     def leads_to(link):
         try:
             return os.readlink(link)

@@ -57,7 +57,7 @@ def feeds(case):
 
 @pytest.mark.parametrize("name", CASES)
 def test_statements_are_those_before_the_rows(name):
-    """Of a compressed transaction, whose changes have one place, it has to be the only one."""
+    """Of a compressed transaction, whose changes have one place, it must be the only one."""
     case, told = Case(name), set()
     behind = wanted(case)
     for changes in feeds(case):
@@ -139,7 +139,7 @@ def with_some_statements(path, to):
 
 
 def test_a_compressed_transaction_has_its_only_statement(tmp_path):
-    """Of several it is not known which one is behind a change. Without compression, rows that follow a statement's last
+    """Of several it is unknown which one is behind a change. Without compression, rows that follow a statement's last
     ones have none."""
     plain, packed = tmp_path / "binlog.000001", tmp_path / "packed" / "binlog.000001"
     packed.parent.mkdir()
