@@ -229,7 +229,7 @@ def _fixed_text(column: pa.Array) -> _Text:
 
 
 def _values(column: pa.Array, dtype: np.dtype | type, each: int = 1) -> np.ndarray:
-    """A fixed-width column's values as they lie in memory, `each` items a row; those of nulls are undefined."""
+    """A fixed-width column's values as stored in memory, `each` items per row; those of nulls are undefined."""
     data = np.frombuffer(column.buffers()[1] or b"", dtype)
     return data[column.offset * each : (column.offset + len(column)) * each]
 

@@ -83,7 +83,8 @@ def ensure(job: str, progress: Progress | None = None) -> bool:
 
 
 def lock_cache() -> IO[str]:
-    """The file that who compiles locks, in the directory where kernels are kept. Raises UsageError where none can be.
+    """Return the file that a compiling process locks, in the directory of kernels. Raises UsageError if none can be
+    made.
     """
     from keysearch import kernel_cache
 
@@ -157,7 +158,7 @@ def compile_missing(modules: tuple[str, ...]) -> None:
 
 
 def _try(compile: Callable[..., object], *arguments: object) -> None:
-    """Compile a kernel. One that no more takes these types is left to who calls it with others."""
+    """Compile a kernel. If it no longer accepts these types, it is compiled when it is called with others."""
     try:
         compile(*arguments)
     except Exception:

@@ -81,7 +81,7 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
                 error = SchemaError("the log changes rows of a table that has no definition", file=outline.uri,
                                     position=first[1], table=table_map.name, errno=NO_SUCH_TABLE)
                 log_says = ", take what the log says of it with --define-from-log" if has_definition(table_map) else ""
-                raise with_transaction(error, outline, "to go on, give its CREATE TABLE as of the first binlog with "
+                raise with_transaction(error, outline, "to continue, give its CREATE TABLE as of the first binlog with "
                                        f"--schema, start from a --base{log_says}, or leave it out with "
                                        "--ignore-tables")
             alike = use.body, tuple(version.id for version in versions)

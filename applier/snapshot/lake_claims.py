@@ -56,7 +56,7 @@ class Claim:
             self.drop()
             raise AnotherRun("another run is publishing this version, or was killed while it did, so this one "
                              "publishes nothing", file=join(self._uri, newest.base_name),
-                             hint=f"run it again: it goes on from the latest version; this claim is of "
+                             hint=f"run it again: it continues from the latest version; this claim is of "
                                   f"{newest.mtime:%H:%M:%S} UTC and counts until {ends:%H:%M:%S}")
 
     def _is_made_on_condition(self) -> bool:

@@ -169,7 +169,7 @@ class _OfLake(Staging):
 
     def _lost(self) -> AnotherRun:
         return AnotherRun("another run has published this version meanwhile, so this one publishes nothing",
-                          file=self.output, hint="run it again: it goes on from the latest version")
+                          file=self.output, hint="run it again: it continues from the latest version")
 
 
 class _Local(_OfLake):

@@ -1,4 +1,4 @@
-"""Which of a table's units in a task a batch has changes for: a file without changes is not even read."""
+"""Finds the units of a table in a task for which a batch has changes: a file without changes is not even read."""
 
 from __future__ import annotations
 

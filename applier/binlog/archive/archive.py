@@ -104,7 +104,7 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
 
 
 def list_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
-    """Find the files of an archive as they lie, without reading one.
+    """Find the files of an archive as stored, without reading one.
 
     Raises UsageError if the order is not clear, MissingFile for a skipped number or a file that an index names and that
     does not exist, unless that is left to the caller (`with_gap`), ArchiveError if there is nothing to read.

@@ -176,7 +176,7 @@ class _Reading:
     def _check_goes_on(self, location: str, at: int) -> None:
         """Check that what comes before the source's event there is not missing, or is sent again."""
         if self._unfinished:
-            raise _ends_early(self._unfinished, f"{location} goes on at {at} with what comes later")
+            raise _ends_early(self._unfinished, f"{location} continues at {at} with later events")
 
     def _add(self, mapped: MappedFile, start: int, end: int) -> None:
         if self._format is None:
@@ -200,7 +200,7 @@ class _Reading:
         self._from_beginning = event.end_log_pos != 0
 
     def _connect(self, mapped: MappedFile, event: Event) -> None:
-        """Go on where a connection begins, or goes to: the log that a ROTATE of no log names."""
+        """Continue where a connection begins, or goes to: the log that a ROTATE of no log names."""
         rotate = parse_rotate(event.body)
         if not self.logs[-1].name and not self.logs[-1].parts:
             self.logs[-1] = _SourceLog("")

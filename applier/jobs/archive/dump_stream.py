@@ -249,11 +249,11 @@ class DumpStream:
             base, number = base_and_number(self.name)
             next_base, next_number = base_and_number(name)
             if next_base != base or next_number <= number:
-                raise self._out_of_order(f"the server goes on with {name}, which does not follow {self.name}",
+                raise self._out_of_order(f"the server continues with {name}, which does not follow {self.name}",
                                          "was --log-bin of the server changed, or its log reset? choose another "
                                          "--output")
             if self.position <= _FIRST_POSITION:
-                raise self._out_of_order(f"the server goes on with {name}, and sent nothing of {self.name}")
+                raise self._out_of_order(f"the server continues with {name}, and sent nothing of {self.name}")
         self.name, self.position = name, position
         self._found.append(FileBegins(name))
 

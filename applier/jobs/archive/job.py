@@ -189,7 +189,7 @@ class _Archiving:
         following = self._source.begun_at_start_after(name)
         if following is None:
             raise torn.error
-        self._progress.note(f"{name} ends within an event on {self._source}, since a crash, and {following} goes on")
+        self._progress.note(f"{name} ends within an event on {self._source}, since a crash, and {following} continues")
         self._complete_file()
         return self._source.dump(following, FIRST)
 

@@ -29,7 +29,7 @@ class _Joined:
 
 
 class Commits:
-    """Commits in the order in which they are told of: times, sequence numbers (the feed's commit versions), GTIDs."""
+    """Commits in the order in which they are added: times, sequence numbers (the feed's commit versions), GTIDs."""
 
     def __init__(self) -> None:
         self._n = 0

@@ -62,7 +62,7 @@ class Pass:
 
 class Outlining:
     """Outlines an archive pass by pass. `relevance` tells which statements the plan needs, None: all. `note` is called
-    with each line for people. `leaving_out` tells which groups are left out. Without `reapply`, groups after a start
+    with each note for the user. `leaving_out` tells which groups are left out. Without `reapply`, groups after a start
     that the base has executed are skipped. With `may_be_empty`, the log may begin where it is to stop."""
 
     def __init__(self, executor: Executor, options: LogBounds, relevance: Relevance | None, pass_bytes: int,
@@ -238,8 +238,7 @@ class Outlining:
         if self._n_executed == self._n_groups or (name and (archive.index_of(last.name), last.end) < (
                 archive.index_of(name), offset)):
             raise nothing_left(self._start_position)
-        self._note(f"the base has {self._n_executed:,} of the transactions after --start-position: they are passed "
-                   "over")
+        self._note(f"the base has {self._n_executed:,} of the transactions after --start-position: they are skipped")
 
     def _tell(self, files: tuple[ArchiveFile, ...], start: int | None, n_bytes: int) -> None:
         """Say that the archive takes several passes, and where this one begins."""

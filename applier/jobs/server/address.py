@@ -40,8 +40,8 @@ _LARGEST_KEY = 1 << 16
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """A server, and who asks it. `socket` is the path of a Unix socket, None for TCP; `user` is None for the one that
-    runs this program."""
+    """A server, and the user to log in. `socket` is the path of a Unix socket, None for TCP; `user` is None for the one
+    that runs this program."""
 
     host: str
     port: int = _DEFAULT_PORT

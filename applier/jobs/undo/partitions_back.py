@@ -56,7 +56,7 @@ def _with(definition: TableDefinition, loss: Loss, partition: Partition) -> tupl
     if partition in by.partitions:  # somebody made it again
         return definition, []
     if by.has(partition.name):
-        raise _refused(definition, partition.name, "is another one by now")
+        raise _refused(definition, partition.name, "is a different one now")
     by_range = by.method.startswith("RANGE")
     place = _of_range(definition, loss, partition) if by_range else _of_list(definition, partition)
     table = f"ALTER TABLE {quote_name(definition.database)}.{quote_name(definition.name)}"
@@ -97,7 +97,7 @@ def _of_list(definition: TableDefinition, partition: Partition) -> int | None:
     by = definition.partitioning
     assert by is not None
     if taken := next((one for one in by.partitions if set(one.values) & set(partition.values)), None):
-        raise _refused(definition, partition.name, f"had values that partition {taken.name} has by now")
+        raise _refused(definition, partition.name, f"had values that partition {taken.name} has now")
     return next((number for number, one in enumerate(by.partitions) if (DEFAULT,) in one.values), None)
 
 

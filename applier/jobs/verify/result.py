@@ -65,7 +65,7 @@ class DifferentRow:
 
 @dataclass(frozen=True)
 class DifferentTable:
-    """A table that is not the same. `answered` is False where the server said nothing of it. `rows` are rows that
+    """A table that is not the same. `answered` is False if the server did not report it. `rows` are rows that
     differ, the first ones, if they were asked for."""
 
     table: ComparedTable

@@ -65,7 +65,7 @@ def continuity(before: Outline, offset: int, base: Snapshot | None, *, reapply: 
         return [f"{left_out} came before {place} and are not replayed"] if executed or offset > before.start else []
     held = GtidSet.parse(base.position.gtid_set)
     if not (executed or held):
-        return [f"the base stands at {base.position}, and the replay goes on from {place}: without GTIDs it is not "
+        return [f"the base stands at {base.position}, and the replay continues from {place}: without GTIDs it is not "
                 "known what is left out" + (", or comes twice" if reapply else "")]
     notes = []
     if missing := executed.subtract(held):
@@ -74,7 +74,7 @@ def continuity(before: Outline, offset: int, base: Snapshot | None, *, reapply: 
         if reapply:
             notes.append(f"transactions {again} are in the base: those after {place} are replayed again")
         return notes
-    return notes or [f"{place} goes on where the base ends: no transaction is left out, or comes twice"]
+    return notes or [f"{place} continues where the base ends: no transaction is left out, or comes twice"]
 
 
 @dataclass(frozen=True)

@@ -186,7 +186,7 @@ class SchemaHistory:
     # ---- changes
 
     def load_column_ids(self, last: int) -> None:
-        """Go on after the numbers that columns were given before the log begins."""
+        """Continue after the numbers that columns were given before the log begins."""
         self._tables.last_column_id = max(self.last_column_id, last)
 
     def load_database(self, name: str, charset: Charset) -> None:

@@ -21,7 +21,7 @@ from tests.support.real_server import Case
 
 CASES = {"compressed-mysql": 3, "groups-mariadb": 20, "mysql-types-number-time": 27, "transactions-mariadb": 40,
          "compressed-mariadb": 5, "mariadb-row-image-minimal": 20}
-"""Cases with payloads, XA transactions and savepoints, and how many statements are told of at least."""
+"""Cases with payloads, XA transactions and savepoints, and how many statements are found at least."""
 SECOND_END = "transactions-mariadb", "binlog.000002", 3612
 """Rows of a statement, which changes tables of two engines, behind an event that says that it is its last one. They
 could as well be of another statement, of which the log has none."""

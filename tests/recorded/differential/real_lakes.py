@@ -133,7 +133,7 @@ class ServerState:
 
 
 class Programs:
-    """`archive` and `sync`, and the rounds that `sync` told of."""
+    """`archive` and `sync`, and the rounds that `sync` reported."""
 
     def __init__(self, server: Server, folder: Path):
         self._server, self._folder = server, folder

@@ -227,7 +227,7 @@ def test_a_relay_log_that_ends_early_is_an_error_if_the_next_one_goes_on(name, c
     """MariaDB's next one begins with a TABLE_MAP, before which ANNOTATE_ROWS may be missing, but nothing else."""
     number = {"mysql": 7, "mysql-positions": 9}.get(name, 4)
     folder = changed(name, tmp_path / "cut", number, CUTS[cut])
-    with pytest.raises(ArchiveError, match=r"the relay log ends early: .* goes on at ") as caught:
+    with pytest.raises(ArchiveError, match=r"the relay log ends early: .* continues at ") as caught:
         replay(folder, tmp_path / "out")
     assert caught.value.file.endswith(f"{number:06d}")
 

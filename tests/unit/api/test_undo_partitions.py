@@ -145,7 +145,7 @@ def test_rows_go_on_over_statements_of_others(tmp_path):
     (YEARS, ["REORGANIZE PARTITION p26 INTO (PARTITION q VALUES LESS THAN (2026), PARTITION p26 VALUES LESS THAN "
              "MAXVALUE)"], "partition p25, which the undo restores, had a range that is divided in another way since"),
     (YEARS, ["REORGANIZE PARTITION p26 INTO (PARTITION p25 VALUES LESS THAN (2027), PARTITION p26 VALUES LESS THAN "
-             "MAXVALUE)"], "partition p25, .* is another one by now"),
+             "MAXVALUE)"], "partition p25, .* is a different one now"),
     (YEARS, ["REMOVE PARTITIONING"], "partition p25, .* is of a table that is divided in another way since"),
     (YEARS, [f"REORGANIZE PARTITION p26 INTO ({AGAIN})", "DROP PARTITION p25"],
      "partition p25, .* was dropped again since"),

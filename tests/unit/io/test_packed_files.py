@@ -213,7 +213,7 @@ def test_processes_share_a_copy(tmp_path, place):
     mapping.forget_copies()
     del mapped
     assert copy.stat().st_ino == inode  # the other one has it
-    said[0].send("go on")
+    said[0].send("continue")
     assert said[0].recv() == (True, 0)
     other.join()
 

@@ -30,7 +30,7 @@ CHECKSUMS = pytest.mark.parametrize("checksum", [True, False], ids=["crc32", "no
 
 @pytest.fixture
 def checksum():
-    """Where a test says nothing of it."""
+    """The default of a test."""
     return True
 
 

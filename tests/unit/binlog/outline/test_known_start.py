@@ -1,4 +1,4 @@
-"""Going on in a file whose beginning was replayed before: it is known by the bytes before the place (GRP-5)."""
+"""Continuing in a file whose beginning was replayed before: it is known by the bytes before the place (GRP-5)."""
 
 import dataclasses
 
