@@ -15,6 +15,10 @@ LAKE = Option(
 MERGE_ON_READ = Option(
     "merge_on_read", kinds.FLAG, MAKE, "If --lake is new, have it merge on read: a round writes the rows that changed, "
     "and not their files, which other programs then cannot read as tables.", False)
+COMPACT_BUDGET = Option(
+    "compact_budget", kinds.SIZE, MAKE, "In a lake that merges on read: how much of it a version may write anew where "
+    "changes have come to more than a fifth of a file, those files first whose last change is oldest.", "1G",
+    field="compact_bytes")
 LAKE_TO_FOLLOW = LAKE.of("The lake that follows: each round makes its next version. A new one is made.",
                          default=REQUIRED)
 ICEBERG = Option(
