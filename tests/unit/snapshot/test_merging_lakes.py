@@ -629,7 +629,7 @@ def test_expire(log, versions):
 
 
 def test_on_an_object_store(log, tmp_path):
-    """Rounds and readers on s3://."""
+    """Rounds, readers and `compact` on s3://."""
     plain = [applier.replay(log[0], tmp_path / str(number), stop=end).snapshot for number, end in enumerate(log[1])]
     with object_store("merging"):
         lake = "s3://merging/lake"
@@ -641,6 +641,8 @@ def test_on_an_object_store(log, tmp_path):
         with pytest.raises(UsageError, match="cannot be queried"):
             version.sql("SELECT 1")
         assert applier.expire(lake, 1).versions == (1, 2, 3) and not applier.fsck(lake).damaged
+        assert rows_of(applier.Snapshot(lake)).equals(rows_of(plain[3]))
+        assert applier.compact(lake).left == 0 and not entry_of(lake).row_files and not applier.fsck(lake).damaged
         assert rows_of(applier.Snapshot(lake)).equals(rows_of(plain[3]))
 
 
