@@ -4,7 +4,7 @@
     result = applier.replay("backup", "lake/now")
     result.snapshot.tables["shop.orders"].to_pandas()
 
-What is public is in `__all__`; each name is loaded when it is first used.
+The public names are in `__all__`; each is loaded when it is first used.
 """
 
 from importlib import import_module
@@ -136,7 +136,7 @@ if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
 
 
 def __getattr__(name: str) -> object:
-    """A public name, loaded from its home."""
+    """Return a public name, loaded from its module."""
     if name not in _HOME_OF:
         raise AttributeError(f"module 'applier' has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)

@@ -19,7 +19,7 @@ from applier.options.verbs import COMPACT, EXPIRE, FSCK, VERSIONS
 def versions(
     lake: PathLike,
 ) -> tuple[LakeVersion, ...]:
-    """The versions of a lake, the oldest first.
+    """Return the versions of a lake, the oldest first.
 
     >>> made = applier.replay("backup", lake="lake/shop", snapshot_at=["binlog.000002:745606", "binlog.000003:176495"])
     >>> [(version.number, str(version.position)) for version in applier.versions("lake/shop")]
@@ -27,7 +27,7 @@ def versions(
 
     {arguments}
 
-    Raises SnapshotError where there is no lake, or a version cannot be read.
+    Raises SnapshotError if there is no lake, or a version cannot be read.
     """
     return listing.versions(path(lake))
 
@@ -39,7 +39,7 @@ def compact(
     compact_budget: Size | None = None,
     target_file_size: Size = "64M",
 ) -> Compacted:
-    """Write anew what is merged with files of a lake that merges on read, in a version more at the same position.
+    """Rewrite the files with changes of a lake that merges on read, in a new version at the same position.
 
     >>> made = applier.replay("backup", lake="lake/merging", merge_on_read=True, stop="binlog.000003:23594")
     >>> made = applier.replay("backup", lake="lake/merging")
@@ -48,10 +48,10 @@ def compact(
 
     {arguments}
 
-    Where nothing is merged, there is no new version.
+    Without changes, no version is made.
 
-    Raises SnapshotError where there is no lake, or its latest version cannot be read, UsageError for a lake of whole
-    files, AnotherRun where another run has published a version meanwhile.
+    Raises SnapshotError if the latest version cannot be read, UsageError if there is no lake or it has whole files,
+    AnotherRun if another run has published a version in the meantime.
     """
     return compacting.compact(path(lake), None if compact_budget is None else size(compact_budget),
                               size(target_file_size))
@@ -64,17 +64,17 @@ def expire(
     *,
     dry_run: bool = False,
 ) -> Expired:
-    """Remove versions of a lake, the files that nothing else needs, and what runs that were killed or lost left there.
+    """Remove versions of a lake, the files that only they need, and files of runs that were killed or lost.
 
     >>> applier.expire("lake/shop", keep=1).versions
     (1,)
 
     {arguments}
 
-    The latest version stays, and so do versions that a reader has a lease for or a published table stands at.
+    The latest version stays, and so do versions with a reader's lease and versions that a published table uses.
 
-    Raises SnapshotError, and has removed nothing, where there is no lake, or a version or what is needed of it cannot
-    be read.
+    Raises SnapshotError, without removing anything, if there is no lake, or a version or a document that is needed
+    cannot be read.
     """
     return expiring.expire(path(lake), expiring.checked_keep(keep), dry_run=dry_run)
 
@@ -86,13 +86,13 @@ def fsck(
     quick: bool = False,
     progress: Watcher | None = None,
 ) -> CheckedLake:
-    """Check a lake: whether all files that its versions name are there, and as they were written.
+    """Check a lake: whether all files that its versions name exist and are unchanged.
 
     >>> applier.fsck("lake/shop").damaged
     ()
 
     {arguments}
 
-    Raises SnapshotError where there is no lake. What is wrong with it is in the result, and raises nothing.
+    Raises SnapshotError if there is no lake. Damage is reported in the result, not raised.
     """
     return checking.fsck(path(lake), quick=quick, progress=watcher(progress))

@@ -1,12 +1,12 @@
-"""Keeps what is merged little and in few files, in a lake that merges on read.
+"""Keeps the changes in a lake that merges on read small and in few files.
 
-Each version may bring one more row file, and one more file of positions.
+Each version may add a row file and a file of positions.
 The newest ones are put together as soon as they are a few, with those before them that are no larger than they are
 together. So a row is written again as often as the number of versions can be halved, and a table of a thousand versions
 has some ten row files. Of what is put together, dead rows go, and positions in files that nothing names any more.
 
-A range in which much is merged is written anew, up to so many bytes a version, those first whose last change is oldest:
-they will hardly be written anew for other reasons.
+A range with many changes is rewritten, up to a number of bytes per version, starting with the ranges whose last change
+is oldest: nothing else is likely to rewrite them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ MOST_MERGED = 0.2
 
 
 def due(tables: Iterable[FileColumns], n_bytes: int, share: float) -> set[str]:
-    """The paths of files whose ranges are to be written anew: those in which more than this share is merged, of so
-    many bytes together, or one that is larger. Those whose last change is oldest come first."""
+    """Return the paths of files whose ranges are due for rewriting: more than this share of their rows is dead or in
+    row files. Together they have at most `n_bytes`, unless the first is larger; the oldest last change comes first."""
     found = []
     for columns in tables:
         for path, rows, size, changed in zip(columns.paths, columns.rows, columns.bytes, columns.changed, strict=True):

@@ -1,4 +1,4 @@
-"""Compacts a lake that merges on read: a version more at the same position, with fewer changes beside its files."""
+"""Compacts a lake that merges on read: a new version at the same position, with rewritten files."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from applier.snapshot.shards import columns_of
 
 @dataclass(frozen=True)
 class Compacted:
-    """`version` is the lake's latest now; `files` that changes had come to, with `bytes`, were written anew, and `left`
-    of them were not."""
+    """`version` is the lake's latest version; `files` with changes, of `bytes` together, were rewritten, `left` were not.
+    """
 
     version: int
     files: int
@@ -27,18 +27,18 @@ class Compacted:
 
 
 def compact(uri: str, budget: int | None = None, file_bytes: int = FILE_BYTES) -> Compacted:
-    """Compact the lake at a path or uri: write anew files of so many bytes (None: all) to which changes have come, into
-    files of about `file_bytes`. Without any, there is no new version.
+    """Compact the lake at a path or URI: rewrite at most `budget` bytes (None: all) of files with changes, into
+    files of about `file_bytes`. Without changes, no version is made.
 
     Raises SnapshotError where there is no lake or it cannot be read, UsageError for a lake of whole files, AnotherRun
-    where another run has published a version meanwhile.
+    if another run has published a version in the meantime.
     """
     began, lake = time.perf_counter(), open_lake(uri)
     base = lake.latest
     if base is None:
-        raise UsageError("there is no version of a lake", file=uri, hint="`replay --lake` makes one")
+        raise UsageError("the lake has no version", file=uri, hint="`replay --lake` makes one")
     if not lake.merges:
-        raise UsageError("the lake has whole files: nothing of it is merged when it is read", file=uri)
+        raise UsageError("the lake has whole files, which are never merged", file=uri)
     columns = [columns_of(table.files) for table in base.tables]
     changed = {path: size for one in columns
                for path, size, change in zip(one.paths, one.bytes, one.changed, strict=True) if change is not None}
@@ -57,7 +57,7 @@ def compact(uri: str, budget: int | None = None, file_bytes: int = FILE_BYTES) -
         position = base.position
         report = ReplayResult(staging.output, str(position), position.gtid_set, position.timestamp, (),
                               {"compact": time.perf_counter() - began},
-                              (f"compacted {len(chosen)} of {len(changed)} files to which changes had come",))
+                              (f"compacted {len(chosen)} of {len(changed)} files with changes",))
         made = staging.commit(replace(base, tables=tuple(entries)),
                               schema_file([entry.definition for entry in entries], base.objects), report.report())
     return Compacted(number_of(made.uri), len(chosen), sum(changed[path] for path in chosen),

@@ -215,7 +215,7 @@ def test_compact(changed_ranges, capsys):
     made = applier.compact(lake, compact_budget=largest)
     assert (made.version, made.files, made.left) == (6, 1, 3) and changed_in(lake) == [3, 4, 5]
     assert cli.main(["compact", str(lake)]) == 0
-    assert re.fullmatch(r"version 7: 3 files with 0\.0 MB written anew, 0 left\n", capsys.readouterr().out)
+    assert re.fullmatch(r"version 7: 3 files with 0\.0 MB rewritten, 0 left\n", capsys.readouterr().out)
     entry, now = entry_of(lake), manifest.load(entry_uri(lake))
     assert not entry.row_files and not entry.positions and now.position == before.position
     assert (now.lineage, now.last_column_id, now.databases) == (before.lineage, before.last_column_id, before.databases)
@@ -235,7 +235,7 @@ def test_compact_is_for_lakes_that_merge(log, tmp_path):
     applier.replay(log[0], lake=tmp_path / "whole")
     with pytest.raises(UsageError, match="whole files"):
         applier.compact(tmp_path / "whole")
-    with pytest.raises(UsageError, match="no version"):
+    with pytest.raises(UsageError, match="has no version"):
         applier.compact(tmp_path / "nothing")
     assert not (tmp_path / "nothing").exists()
 
