@@ -17,8 +17,7 @@ from applier.snapshot.shards import columns_of
 
 @dataclass(frozen=True)
 class Compacted:
-    """`version` is the lake's latest version; `files` with changes, of `bytes` together, were rewritten, `left` were not.
-    """
+    """`version` is the lake's latest version; `files` with changes, of `bytes`, were rewritten, `left` were not."""
 
     version: int
     files: int
