@@ -1,17 +1,18 @@
-"""`versions`, `expire` and `fsck`: lakes, whose versions replays make."""
+"""`versions`, `compact`, `expire` and `fsck`: lakes, whose versions replays make."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from applier.api.arguments import PathLike, Watcher, path, watcher
+from applier.api.arguments import PathLike, Size, Watcher, path, size, watcher
 from applier.api.public import public
-from applier.jobs.lake import checking, expiring
+from applier.jobs.lake import checking, compacting, expiring
 from applier.jobs.lake import versions as listing
 from applier.jobs.lake.checking import CheckedLake
+from applier.jobs.lake.compacting import Compacted
 from applier.jobs.lake.expiring import Expired
 from applier.jobs.lake.versions import LakeVersion
-from applier.options.verbs import EXPIRE, FSCK, VERSIONS
+from applier.options.verbs import COMPACT, EXPIRE, FSCK, VERSIONS
 
 
 @public(VERSIONS)
@@ -29,6 +30,31 @@ def versions(
     Raises SnapshotError if there is no lake, or a version cannot be read.
     """
     return listing.versions(path(lake))
+
+
+@public(COMPACT)
+def compact(
+    lake: PathLike,
+    *,
+    compact_budget: Size | None = None,
+    target_file_size: Size = "64M",
+) -> Compacted:
+    """Rewrite the files with changes of a lake that merges on read, in a new version at the same position.
+
+    >>> made = applier.replay("backup", lake="lake/merging", merge_on_read=True, stop="binlog.000003:23594")
+    >>> made = applier.replay("backup", lake="lake/merging")
+    >>> applier.compact("lake/merging").version
+    3
+
+    {arguments}
+
+    Without changes, no version is made.
+
+    Raises SnapshotError if the latest version cannot be read, UsageError if there is no lake or it has whole files,
+    AnotherRun if another run has published a version in the meantime.
+    """
+    return compacting.compact(path(lake), None if compact_budget is None else size(compact_budget),
+                              size(target_file_size))
 
 
 @public(EXPIRE)

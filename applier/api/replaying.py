@@ -48,6 +48,7 @@ def replay(
     *,
     lake: PathLike | None = None,
     merge_on_read: bool = False,
+    compact_budget: Size = "1G",
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     start: Place | None = None,

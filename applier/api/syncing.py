@@ -35,6 +35,7 @@ def sync(
     until_now: bool = False,
     ending: Ending | None = None,
     merge_on_read: bool = False,
+    compact_budget: Size = "1G",
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     tables: Tables | None = None,

@@ -1,4 +1,4 @@
-"""`applier versions`, `expire`, `fsck`: lakes, whose versions `replay --lake` makes."""
+"""`applier versions`, `compact`, `expire`, `fsck`: lakes, whose versions `replay --lake` makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from applier.cli.application import verb
 from applier.cli.output.documents import print_json
-from applier.options.verbs import EXPIRE, FSCK, VERSIONS
+from applier.options.verbs import COMPACT, EXPIRE, FSCK, VERSIONS
 
 if TYPE_CHECKING:
     from applier.jobs.lake.versions import LakeVersion
@@ -39,6 +39,28 @@ def versions(*, lake: str, json: bool) -> None:
                 "" if at.timestamp is None else shown_with_local(at.timestamp), version.tables, version.rows,
                 version.bytes / 1e6, version.files, version.new_files, version.new_bytes / 1e6)
     grid.print(result_console())
+
+
+@verb(COMPACT)
+def compact(*, lake: str, compact_budget: str | None, target_file_size: str, json: bool) -> None:
+    """Rewrite the files with changes of a lake that merges on read.
+
+    The lake gets a new version at the same position. Rounds of `replay` and `sync` rewrite files with many changes.
+
+        applier compact /lake/shop
+        applier compact /lake/shop --compact-budget 10G
+    """
+    import dataclasses
+
+    from applier.api.lakes import compact as compacted
+    from applier.jobs.summary.words import counted
+
+    done = compacted(lake, compact_budget=compact_budget, target_file_size=target_file_size)
+    if json:
+        print_json(dataclasses.asdict(done))
+        return
+    print(f"version {done.version}: {counted(done.files, 'file')} with {done.bytes / 1e6:,.1f} MB rewritten, "
+          f"{done.left:,} left")
 
 
 @verb(EXPIRE)

@@ -15,6 +15,10 @@ LAKE = Option(
 MERGE_ON_READ = Option(
     "merge_on_read", kinds.FLAG, MAKE, "Create --lake as a lake that merges on read: a round writes only the changed "
     "rows, not their whole files, which other programs then cannot read as tables.", False)
+COMPACT_BUDGET = Option(
+    "compact_budget", kinds.SIZE, MAKE, "In a lake that merges on read: the number of bytes that a version may rewrite "
+    "where changes exceed a fifth of a file, starting with the files whose last change is oldest.", "1G",
+    field="compact_bytes")
 LAKE_TO_FOLLOW = LAKE.of("The lake that follows: each round makes its next version. It is created if it does not "
                          "exist.", default=REQUIRED)
 ICEBERG = Option(

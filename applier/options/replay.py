@@ -8,7 +8,7 @@ from applier.errors import UsageError
 from applier.option_texts import Place
 from applier.options import running, verbs
 from applier.schema.table_filter import EVERYTHING, TableFilter
-from applier.snapshot import FILE_BYTES
+from applier.snapshot import COMPACT_BYTES, FILE_BYTES
 
 
 def check_target(output: str, lake: str | None, *, merge_on_read: bool = False) -> None:
@@ -69,6 +69,7 @@ class ReplayOptions:
     filter: TableFilter = EVERYTHING
     lake: str | None = None
     merge_on_read: bool = False
+    compact_bytes: int = COMPACT_BYTES
     snapshot_at: tuple[Place, ...] = ()
     witness: str = "report"
     check_foreign_keys: bool = False

@@ -18,7 +18,7 @@ _OUTPUT = making.OUTPUT.of(default=REQUIRED)
 
 REPLAY = Verb(
     "replay", SNAPSHOTS, "binlogs become a snapshot", reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
-    reading.BASE,
+    making.COMPACT_BUDGET, reading.BASE,
     reading.SCHEMA, choosing.START, choosing.REAPPLY, choosing.STOP, making.SNAPSHOT_AT, *_TABLES, choosing.REWRITE_DB,
     choosing.EXCLUDE_GTIDS, *_SERVERS, running.EXEC_MODE, running.TYPE_CONVERSIONS, running.ZERO_DATES, running.WITNESS,
     running.ON_STATEMENT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE, running.LOWER_CASE_TABLE_NAMES,
@@ -47,7 +47,8 @@ DOCTOR = Verb(
     reading.BINLOGS.of(default=()).plus("Without it, only the machine is checked."),
     making.OUTPUT.of("Location of the snapshot: checks whether one can be made there, and leaves nothing there."),
     _BASE_OF_REPLAY,
-    *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ, reading.BASE,
+    *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
+                    making.COMPACT_BUDGET, reading.BASE,
                     running.ZERO_DATES, running.WITNESS,
                     running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, running.PROGRESS),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
@@ -214,8 +215,13 @@ SYNC = Verb(
     like=REPLAY)
 EXPIRE = Verb("expire", LAKES, "remove old versions", reading.LAKE_TO_READ,
               making.KEEP_VERSIONS.of(default=REQUIRED), running.DRY_RUN, making.JSON)
+COMPACT = Verb(
+    "compact", LAKES, "rewrite files with changes", reading.LAKE_TO_READ.of("A lake that merges on read."),
+    making.COMPACT_BUDGET.of("The number of bytes to rewrite, starting with the files whose last change is oldest; by "
+                             "default all files with changes.", default=None),
+    making.TARGET_FILE_SIZE.of("Target size of new files, as 64M or 1G."), making.JSON)
 FSCK = Verb("fsck", LAKES, "check all files", reading.LAKE_TO_READ, running.QUICK, making.JSON, running.PROGRESS)
 
 COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, REWRITE, INDEX, SUMMARY, SHOW, LOCATE, EXPLAIN, CHANGES, HISTORY, UNDO,
-            STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, EXPIRE, FSCK)
+            STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, COMPACT, EXPIRE, FSCK)
 """The verbs of the command line."""

@@ -51,7 +51,8 @@ BANNED = {
     r"as (?:it|they) lies?": "as stored",
     r"in the order of the log": "in log order",
     r"(?:is|are) taken for": "treated as",
-    r"an? (?:line|file|task|row|table|unit|column|page) (?:a|an|each) (?:change|table|unit|row|core|batch|file|step|round)":
+    r"an? (?:line|file|task|row|table|unit|column|page) (?:a|an|each) "
+    r"(?:change|table|unit|row|core|batch|file|step|round)":
         "one … per …",
     r"who (?:asks|reads|needs|compiles|calls|takes)": "a reader, or a caller",
     r"complete or (?:it is )?not there": "atomic",

@@ -1,8 +1,9 @@
 """Writes the changes of a unit beside the files that have its rows, in a lake that merges on read.
 
 The files stay. Deleted rows and old versions of updated rows are dead, wherever they are stored; new rows and new
-versions go into row files. If too large a share of the unit's rows would be there, all of
-them are rewritten, and nothing must be merged there.
+versions go into row files. If these are too large a share of the unit's rows, all of them are
+rewritten, and nothing must be merged there. Changes of earlier versions are merged elsewhere
+(applier.snapshot.compaction).
 """
 
 from __future__ import annotations
@@ -17,14 +18,13 @@ from applier.apply.output.unit_files import table_writer
 from applier.apply.spec import FromBase, UnitSpec
 from applier.columns.table_key import TableKey
 from applier.schema.definition import TableDefinition, table_schema, without_rows
+from applier.snapshot import compaction
 from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.file_entries import FileEntry, KeyValue
 from applier.snapshot.merged_rows import KeyOrder, Part, RangeReader, reached
 from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes
 
-MOST_MERGED = 0.2
-"""The largest share that dead rows and rows of row files may have, of the rows that the files themselves have."""
 _INLINE_BYTES = 32 << 10
 """Arrow data that a task hands to the driver, which puts those of many units into one file."""
 
@@ -159,10 +159,7 @@ class ChangedUnit:
 
 def is_small(files: Sequence[FileEntry], changes: int) -> bool:
     """Return whether changes may be merged with these files, given how many rows die or are added at most."""
-    stored = sum(file.stored_rows for file in files)
-    merged = sum(0 if file.changed is None else file.changed.row_file_rows for file in files)
-    lives = sum(file.rows for file in files) - merged
-    return changes + merged + stored - lives <= MOST_MERGED * stored
+    return changes <= compaction.MOST_MERGED * sum(file.stored_rows for file in files)
 
 
 class _Added:
