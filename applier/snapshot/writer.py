@@ -14,9 +14,10 @@ Statistics are kept for the key's columns only: a file is sorted by them, so rea
 import errno
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,10 @@ import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
 from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location, row_groups
-from applier.snapshot.date_marks import DateMarks
 from applier.snapshot.digest import HashedSink
 from applier.snapshot.file_entries import FileEntry, Footer, KeyKind, KeyValue
 from applier.snapshot.stored_columns import AS_ROWS, StoredColumns
+from applier.snapshot.value_marks import ValueMarks
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
@@ -103,6 +104,7 @@ class TableWriter:
         self._place, self._schema, self._key, self._key_kind = place, schema, list(key), key_kind
         self._columns, self._stored = columns, columns.schema(schema, place.unsigned_bigint)
         self._key_rules, self._group_bytes = tuple(key_rules), place.group_bytes
+        self._is_sorted = not key_rules and columns.charsets.keys().isdisjoint(key)
         self._filesystem, self._root = location.resolve(place.root)
         self._prefix = _new_prefix(unit)
         self._pending: list[pa.Table] = []
@@ -171,8 +173,8 @@ class TableWriter:
         if self._open is None:
             path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}{self._place.suffix}"
             self._open = _OpenFile(self._filesystem, self._root, path, self._stored, self._key,
-                                   is_sorted=not self._key_rules, written_at=self._place.written_at(path),
-                                   merges=self._place.merges)
+                                   is_sorted=self._is_sorted, written_at=self._place.written_at(path),
+                                   merges=self._place.merges, charsets=self._columns.charsets)
         self._open.write(self._columns.as_stored(rows, self._place.unsigned_bigint), first, last)
 
     def _is_short(self, rows: pa.Table) -> bool:
@@ -229,10 +231,11 @@ class _OpenFile:
     """A Parquet file that is being written, at another path (`written_at`) where it gets its own later."""
 
     def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, key: list[str], *,
-                 is_sorted: bool = True, written_at: str | None = None, merges: bool = False) -> None:
+                 is_sorted: bool = True, written_at: str | None = None, merges: bool = False,
+                 charsets: Mapping[str, str] = MappingProxyType({})) -> None:
         self.path = path
         self._filesystem, self._whole = filesystem, f"{root}/{written_at or path}"
-        self._merges, self._rows, self._marks = merges, 0, DateMarks()
+        self._merges, self._rows, self._marks = merges, 0, ValueMarks(charsets)
         self._groups: list[tuple[int, int, int, KeyValue | None, KeyValue | None, str]] = []
         self._sink = HashedSink(filesystem.open_output_stream(self._whole, compression=None))
         self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema,
@@ -250,7 +253,7 @@ class _OpenFile:
     @property
     def zero_dates(self) -> int:
         """How many of its rows' dates are invalid."""
-        return len(self._marks)
+        return self._marks.dates
 
     def finish(self) -> FileEntry:
         self._writer.add_key_value_metadata(self._marks.metadata())

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charsets import CHARSETS, to_utf8
 from applier.mysql.character_sets.client_charsets import UTF8
+from applier.mysql.character_sets.exact_text import shown
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import WIDE
@@ -150,7 +151,7 @@ class Evaluator:
             values, type_ = self._column(node.name)
         except KeyError:
             raise NotComputable(f"there is no column {node.name}") from None
-        whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        whole = shown(values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values, type_.charset)
         if type_.base == "char" and "PAD_CHAR_TO_FULL_LENGTH" in self._session.sql_mode:
             whole = pc.utf8_rpad(whole, type_.length or 1, " ")
         return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True)

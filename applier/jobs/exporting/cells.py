@@ -25,7 +25,9 @@ from applier.jobs.exporting.text_kernel import (
     write_literals,
     write_rows,
 )
+from applier.mysql.character_sets.exact_text import bytes_in, shown, with_stand_ins
 from applier.mysql.client_sql import for_clients
+from applier.mysql.reader_values import lossy_charset
 from applier.mysql.type_registry import Family
 from applier.mysql.values.byte_columns import beside, value_bytes
 from applier.mysql.values.value_texts import date_texts, exact_texts, time_texts, year_texts
@@ -44,16 +46,21 @@ class Cells:
     mode: int
 
 
-def cells_of(column: Column, values: pa.Array) -> Cells:
-    """The values (of `arrow_type(column.type)`) as bytes."""
-    mode, texts = WRITERS[column.type.entry.family][0], texts_of(column, values)
+def cells_of(column: Column, values: pa.Array, *, by_bytes: bool = False) -> Cells:
+    """The values (of `arrow_type(column.type)`) as bytes. With `by_bytes`, text that a SELECT would not show whole is
+    written as the bytes that the server has."""
+    mode, charset = WRITERS[column.type.entry.family][0], lossy_charset(column.type)
+    if by_bytes and charset is not None and with_stand_ins(values, charset) is not None:
+        mode, texts = BYTES, bytes_in(values, charset)
+    else:
+        texts = texts_of(column, values)
     nulls = texts.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
     return Cells(*value_bytes(texts), nulls, mode)
 
 
 def texts_of(column: Column, values: pa.Array) -> pa.Array:
     """The values (of `arrow_type(column.type)`) as a column of text, or of bytes where they are bytes."""
-    return WRITERS[column.type.entry.family][1](values)
+    return WRITERS[column.type.entry.family][1](shown(values, lossy_charset(column.type)))
 
 
 def has_no_member(column: Column, values: pa.Array) -> bool:

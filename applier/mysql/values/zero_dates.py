@@ -8,7 +8,7 @@ and comes before other dates, in keys, row compare and unique keys alike:
     DATETIME, TIMESTAMP     so many days and the time of day                 of timestamp, microseconds
 
 Nothing here is told by a date's validity bit: NULL is NULL. What a file of a snapshot says of them is in
-`applier.snapshot.date_marks`.
+`applier.snapshot.value_marks`.
 """
 
 from __future__ import annotations
