@@ -1,32 +1,10 @@
 """Parquet snapshots: manifest, reading, writing, publishing."""
 
 __all__ = [
-    "AS_DECIMAL",
-    "FILE_BYTES",
-    "UNSIGNED_BIGINTS",
-    "as_of",
-    "attempts",
-    "checks",
-    "compaction",
-    "digest",
-    "file_entries",
-    "lake_claims",
-    "lake_needs",
-    "lake_staging",
-    "lakes",
-    "location",
-    "manifest",
-    "merged_rows",
-    "publish",
-    "reader",
-    "row_groups",
-    "shards",
-    "staging",
-    "stored_columns",
-    "table_entry",
-    "unsigned_bigints",
-    "value_marks",
-    "writer",
+    "AS_DECIMAL", "FILE_BYTES", "UNSIGNED_BIGINTS", "as_of", "attempts", "checks", "compaction", "digest",
+    "file_entries", "lake_claims", "lake_needs", "lake_staging", "lakes", "location", "manifest", "merged_rows",
+    "publish", "reader", "row_groups", "shards", "staging", "stored_columns", "table_entry", "unsigned_bigints",
+    "value_marks", "writer",
 ]
 
 FILE_BYTES = 64 << 20
