@@ -30,8 +30,6 @@ from applier.mysql.character_sets.charset_tables import (
     multi_byte_tables,
     single_byte_table,
 )
-from applier.mysql.character_sets.charsets import by_tables, is_plain_ascii, packed, to_utf8
-from applier.mysql.values.byte_columns import value_bytes
 
 _BYTE, _PAIR, _TRIPLE = 0xF700, 0x100000, 0xF0000
 _REPLACEMENT = 0xFFFD
@@ -54,6 +52,9 @@ class _Codes:
 
 def exact_text(array: pa.Array, charset: str) -> pa.Array:
     """A pa.binary() column in `charset` as pa.string() with stand-ins, nulls kept. Errors: as `to_utf8`."""
+    from applier.mysql.character_sets.charsets import by_tables, is_plain_ascii, to_utf8  # kernels
+    from applier.mysql.values.byte_columns import value_bytes
+
     codes = _codes(charset)
     if codes is None or is_plain_ascii(value_bytes(array)[1], charset):
         return to_utf8(array, charset)
@@ -109,6 +110,8 @@ def _codes(charset: str) -> _Codes | None:
 
 
 def _of_single_byte(charset: str) -> _Codes:
+    from applier.mysql.character_sets.charsets import packed  # kernels
+
     table = single_byte_table(charset)
     exact = _with_stand_ins(table, np.arange(256), np.arange(256), _BYTE)
     return _described((packed(exact),), {bytes([code]): (int(table[code]), int(exact[code])) for code in range(256)})
@@ -135,7 +138,8 @@ def _is_only_read(charset: str, codes: np.ndarray) -> np.ndarray:
     """Which codes of two bytes a server does not write where another code is the same character."""
     if charset == "cp932":
         return np.isin(codes >> 8, (0xED, 0xEE))
-    return (codes & 0x80 == 0) & (charset == "gb2312")
+    are: np.ndarray = (codes & 0x80 == 0) & (charset == "gb2312")
+    return are
 
 
 def _with_stand_ins(table: np.ndarray, order: np.ndarray, stand_ins: np.ndarray, first: int) -> np.ndarray:
