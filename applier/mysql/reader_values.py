@@ -1,4 +1,4 @@
-"""Values as readers of a snapshot see them: rows that are applied also have invalid dates, and text with stand-ins."""
+"""Values as readers of a snapshot see them: without invalid dates, and without placeholders in text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Values: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def lossy_charset(kind: ColumnType) -> str | None:
-    """Return the character set of a column whose text may have stand-ins, None for any other column."""
+    """Return the character set of a column whose text may have placeholders, None for any other column."""
     return kind.charset if kind.base in TEXT and is_lossy(kind.charset) else None
 
 

@@ -52,7 +52,7 @@ class ValueMarks:
                 marked = np.flatnonzero(zero_dates.which(column))
                 self._dates.append(self._part(field, marked, number=zero_dates.numbers_of(column)[marked]))
                 rows = rows.set_column(place, field, zero_dates.as_nulls(column))
-            elif charset is not None and (found := exact_text.with_stand_ins(column, charset)) is not None:
+            elif charset is not None and (found := exact_text.with_placeholders(column, charset)) is not None:
                 marked = np.flatnonzero(found)
                 texts = column.take(pa.array(marked)).combine_chunks()
                 self._texts.append(self._part(field, marked, charset=pa.repeat(charset, len(marked)),

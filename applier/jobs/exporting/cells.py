@@ -25,7 +25,7 @@ from applier.jobs.exporting.text_kernel import (
     write_literals,
     write_rows,
 )
-from applier.mysql.character_sets.exact_text import bytes_in, shown, with_stand_ins
+from applier.mysql.character_sets.exact_text import bytes_in, shown, with_placeholders
 from applier.mysql.client_sql import for_clients
 from applier.mysql.reader_values import lossy_charset
 from applier.mysql.type_registry import Family
@@ -50,7 +50,7 @@ def cells_of(column: Column, values: pa.Array, *, by_bytes: bool = False) -> Cel
     """The values (of `arrow_type(column.type)`) as bytes. With `by_bytes`, text that a SELECT would not show whole is
     written as the bytes that the server has."""
     mode, charset = WRITERS[column.type.entry.family][0], lossy_charset(column.type)
-    if by_bytes and charset is not None and with_stand_ins(values, charset) is not None:
+    if by_bytes and charset is not None and with_placeholders(values, charset) is not None:
         mode, texts = BYTES, bytes_in(values, charset)
     else:
         texts = texts_of(column, values)

@@ -1,15 +1,15 @@
-"""Text from which the bytes that a server has can be told, for character sets whose decoding loses them.
+"""Decodes text without loss, also where a character set's own decoding loses which bytes the server has.
 
-In some sets several codes are one character (NEC's and IBM's kanji in cp932), and codes that have no character are kept
-all the same: any byte from 0x80 on in an `ascii` column of MariaDB. A SELECT shows the same text for different values,
-which unique keys and searches compare by their bytes. While rows are applied, such a code is a stand-in: a private-use
-character of its own. A code that the server itself writes for a character needs none.
+In some sets several codes are one character (NEC's and IBM's kanji in cp932). Servers also keep codes that have no
+character: any byte from 0x80 on in an `ascii` column of MariaDB. A SELECT shows the same text for such values, but
+unique keys and searches compare their bytes. While rows are applied, such a code is a placeholder: a private-use
+character of its own. The code that a server writes for a character needs no placeholder.
 
     8-bit sets          U+F700 + the byte
     East Asian sets     U+100000 + the two bytes; U+F0000 + the last two of three
 
-Readers of a snapshot see what a SELECT shows (`shown`); files keep the bytes of such values beside them
-(applier.snapshot.value_marks). In all other sets the bytes can be told from the text: `exact_text` is `to_utf8`.
+Readers of a snapshot see what a SELECT shows (`shown`); files keep the bytes of such values in their metadata
+(applier.snapshot.value_marks). Decoding loses nothing in any other set: there, `exact_text` is `to_utf8`.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _Values: TypeAlias = pa.Array | pa.ChunkedArray
 
 @dataclass(frozen=True)
 class _Codes:
-    """How a set is read: `tables` as `by_tables` takes them, `shown` what a SELECT shows for each stand-in,
-    `codes` the bytes of each character and stand-in, and a pattern for text with stand-ins."""
+    """How a set is read: `tables` as `by_tables` takes them, `shown` what a SELECT shows for each placeholder,
+    `codes` the bytes of each character and placeholder, and a pattern for text with placeholders."""
 
     tables: tuple[np.ndarray, ...]
     shown: dict[int, str]
@@ -51,7 +51,7 @@ class _Codes:
 
 
 def exact_text(array: pa.Array, charset: str) -> pa.Array:
-    """A pa.binary() column in `charset` as pa.string() with stand-ins, nulls kept. Errors: as `to_utf8`."""
+    """A pa.binary() column in `charset` as pa.string() with placeholders, nulls kept. Errors: as `to_utf8`."""
     from applier.mysql.character_sets.charsets import by_tables, is_plain_ascii, to_utf8  # kernels
     from applier.mysql.values.byte_columns import value_bytes
 
@@ -62,12 +62,12 @@ def exact_text(array: pa.Array, charset: str) -> pa.Array:
 
 
 def is_lossy(charset: str | None) -> bool:
-    """True if text of this set may have stand-ins."""
+    """True if text of this set may have placeholders."""
     return charset is not None and _codes(charset) is not None
 
 
-def with_stand_ins(values: _Values, charset: str | None) -> np.ndarray | None:
-    """Which of the values have stand-ins (bool[n]); None if none has."""
+def with_placeholders(values: _Values, charset: str | None) -> np.ndarray | None:
+    """Return which of the values have placeholders (bool[n]); None if there are none."""
     codes = None if charset is None else _codes(charset)
     if codes is None or not pa.types.is_string(values.type) or pc.all(pc.string_is_ascii(values)).as_py() is not False:
         return None
@@ -77,7 +77,7 @@ def with_stand_ins(values: _Values, charset: str | None) -> np.ndarray | None:
 
 def shown(values: _Values, charset: str | None) -> _Values:
     """The values as a SELECT through a utf8mb4 connection shows them."""
-    found = with_stand_ins(values, charset)
+    found = with_placeholders(values, charset)
     if found is None or charset is None or (codes := _codes(charset)) is None:
         return values
     texts = [text.translate(codes.shown) for text in values.filter(pa.array(found)).to_pylist()]
@@ -113,7 +113,7 @@ def _of_single_byte(charset: str) -> _Codes:
     from applier.mysql.character_sets.charsets import packed  # kernels
 
     table = single_byte_table(charset)
-    exact = _with_stand_ins(table, np.arange(256), np.arange(256), _BYTE)
+    exact = _with_placeholders(table, np.arange(256), np.arange(256), _BYTE)
     return _described((packed(exact),), {bytes([code]): (int(table[code]), int(exact[code])) for code in range(256)})
 
 
@@ -123,8 +123,8 @@ def _of_multi_byte(charset: str) -> _Codes:
     ranks = places + _LAST * _is_only_read(charset, places)
     both = np.concatenate([first, pairs, triples])
     order = np.concatenate([np.arange(256), 256 + ranks, 256 + 2 * _LAST + numbers])
-    stand_ins = np.concatenate([np.arange(256), _PAIR + places, _TRIPLE + numbers])
-    exact = _with_stand_ins(both, order, stand_ins, 0)
+    placeholders = np.concatenate([np.arange(256), _PAIR + places, _TRIPLE + numbers])
+    exact = _with_placeholders(both, order, placeholders, 0)
     tables = exact[:256].copy(), exact[256:256 + len(pairs)].copy(), exact[256 + len(pairs):].copy()
     known: dict[bytes, tuple[int, int]] = {}
     for lead, plain, made, size in ((b"", first, tables[0], 1), (b"", pairs, tables[1], 2),
@@ -142,14 +142,14 @@ def _is_only_read(charset: str, codes: np.ndarray) -> np.ndarray:
     return are
 
 
-def _with_stand_ins(table: np.ndarray, order: np.ndarray, stand_ins: np.ndarray, first: int) -> np.ndarray:
-    """A table with stand-ins for codes that have no character of their own: of several codes of one character, the
+def _with_placeholders(table: np.ndarray, order: np.ndarray, placeholders: np.ndarray, first: int) -> np.ndarray:
+    """A table with placeholders for codes that have no character of their own: of several codes of one character, the
     first in `order` keeps it."""
     places = np.lexsort((order, table))
     again = np.zeros(len(table), np.bool_)
     again[places[1:]] = table[places[1:]] == table[places[:-1]]
     lost = (table == UNMAPPED) | (table == _REPLACEMENT) | (again & (table >= 0))
-    return np.where(lost, first + stand_ins, table).astype(np.int32)
+    return np.where(lost, first + placeholders, table).astype(np.int32)
 
 
 def _described(tables: tuple[np.ndarray, ...], known: dict[bytes, tuple[int, int]]) -> _Codes:

@@ -75,7 +75,7 @@ _CP932_TAKES, _CP932_GIVES = ord("晡"), ord("晙")
 
 
 def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:
-    """Text, with stand-ins, as bytes of a single-byte set. A character that the set lacks is an error
+    """Text, with placeholders, as bytes of a single-byte set. A character that the set lacks is an error
     (UnicodeEncodeError) if `unknown` is "strict", and "?" if it is "replace"."""
     from applier.mysql.character_sets.exact_text import exact_text
 

@@ -10,7 +10,7 @@ from applier.mysql.character_sets.charset_tables import (
     single_byte_table,
 )
 from applier.mysql.character_sets.charsets import CHARSETS, to_utf8
-from applier.mysql.character_sets.exact_text import bytes_in, exact_text, is_lossy, shown, with_stand_ins
+from applier.mysql.character_sets.exact_text import bytes_in, exact_text, is_lossy, shown, with_placeholders
 
 LOSSY = sorted(charset for charset in CHARSETS if is_lossy(charset))
 
@@ -32,19 +32,19 @@ def test_sets_that_lose_nothing_are_decoded_as_ever():
 
 @pytest.mark.parametrize("charset", LOSSY)
 def test_each_code_is_a_text_of_its_own_and_is_shown_as_before(charset):
-    """AP-VAL: stand-ins tell all codes apart, give the bytes back, and are no part of what readers see."""
+    """AP-VAL: placeholders tell all codes apart, give the bytes back, and are no part of what readers see."""
     data = pa.array([*codes(charset), None, b"two words"])
     texts = exact_text(data, charset)
     assert len(set(texts.to_pylist())) == len(data)
     assert bytes_in(texts, charset).equals(data)
     assert shown(texts, charset).equals(to_utf8(data, charset))
-    assert with_stand_ins(shown(texts, charset), charset) is None
+    assert with_placeholders(shown(texts, charset), charset) is None
 
 
 def test_a_code_that_the_server_writes_keeps_its_character():
     """AP-VAL: of NEC's and IBM's codes for one kanji, the latter is what the server makes of the character."""
     texts = exact_text(pa.array([b"\xed\x40", b"\xfa\x5c"]), "cp932")
-    assert with_stand_ins(texts, "cp932").tolist() == [True, False]
+    assert with_placeholders(texts, "cp932").tolist() == [True, False]
     assert bytes_in(pa.array(["纊"]), "cp932").to_pylist() == [b"\xfa\x5c"]
 
 
