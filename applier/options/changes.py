@@ -43,6 +43,7 @@ class ChangesOptions:
     stop_gtid: str | None = None
     stop_datetime: float | None = None
     define_from_log: bool = False
+    system_time_zone: str | None = None
     ignore_foreign_keys: bool = False
     complete: bool = False
     unsigned_bigint: str = AS_DECIMAL

@@ -58,7 +58,7 @@ REWRITE = Verb(
     _OUTPUT.of("The directory to make, on this machine: the files and an index of them.", value="DIR"),
     making.IMAGE, making.PARTIAL_JSON, making.FULL_JSON, making.COMPRESS,
     reading.BASE.of("A snapshot at the beginning of the archive."), *_TABLES, choosing.REWRITE_DB, *_SERVERS,
-    reading.KEYS_OF_LOGS, running.PROGRESS)
+    running.SYSTEM_TIME_ZONE, reading.KEYS_OF_LOGS, running.PROGRESS)
 INDEX = Verb(
     "index", ARCHIVES, "makes `locate` faster",
     _OPTIONAL_BINLOGS.of("A directory of binlogs; local or a URI.", kind=kinds.DIRECTORY),
@@ -91,7 +91,8 @@ CHANGES = Verb(
                               "not written.",
                               python="all changes except those of these transactions. `notes` count those that the log "
                                      "does not have. With `complete`, these are applied but not returned."),
-    *_SERVERS, choosing.THREAD_IDS, choosing.KEY, reading.DEFINE_FROM_LOG, running.IGNORE_FOREIGN_KEYS, making.COMPLETE,
+    *_SERVERS, choosing.THREAD_IDS, choosing.KEY, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE,
+    running.IGNORE_FOREIGN_KEYS, making.COMPLETE,
     making.STATEMENTS, making.SPREADSHEET_SAFE, making.UNSIGNED_BIGINT, running.FOLLOW,
     *(option.of(where=Where.COMMAND_LINE) for option in FOLLOWING), reading.KEYS_OF_LOGS, running.PROGRESS)
 FOLLOW = Verb(
@@ -117,7 +118,7 @@ HISTORY = Verb(
     choosing.STOP,
     choosing.THREAD_IDS.of("Only versions that transactions of these threads began or ended (CONNECTION_ID()). "
                            "MariaDB before 11.5 does not log which thread changed rows."),
-    reading.DEFINE_FROM_LOG,
+    reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE,
     making.STATEMENTS.of("With --output: add a column of the statements that began versions, if the log has them.",
                          python="whether to add `_statement`: the SQL that began a version, if the log has it, as "
                                 "in `changes`."),
@@ -132,7 +133,8 @@ UNDO = Verb(
     choosing.WHERE.of("Only rows for which this is true, before or after the transactions, as in \"category = "
                       "'audio' AND price = 0.01\": SQL on a table's columns.", value="EXPRESSION"),
     reading.BASE.of("Begin with this snapshot, from before them."), reading.SCHEMA_WITH_ROWS, choosing.UNTIL,
-    making.UNDO_FORMAT, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, reading.KEYS_OF_LOGS, running.PROGRESS)
+    making.UNDO_FORMAT, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE,
+    reading.KEYS_OF_LOGS, running.PROGRESS)
 
 STATUS = Verb(
     "status", USES, "its position and tables",
