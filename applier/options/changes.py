@@ -43,7 +43,6 @@ class ChangesOptions:
     stop_gtid: str | None = None
     stop_datetime: float | None = None
     define_from_log: bool = False
-    system_time_zone: str | None = None
     ignore_foreign_keys: bool = False
     complete: bool = False
     unsigned_bigint: str = AS_DECIMAL
@@ -56,6 +55,7 @@ class ChangesOptions:
     maybe_gtids: str | None = None
     thread_ids: tuple[int, ...] = ()
     after: Place | None = None
+    system_time_zone: str | None = None
 
     def __post_init__(self) -> None:
         verbs.CHANGES.check(self)
