@@ -1,4 +1,4 @@
-"""The values in a file of a snapshot that its readers see as others: invalid dates, and text in lossy character sets.
+"""Records values in a file of a snapshot that its readers see as others: invalid dates, text in lossy character sets.
 
 Readers see null for an invalid date (applier.mysql.values.zero_dates), and what a SELECT shows for text from which its
 bytes cannot be told (applier.mysql.character_sets.exact_text). A later replay, comparisons and `applier export` read

@@ -46,7 +46,7 @@ def to_utf8(array: pa.Array, charset: str) -> pa.Array:
         try:
             return array.cast(pa.string())
         except pa.ArrowInvalid:
-            pass  # the kernel finds what is wrong, and goes on
+            pass  # the kernel finds what is wrong, and continues
     if charset in SINGLE_BYTE:
         return by_tables(array, charset, (_packed(charset),))
     if charset in MULTI_BYTE:
