@@ -1,14 +1,17 @@
 """Parquet snapshots: manifest, reading, writing, publishing."""
 
 __all__ = [
-    "AS_DECIMAL", "FILE_BYTES", "UNSIGNED_BIGINTS", "as_of", "attempts", "checks", "compaction", "date_marks", "digest",
-    "file_entries", "lake_claims", "lake_needs", "lake_staging", "lakes", "location", "manifest", "merged_rows",
-    "publish", "reader", "row_groups", "shards", "staging", "stored_columns", "table_entry", "unsigned_bigints",
-    "writer",
+    "AS_DECIMAL", "COMPRESSIONS", "FILE_BYTES", "UNSIGNED_BIGINTS", "as_of", "attempts", "checks", "compaction",
+    "date_marks", "digest", "file_entries", "file_settings", "lake_claims", "lake_needs", "lake_staging", "lakes",
+    "location", "manifest", "merged_rows", "publish", "reader", "row_groups", "shards", "staging", "stored_columns",
+    "table_entry", "unsigned_bigints", "writer",
 ]
 
 FILE_BYTES = 64 << 20
 """The size that files of rows have where nothing else is asked for."""
+COMPRESSIONS = {
+    "zstd": range(1, 23), "gzip": range(1, 10), "snappy": None, "lz4": None, "none": None}
+"""The codecs of files, with the levels that they have (applier.snapshot.file_settings)."""
 AS_DECIMAL = "decimal"
 UNSIGNED_BIGINTS = (AS_DECIMAL, "long", "uint64")
 """What files may have for BIGINT UNSIGNED (applier.snapshot.unsigned_bigints)."""

@@ -55,7 +55,7 @@ def _end(choose: Any, known: KeyValue | None, added: KeyValue | None) -> Any:
 
 def whole_file(base: Snapshot, file: FileEntry, table: TableDefinition, place: TableTarget) -> FileEntry:
     """Write a file that has all rows of the range of another one, for a snapshot in which nothing is merged."""
-    with table_writer(replace(place, file_bytes=_NO_END), 0, table) as writer:
+    with table_writer(replace(place, settings=replace(place.settings, file_bytes=_NO_END)), 0, table) as writer:
         for batch in read_batches(base.root, file, table):
             writer.write(batch)
         [made] = writer.close()
