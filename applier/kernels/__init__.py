@@ -1,3 +1,3 @@
 """What kernels of several packages stand on, and a list of all of them."""
 
-__all__ = ["byte_strings", "catalogue", "crc32", "digit_kernel", "put_kernel", "sha256", "signatures"]
+__all__ = ["byte_strings", "catalogue", "crc32", "put_kernel", "sha256", "signatures"]
