@@ -1,4 +1,4 @@
-"""`applier versions`, `expire`, `fsck`: lakes, whose versions `replay --lake` makes."""
+"""`applier versions`, `compact`, `expire`, `fsck`: lakes, whose versions `replay --lake` makes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Annotated
 import typer
 
 from applier.cli.application import verb
-from applier.options.verbs import EXPIRE, FSCK, VERSIONS
+from applier.options.verbs import COMPACT, EXPIRE, FSCK, VERSIONS
 
 Lake = Annotated[str, typer.Argument(metavar="LAKE", help="What `replay --lake` made.")]
 
 
 @verb(VERSIONS)
 def versions(*, lake: str, json: bool) -> None:
-    """Print the versions of a lake: where each stands, what it holds, and how much of it is new.
+    """Print the versions of a lake: position, size, and how much of each is new.
 
         applier versions /lake/shop
     """
@@ -24,12 +24,27 @@ def versions(*, lake: str, json: bool) -> None:
     output.VERSIONS.print(json, found(lake))
 
 
+@verb(COMPACT)
+def compact(*, lake: str, compact_budget: str | None, target_file_size: str, json: bool) -> None:
+    """Rewrite the files with changes of a lake that merges on read.
+
+    The lake gets a new version at the same position. Rounds of `replay` and `sync` rewrite files with many changes.
+
+        applier compact /lake/shop
+        applier compact /lake/shop --compact-budget 10G
+    """
+    from applier.api.lakes import compact as compacted
+    from applier.cli.output import lakes as output
+
+    output.COMPACTED.print(json, compacted(lake, compact_budget=compact_budget, target_file_size=target_file_size))
+
+
 @verb(EXPIRE)
 def expire(*, lake: str, keep: str, dry_run: bool, json: bool) -> None:
-    """Remove versions of a lake, the files that nothing else needs, and what dead runs left.
+    """Remove versions of a lake, the files that only they need, and leftovers of dead runs.
 
-    Versions that a reader has a lease for, or a published table stands at, stay, with their files. Files that no
-    version names go when they are a day old.
+    Versions with a reader's lease, and versions that a published table uses, are kept with their files. Files that no
+    version names are removed when they are a day old.
 
         applier expire /lake/shop --keep 7d --dry-run
         applier expire /lake/shop --keep 7d
@@ -43,9 +58,9 @@ def expire(*, lake: str, keep: str, dry_run: bool, json: bool) -> None:
 
 @verb(FSCK)
 def fsck(*, lake: str, quick: bool, json: bool) -> None:
-    """Check a lake: whether all files that its versions name are there, and as they were written.
+    """Check a lake: whether all files that its versions name exist and are unchanged.
 
-    Prints a line for each thing that is wrong, and exits with 1 if there is one. Strays, which no version names, are no
+    Prints a line for each problem, and exits with 1 if there is one. Strays, which no version names, are not
     damage: `expire` removes them.
 
         applier fsck /lake/shop

@@ -1,4 +1,4 @@
-"""Prints what a doctor found: a table on a terminal, a line a check elsewhere, or JSON."""
+"""Print the findings of a doctor: a table on a terminal, one line per check elsewhere, or JSON."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from applier.cli.output.grids import Grid
 from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, print_note
 from applier.jobs.lake.checking import CheckedLake
+from applier.jobs.lake.compacting import Compacted
 from applier.jobs.lake.expiring import Expired
 from applier.jobs.lake.versions import LakeVersion
 from applier.jobs.summary.words import counted
@@ -36,6 +37,14 @@ def _version(version: LakeVersion) -> dict[str, object]:
 
 
 VERSIONS = Result(_print_versions, lambda versions: [_version(version) for version in versions])
+
+
+def _print_compacted(console: ResultConsole, done: Compacted) -> None:
+    console.say(f"version {done.version}: {counted(done.files, 'file')} with {done.bytes / 1e6:,.1f} MB rewritten, "
+                f"{done.left:,} left", soft_wrap=True)
+
+
+COMPACTED = Result(_print_compacted, lambda done: asdict(done))
 
 
 def _print_expired(console: ResultConsole, done: Expired, dry_run: bool) -> None:

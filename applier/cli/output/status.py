@@ -1,4 +1,4 @@
-"""Results as tables on stdout: what a replay did, and what a snapshot holds."""
+"""Print results as tables on stdout: what a replay did, and what a snapshot contains."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from applier.jobs.verify.files import Verified
 
 def print_result(result: ReplayResult) -> None:
-    """Print a line for each table with its row changes, then where the snapshot stands and how long it took."""
+    """Print a line for each table with its row changes, then the snapshot's position and the time it took."""
     console = result_console()
     for note in result.notes:
         console.say((note, "yellow"))
@@ -37,7 +37,7 @@ def print_result(result: ReplayResult) -> None:
         grid.add(table.full_name, table.rows, table.inserts, table.updates, table.deletes,
                 *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts], table.units,
                 table.seconds, table.files_written, table.files_carried)
-    if result.tables:  # none, where the log has nothing new for a lake
+    if result.tables:  # empty if the log has nothing new for a lake
         grid.print(console)
     for table in result.tables:
         if table.ranges > table.units:
@@ -59,7 +59,7 @@ def print_result(result: ReplayResult) -> None:
 
 
 def _print_report(console: ResultConsole, report: Report) -> None:
-    """Print what `print_result` prints of a run, and the first conflicts that it suppressed."""
+    """Print the result of a run, and the first conflicts that it suppressed."""
     if report.conflicts:
         grid = Grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID",
                     less=("row", "GTID"), names=("rows event", "table", "GTID"))
@@ -81,7 +81,7 @@ REPORT = Result(_print_report, _report_document)
 
 
 def print_imported(result: ReplayResult) -> None:
-    """Print a line for each table of a dump, then where the snapshot stands and how long it took."""
+    """Print a line for each table of a dump, then the snapshot's position and the time it took."""
     console = result_console()
     grid = Grid("table", "rows", "files")
     for table in result.tables:
@@ -101,7 +101,7 @@ def print_exported(output: str, rows: int, files: int, size: int) -> None:
 
 
 def _print_verified(console: ResultConsole, verified: Verified) -> None:
-    """Print the damaged files, a line each, and how much was read."""
+    """Print the damaged files, one line each, and how much was read."""
     for line in verified.damaged:
         console.say(line)
     if verified.unchecked:
@@ -117,7 +117,7 @@ VERIFIED = Result(_print_verified, lambda verified: {"same": not verified.damage
 
 
 def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: bool) -> None:
-    """Print the position and the tables of a snapshot, and their CREATE TABLEs if asked for."""
+    """Print the position and the tables of a snapshot, and their CREATE TABLEs if requested."""
     position, is_of_dump = snapshot.position, "dump" in snapshot.source.options
     facts = [
         ("position", str(position) if position.file or not is_of_dump else "unknown"),
@@ -145,7 +145,7 @@ def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: boo
 
 
 def _snapshot_document(snapshot: Snapshot, definitions: bool) -> dict[str, object]:
-    """Where a snapshot stands and what is in it; with CREATE TABLEs if asked for."""
+    """Print the position of a catalog's tables, and the snapshot or version that shows each of them."""
     at = snapshot.position
     return {
         "snapshot": snapshot.uri, "file": at.file, "offset": at.offset, "gtid_set": at.gtid_set.replace("\n", ""),
