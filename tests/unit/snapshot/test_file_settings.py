@@ -8,6 +8,7 @@ import pytest
 
 import applier
 from applier import cli
+from applier.api.lakes import compact
 from applier.errors import UsageError
 from applier.options import ReplayOptions, parquet
 from applier.snapshot import manifest
@@ -106,6 +107,12 @@ def test_a_lake_keeps_them(log, tmp_path, merges):
         for file in written:
             column = columns_of(file)["id"]
             assert column.compression == recorded[0].partition("=")[2].upper() and column.has_column_index
+    if merges:
+        before = set(lake.rglob("part-*"))
+        assert compact(lake).files == 1
+        [file] = set(lake.rglob("part-*")) - before
+        assert columns_of(file)["id"].compression == "SNAPPY" and columns_of(file)["id"].has_column_index
+        assert manifest.load(str(applier.Snapshot(lake).uri)).source.options["parquet"] == recorded
     [changed] = [row for row in merged_rows(lake)["shop.item"] if row["id"] == 5]
     assert changed["n"] == 7
 
