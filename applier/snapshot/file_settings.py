@@ -3,12 +3,12 @@
 Without an option, files have no dictionaries, which cost more to build than they save on data of a transaction system,
 and zstd at its fastest regular level (`python -m benchmarks`). Columns are encoded as
 
-    string, binary                    DELTA_LENGTH_BYTE_ARRAY   the bytes stand together, which compresses better
-    integers of a key, dates, times   DELTA_BINARY_PACKED       they ascend, or lie close together
+    string, binary                    DELTA_LENGTH_BYTE_ARRAY   the bytes are contiguous, which compresses better
+    integers of a key, dates, times   DELTA_BINARY_PACKED       they ascend, or are close together
     decimal(p <= 18)                  PLAIN, as INT32 or INT64
-    all else                          PLAIN
+    all others                        PLAIN
 
-Only the columns of the key have statistics, bloom filters and bounds of pages: a file is sorted by them, so readers
+Only the columns of the key have statistics, bloom filters and bounds of pages: a file is sorted by them, so readers can
 skip by nothing else.
 """
 

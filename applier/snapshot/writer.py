@@ -155,8 +155,8 @@ class TableWriter:
         self._open.write(self._columns.as_stored(rows, self._place.settings.unsigned_bigint), first, last)
 
     def _is_short(self, rows: pa.Table) -> bool:
-        """Whether rows are too few for a file of their own. A full file that is written again, with values a little
-        longer, would leave one of its last few rows behind itself."""
+        """Return whether rows are too few for a file of their own. A full file that is written again, with values a
+        little longer, would leave one of its last few rows behind itself."""
         return bool(rows.nbytes < self._group_bytes // 4)
 
     def _keys_of_ends(self, rows: pa.Table) -> tuple[Any, Any]:
