@@ -29,6 +29,7 @@ class ImportOptions:
     system_time_zone: str | None = None
     file_bytes: int = FILE_BYTES
     unsigned_bigint: str = AS_DECIMAL
+    parquet: tuple[tuple[str, str], ...] = ()
     database: str | None = None
     lake: str | None = None
     group_id: int | None = None

@@ -22,8 +22,8 @@ REPLAY = Verb(
     reading.SCHEMA, choosing.START, choosing.REAPPLY, choosing.STOP, making.SNAPSHOT_AT, *_TABLES, choosing.REWRITE_DB,
     choosing.EXCLUDE_GTIDS, *_SERVERS, running.EXEC_MODE, running.TYPE_CONVERSIONS, running.ZERO_DATES, running.WITNESS,
     running.ON_STATEMENT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE, running.LOWER_CASE_TABLE_NAMES,
-    running.CHECK_FOREIGN_KEYS, making.UNSIGNED_BIGINT_AS_BASE, making.TARGET_FILE_SIZE, running.PASS_BYTES,
-    running.ROUTE, *_SPARK, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
+    running.CHECK_FOREIGN_KEYS, making.UNSIGNED_BIGINT_AS_BASE, making.TARGET_FILE_SIZE, making.PARQUET,
+    running.PASS_BYTES, running.ROUTE, *_SPARK, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
 IMPORT = Verb(
     "import", SNAPSHOTS, "a dump becomes a snapshot", reading.DUMP, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
     reading.SCHEMA.of("CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
@@ -31,8 +31,8 @@ IMPORT = Verb(
     reading.DUMP_POSITION, reading.DUMP_GTID_SET, reading.DUMP_GROUP_ID, reading.FLAVOUR,
     running.SYSTEM_TIME_ZONE.of("The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs of dumps "
                                 "with --skip-tz-utc are in this zone, which such dumps do not name."),
-    reading.DATABASE, reading.DEFAULT_CHARACTER_SET, making.UNSIGNED_BIGINT, making.TARGET_FILE_SIZE, *_TABLES,
-    running.PROGRESS, positional=2)
+    reading.DATABASE, reading.DEFAULT_CHARACTER_SET, making.UNSIGNED_BIGINT, making.TARGET_FILE_SIZE,
+    making.PARQUET_OF_DUMP, *_TABLES, running.PROGRESS, positional=2)
 
 ARCHIVE = Verb(
     "archive", ARCHIVES, "copy a server's binlogs", reading.SOURCE,
@@ -50,7 +50,7 @@ DOCTOR = Verb(
     *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
                     making.COMPACT_BUDGET, reading.BASE,
                     running.ZERO_DATES, running.WITNESS,
-                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, running.PROGRESS),
+                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, making.PARQUET, running.PROGRESS),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
 REWRITE = Verb(
     "rewrite", ARCHIVES, "smaller, whole, or filtered",

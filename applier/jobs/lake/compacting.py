@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from applier.errors import UsageError
 from applier.jobs.replay.merging import MergedTable
 from applier.jobs.replay.result import ReplayResult
+from applier.options.parquet import file_settings, parquet_onto
 from applier.schema.schema_file import schema_file
 from applier.snapshot import FILE_BYTES, compaction
 from applier.snapshot.lake_staging import open_lake
 from applier.snapshot.lakes import number_of
 from applier.snapshot.shards import columns_of
+from applier.snapshot.unsigned_bigints import choice_onto
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,9 @@ def compact(uri: str, budget: int | None = None, file_bytes: int = FILE_BYTES) -
     chosen = compaction.due(columns, sum(changed.values()) if budget is None else budget, share=-1)
     if not chosen:
         return Compacted(number_of(base.uri), 0, 0, 0)
-    with lake.begin(file_bytes, unsigned_bigint=str(base.source.options.get("unsigned_bigint", "decimal"))) as staging:
+    kept = base.source.options
+    with lake.begin(file_settings(parquet_onto(kept, ()), file_bytes=file_bytes,
+                                  unsigned_bigint=choice_onto(kept, None))) as staging:
         entries = []
         for before in base.tables:
             staging.keep_folder(before.database, before.name, before)
