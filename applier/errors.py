@@ -8,6 +8,8 @@ has one. Errors are picklable, since they travel from Spark's tasks to the drive
 
 import os
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -23,8 +25,41 @@ CORRUPT_EVENT = 1610  # ER_REPLICA_CORRUPT_EVENT
 COLUMN_CONVERSION = 1677  # ER_REPLICA_CONVERSION_FAILED
 
 
+class _Wording:
+    """How texts for people name options. They are written as for the command line; `in_python` converts them."""
+
+    def __init__(self) -> None:
+        self.in_python: Callable[[str], str] = str
+        self.is_command_line = False
+
+
+_wording = _Wording()
+
+
+def word_in_python(convert: Callable[[str], str]) -> None:
+    """Have errors and notes name options as Python does, unless the command line runs. `convert` returns such a text,
+    given one for the command line."""
+    _wording.in_python = convert
+
+
+@contextmanager
+def worded_for_command_line() -> Iterator[None]:
+    """Have errors and notes name options as the command line does."""
+    before, _wording.is_command_line = _wording.is_command_line, True
+    try:
+        yield
+    finally:
+        _wording.is_command_line = before
+
+
+def worded(text: str) -> str:
+    """Return a text for people, which names options as its reader knows them: `--stop-position`, or `stop`."""
+    return text if _wording.is_command_line else _wording.in_python(text)
+
+
 class ApplierError(Exception):
-    """Base of all errors that a person can act on.
+    """Base of all errors that a person can act on. Texts are written for the command line, and read as `worded` has
+    them.
 
     `file` is a binlog's name or any path, `position` a byte offset in it, `row` the number from 0 of a row in the event
     there, `gtid` the transaction, `table` "db.table", `key` the search key's value as text, `errno` MySQL's error
@@ -32,8 +67,6 @@ class ApplierError(Exception):
     """
 
     exit_code: ClassVar[int] = 2
-    listed: tuple[str, ...] = ()
-    """What it is about, one by one: each is a line below the error."""
 
     def __init__(
         self,
@@ -58,6 +91,34 @@ class ApplierError(Exception):
         self.key = key
         self.hint = hint
         self.mysql_errno = errno
+        self.listed = ()
+
+    @property
+    def message(self) -> str:
+        """What happened."""
+        return worded(self._message)
+
+    @message.setter
+    def message(self, text: str) -> None:
+        self._message = text
+
+    @property
+    def hint(self) -> str | None:
+        """What to do next."""
+        return None if self._hint is None else worded(self._hint)
+
+    @hint.setter
+    def hint(self, text: str | None) -> None:
+        self._hint = text
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """What it is about, one by one: each is a line below the error."""
+        return tuple(map(worded, self._listed))
+
+    @listed.setter
+    def listed(self, lines: tuple[str, ...]) -> None:
+        self._listed = lines
 
     def at(self, **parts: Any) -> "ApplierError":
         """The same error with parts of its place that it did not know (those it knew stay); to be raised again."""
@@ -98,7 +159,7 @@ class ApplierError(Exception):
         return ", ".join(parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.message, self.where | {"hint": self.hint, "errno": self.mysql_errno})
+        return _rebuild, (type(self), self._message, self.where | {"hint": self._hint, "errno": self.mysql_errno})
 
 
 def _rebuild(kind: type[ApplierError], message: str, parts: dict[str, Any]) -> ApplierError:

@@ -3,3 +3,5 @@
 __all__ = ["archiving", "arguments", "building", "changes", "checked", "diffing", "doctoring", "dumping", "following",
            "histories", "job_options", "lakes", "logs", "public", "publishing", "querying", "replaying", "rewriting",
            "snapshots", "streams", "syncing", "undoing", "verifying"]
+
+from applier.api import wording  # noqa: F401  # for every error that comes out of a function

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from functools import cache, wraps
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
@@ -34,9 +35,10 @@ class _Unfit(Exception):
         self.why = why
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
+def checked(function: Callable[P, R], flags: Mapping[str, str] = MappingProxyType({})) -> Callable[P, R]:
     """The function, which raises UsageError for an argument that is not what its annotation says. Iterables become
-    tuples, numbers of NumPy those of Python. An argument that is the default is not looked at."""
+    tuples, numbers of NumPy those of Python. An argument that is the default is not looked at. `flags` are the names
+    of arguments on the command line, for messages."""
     signature = inspect.signature(function)
 
     @cache
@@ -53,7 +55,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
                 given.arguments[name] = _named(function.__name__, value, typing.get_args(hints()[name])[0])
             elif name in hints() and not is_default:
-                given.arguments[name] = _fitted(name, value, hints()[name])
+                given.arguments[name] = _fitted(flags.get(name) or f"`{name}`", value, hints()[name])
         return function(*given.args, **given.kwargs)
 
     return call
@@ -64,11 +66,11 @@ def _named(function: str, given: dict[str, Any], kinds: type) -> dict[str, Any]:
     hints = typing.get_type_hints(kinds)
     if unknown := [name for name in given if name not in hints]:
         raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}")
-    return {name: _fitted(name, value, hints[name]) for name, value in given.items()}
+    return {name: _fitted(f"`{name}`", value, hints[name]) for name, value in given.items()}
 
 
 def _fitted(name: str, value: Any, hint: Any) -> Any:
-    """Return the value as the function gets it. Raises UsageError."""
+    """Return the value as the function gets it. Raises UsageError, which names the argument so."""
     try:
         return _fit(value, hint)
     except _Unfit as unfit:

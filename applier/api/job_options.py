@@ -72,7 +72,7 @@ def logs(given: Mapping[str, Any]) -> tuple[str, ...]:
     keys."""
     keys, named = given.get("keys"), {name: value for name, value in given.get("flat", {}).items() if value is not None}
     if keys is not None and named:
-        raise UsageError(f"keys and {next(iter(named))} are both given", hint="give keys=Keys(…), with all of them")
+        raise UsageError(f"`keys` and `{next(iter(named))}` are both given", hint="give keys=Keys(…), with all of them")
     return (keys or Keys(**named)).of(paths(given["binlogs"] or ()))
 
 

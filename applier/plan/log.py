@@ -70,7 +70,7 @@ def check_base(base: Snapshot, first: Outline) -> None:
         raise ArchiveError(f"transactions {missing} precede {place}, and the base snapshot does not contain them",
                            file=first.name, errno=LOG_GAP,
                            hint="check that these logs are of the base's own server; for a base from a dump without "
-                                "GTIDs, give those of its position with applier import --gtid-set SET")
+                                "GTIDs, give those of its position to `import`: --gtid-set SET")
     # A MariaDB server may forget domains; MySQL's sets only grow.
     known = GtidSet.from_intervals(executed.intervals, {domain: entry for domain, entry in executed.domains.items()
                                                         if domain in before.domains})

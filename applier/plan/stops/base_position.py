@@ -119,7 +119,7 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
         raise ArchiveError(f"transactions {others} precede the last one of the base snapshot, which does not contain "
                            "them",
                            file=reached.name, position=reached.end, errno=LOG_GAP,
-                           hint="are these the logs of the base's own server? give its position: applier import "
+                           hint="are these the logs of the base's own server? give its position to `import`: "
                                 "--position FILE:POS")
     for domain, (server, number) in wanted.subtract(there).domains.items():
         # a later number than the log's is one that it does not have, which filters of a replica make
