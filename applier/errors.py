@@ -43,9 +43,9 @@ def word_in_python(convert: Callable[[str], str]) -> None:
 
 
 @contextmanager
-def worded_for_command_line() -> Iterator[None]:
-    """Have errors and notes name options as the command line does."""
-    before, _wording.is_command_line = _wording.is_command_line, True
+def wording(*, of_command_line: bool) -> Iterator[None]:
+    """Have errors and notes name options as the command line does, or as Python does."""
+    before, _wording.is_command_line = _wording.is_command_line, of_command_line
     try:
         yield
     finally:
@@ -58,12 +58,11 @@ def worded(text: str) -> str:
 
 
 class ApplierError(Exception):
-    """Base of all errors that a person can act on. Texts are written for the command line, and read as `worded` has
-    them.
+    """Base of all errors that a person can act on.
 
     `file` is a binlog's name or any path, `position` a byte offset in it, `row` the number from 0 of a row in the event
     there, `gtid` the transaction, `table` "db.table", `key` the search key's value as text, `errno` MySQL's error
-    number. Parts that are not known stay None.
+    number. Parts that are not known stay None. Texts are given as for the command line, and are as `worded` has them.
     """
 
     exit_code: ClassVar[int] = 2

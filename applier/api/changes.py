@@ -76,7 +76,8 @@ def changes(
 
     Each change has `_change_type` (insert, update_preimage, update_postimage, delete), `_commit_version` (the total
     order of the archive's transactions), `_seq` (the order of the changes in a transaction), `_commit_timestamp`,
-    `_gtid`, `_file`, `_pos`, `_row`, and `_present`: where the log has less than the whole row, the columns that it
+    `_gtid`, `_server_id` and `_thread_id` (null where the log does not say it, as before MariaDB 11.5), `_file`,
+    `_pos`, `_row`, and `_present`: where the log has less than the whole row, the columns that it
     has. `_commit_version` and `_seq` identify a change, whatever part of the log is read and with which filters; the
     two rows of an update have the same. `_pos` does not: a compressed transaction of MySQL has one. A statement that
     changes rows below the log is one change without values: truncate (the table was emptied or dropped) or alter (its

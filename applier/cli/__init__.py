@@ -22,7 +22,7 @@ from applier.cli import archiving, syncing, lakes, publishing, rewriting, logs, 
 from applier.cli.application import app
 from applier.cli.loudness import Loudness, choose
 from applier.engine import left_out
-from applier.errors import ApplierError, StoreUnavailable, worded_for_command_line
+from applier.errors import ApplierError, StoreUnavailable, wording
 from applier.io import full_disk
 from applier.io.transient import comes_of, is_transient, unavailable
 
@@ -30,7 +30,7 @@ INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: for a defect: not one of the t
 INTERRUPTED = 130
 
 
-@worded_for_command_line()
+@wording(of_command_line=True)
 def main(argv: list[str]) -> int:
     """Run one command line, `argv` without the program's name, in this process; returns the exit code.
 

@@ -260,4 +260,6 @@ def _named_in_python(found: re.Match[str], names: Mapping[str, tuple[str, Option
     (name, option), value = names[found["flag"]], found["value"]
     if value and (value in option.kind.choices or value == option.shown_value or _POSITION.fullmatch(value)):
         return f'`{name}="{value}"`'
+    if option.kind.typed is bool and found.string.endswith(("give ", "with "), 0, found.start()):
+        return f"`{name}=True`{found['after'] or ''}"
     return f"`{name}`{found['after'] or ''}"

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 import applier
-import applier.api
 from applier.cli import main
-from applier.errors import ReplayStopped, UsageError, worded, worded_for_command_line
+from applier.errors import ReplayStopped, UsageError, worded, wording
 from applier.options import verbs
 from applier.options.option import Verb
 from tests.support.small_logs import CREATE
@@ -64,7 +63,7 @@ def test_every_option_in_a_message_has_a_name_in_python():
     ("a --base, --base's, x--base", "a `base`, `base`'s, x--base")])
 def test_options_by_their_names_in_python(text, in_python):
     assert worded(text) == in_python and worded(in_python) == in_python
-    with worded_for_command_line():
+    with wording(of_command_line=True):
         assert worded(text) == text
 
 
@@ -74,7 +73,7 @@ def test_an_error_is_worded_for_who_reads_it():
     error.hint = f"{error.hint}, or give --schema"
     error.listed += ("--base",)
     assert str(error) == "`tables` a.b: no such table. hint: leave out `tables`, or give `schema`\n  `base`"
-    with worded_for_command_line():
+    with wording(of_command_line=True):
         assert str(ReplayStopped("x", hint="leave out --tables")) == "x. hint: leave out --tables"
 
 
