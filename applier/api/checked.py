@@ -166,9 +166,10 @@ def _fit_one(value: Any, inner: tuple[Any, ...]) -> Any:
     if bytes in inner:
         return value
     if isinstance(value, str) and str in inner:
-        if GtidSet in inner:
+        is_path = any(typing.get_origin(one) is os.PathLike for one in inner)
+        if GtidSet in inner and not is_path:
             return value
-        if any(typing.get_origin(one) is os.PathLike for one in inner) and "\0" in value:
+        if is_path and "\0" in value:
             raise _Unfit()
         return _fit_plain(value, str)
     why = ""

@@ -1,7 +1,7 @@
 """The jobs that people ask for: a package or module for each, and what several of them share. A job prints nothing."""
 
 __all__ = [
-    "archive", "change_files", "changes", "diff", "doctor", "explain", "exporting", "guarded_sql", "history",
-    "importing", "json_lines", "lake", "on_engine", "publish", "replay", "report", "rewrite", "server", "show",
+    "archive", "change_files", "changes", "compare", "diff", "doctor", "explain", "exporting", "guarded_sql",
+    "history", "importing", "json_lines", "lake", "on_engine", "publish", "replay", "report", "rewrite", "server", "show",
     "spark_source", "summary", "sync", "undo", "verify", "views",
 ]

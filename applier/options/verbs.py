@@ -74,6 +74,9 @@ SHOW = Verb(
 LOCATE = Verb(
     "locate", BINLOGS, "where a GTID or a time is", reading.BINLOGS, reading.GTID, reading.AT_TIME, reading.XID,
     reading.GROUP_ID_TO_FIND, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
+COMPARE = Verb(
+    "compare", ARCHIVES, "which one is ahead", reading.FIRST_TO_COMPARE, reading.SECOND_TO_COMPARE, making.JSON,
+    reading.KEYS_OF_LOGS, running.PROGRESS)
 EXPLAIN = Verb(
     "explain", BINLOGS, "how rows are found", reading.BINLOGS, _BASE_OF_REPLAY, reading.SCHEMA_OF_ANY,
     *_TABLES, reading.DEFINE_FROM_LOG, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
@@ -213,6 +216,6 @@ EXPIRE = Verb("expire", LAKES, "remove old versions", reading.LAKE_TO_READ,
               making.KEEP_VERSIONS.of(default=REQUIRED), running.DRY_RUN, making.JSON)
 FSCK = Verb("fsck", LAKES, "check all files", reading.LAKE_TO_READ, running.QUICK, making.JSON, running.PROGRESS)
 
-COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, REWRITE, INDEX, SUMMARY, SHOW, LOCATE, EXPLAIN, CHANGES, HISTORY, UNDO,
-            STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, EXPIRE, FSCK)
+COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, COMPARE, REWRITE, INDEX, SUMMARY, SHOW, LOCATE, EXPLAIN, CHANGES, HISTORY,
+            UNDO, STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, EXPIRE, FSCK)
 """The verbs of the command line."""

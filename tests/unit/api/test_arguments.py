@@ -113,7 +113,7 @@ MEANT = {
     "Sequence[str]": {"list", "tuple", "texts"}, "Iterable[int]": {"list", "tuple"}, "Mapping[str, str]": {"dict"},
     "Mapping[str, PathLike | Snapshot]": {"dict"},
     "str | GtidSet": {*TEXTS, "empty"}, "Watcher": set(), "Callable[[], bool]": set(),
-    "PathLike | Snapshot": {"word", "path"},
+    "PathLike | Snapshot": {"word", "path"}, "PathLike | Snapshot | GtidSet": {"word", "path"},
     "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
     "datetime": TIMES, "UUID | str": TEXTS,
     "str | Server": TEXTS, "Keys": set(),
@@ -140,6 +140,7 @@ def written(call):
 FUNCTIONS = {
     "archive": lambda: (applier.archive, {"source": "mysql://root@127.0.0.1:1", "output": new(), "until_now": True}),
     "changes": lambda: (applier.changes, {"binlogs": "logs", "table": "shop.item"}),
+    "compare": lambda: (applier.compare, {"a": "lake", "b": "logs"}),
     "diff": lambda: (applier.diff, {"before": "lake", "after": "lake"}),
     "doctor": lambda: (applier.doctor, {}),
     "expire": lambda: (applier.expire, {"lake": "lake", "keep": 3}),
@@ -277,7 +278,7 @@ def test_keys_are_one_value_or_named(tmp_path):
     assert one.keys == other.keys == keys
     with pytest.raises(UsageError, match="`keys` and `key_file` are both given"):
         applier.summary("logs", keys=keys, key_file=key_file)
-    with pytest.raises(UsageError, match="key_file_secret cannot be 7"):
+    with pytest.raises(UsageError, match="`key_file_secret` cannot be 7"):
         applier.summary("logs", key_file_secret=7)
     with pytest.raises(TypeError, match=r"summary\(\) got an unexpected keyword argument 'key_files'"):
         applier.summary("logs", key_files="keys")

@@ -250,7 +250,7 @@ def test_on_the_command_line(tmp_path, capfdbinary):
 @pytest.mark.parametrize(("options", "error"), [
     ({"every": 0.0}, "not a valid interval"),
     ({"source": "mysql://u@h:1", "binlogs": ["a", "b"]}, "into one directory"),
-    ({"defaults_file": "x"}, "defaults_file is of a server"), ({"state": "s3://b/state"}, "a file of this machine")])
+    ({"defaults_file": "x"}, "--defaults-file is of a server"), ({"state": "s3://b/state"}, "a file of this machine")])
 def test_what_cannot_be_followed(tmp_path, options, error):
     with pytest.raises(applier.UsageError, match=error):
         next(applier.follow(**{"binlogs": tmp_path} | options))
