@@ -54,7 +54,7 @@ def loses(case, place):
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
 def test_a_comparison_says_where_a_replica_attaches(case):
-    """It does where the source sent groups. A place is behind, or diverged in a domain that the source does not have."""
+    """It does where the source sent groups; a place is behind, or diverged in a domain that the source lacks."""
     wrong = {}
     for place, sent in json.loads((case / "case.json").read_text())["places"].items():
         found = applier.compare(place, case)
