@@ -56,7 +56,9 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
 
 def known_start(base: Snapshot | None) -> KnownStart | None:
     """What a base says of the log before its position."""
-    return KnownStart(GtidSet.parse(base.position.gtid_set), base.position.tail) if base is not None else None
+    if base is None:
+        return None
+    return KnownStart(GtidSet.parse(base.position.gtid_set), base.position.tail, base.position.timestamp)
 
 
 def check_base(base: Snapshot, first: Outline) -> None:
