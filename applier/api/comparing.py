@@ -41,5 +41,7 @@ def compare(
     """
     from applier.jobs.compare import compare as job
 
+    keys = keys_of_logs(locals())
     compiling.ensure("outline", watcher(progress))
-    return job(*(place if isinstance(place, GtidSet) else uri(place) for place in (a, b)), keys_of_logs(locals()))
+    one, other = (place if isinstance(place, GtidSet) else uri(place) for place in (a, b))
+    return job(one, other, keys)

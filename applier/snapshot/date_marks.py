@@ -13,6 +13,7 @@ so that it goes wherever the file goes. A file without such dates has no such en
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
@@ -52,8 +53,13 @@ class DateMarks:
         self._rows += rows.num_rows
         return rows
 
-    def __len__(self) -> int:
-        return sum(part.num_rows for part in self._parts)
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many there are, by column."""
+        found: Counter[str] = Counter()
+        for part in self._parts:
+            found[part["column"][0].as_py()] += part.num_rows
+        return dict(found)
 
     def metadata(self) -> dict[bytes, bytes]:
         """The file's entry; nothing where it has no such dates."""

@@ -92,7 +92,7 @@ class TableWriter:
     attempts of one task never collide. schema: the table's Arrow schema. key: names of the key's columns, () for a
     table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
     by keysearch.encode_by_rules with `key_rules`, None: no ranges). columns: how files have the table's.
-    `zero_dates` says of each file that has invalid dates, by its path, how many.
+    `zero_dates` says of each file that has invalid dates, by its path, how many, by column.
     """
 
     def __init__(self, place: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
@@ -109,7 +109,7 @@ class TableWriter:
         self._pending_bytes = 0
         self._open: _OpenFile | None = None
         self._entries: list[FileEntry] = []
-        self.zero_dates: dict[str, int] = {}
+        self.zero_dates: dict[str, dict[str, int]] = {}
         self._last_key: KeyValue | None = None
 
     def __enter__(self) -> "TableWriter":
@@ -193,8 +193,8 @@ class TableWriter:
     def _close_file(self) -> None:
         if self._open is not None:
             self._entries.append(self._open.finish())
-            if self._open.zero_dates:
-                self.zero_dates[self._open.path] = self._open.zero_dates
+            if zero_dates := self._open.zero_dates:
+                self.zero_dates[self._open.path] = zero_dates
             self._open = None
 
 
@@ -248,9 +248,9 @@ class _OpenFile:
         return self._sink.tell()
 
     @property
-    def zero_dates(self) -> int:
-        """How many of its rows' dates are invalid."""
-        return len(self._marks)
+    def zero_dates(self) -> dict[str, int]:
+        """How many of its rows' dates are invalid, by column."""
+        return self._marks.counts
 
     def finish(self) -> FileEntry:
         self._writer.add_key_value_metadata(self._marks.metadata())

@@ -18,8 +18,8 @@ A snapshot's `_report.json` has the same, without the snapshot's own location:
                       one: its row (from 1), both values; how many values of generated columns in after-images were
                       compared with their expressions, and how many agree (of these differences, `computed` is true)
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
-                      by_foreign_keys: n, partial_updates: n, documents: n, bytes_saved: n, units, ranges, tied,
-                      seconds, files_written, files_carried, warnings: [line for people, …]}, …]
+                      by_foreign_keys: n, partial_updates: n, documents: n, bytes_saved: n, zero_dates: {column: n, …}, units, ranges,
+                      tied, seconds, files_written, files_carried, warnings: [line for people, …]}, …]
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class TableResult:
     units' tasks, all together, without the reading of the log. `warnings` are lines for people.
     `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
     `partial_updates` are updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these
-    take than the documents before them, of those that before-images have (0 with --witness off).
+    take than the documents before them, of those that before-images have (0 with --witness off). `zero_dates` counts
+    the invalid dates, by column, in the files that the replay has written: readers see NULL.
     """
 
     database: str
@@ -72,6 +73,7 @@ class TableResult:
     partial_updates: Count = 0
     documents: Count = 0
     bytes_saved: int = 0
+    zero_dates: dict[str, Count] = field(default_factory=dict)
 
     @property
     def full_name(self) -> str:
