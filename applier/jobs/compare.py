@@ -34,7 +34,7 @@ Relation = Literal["same", "ahead", "behind", "diverged", "unknown"]
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a place stands: its `kind` ("snapshot", "archive", "GTID set"), the position of its end, and the
+    """Where a place stands: its `kind` ("snapshot", "archive", "GTID set"), the position of its end, and `gtids`, the
     transactions executed there. An archive `begins` with a file, and lacks the transactions `before` that."""
 
     place: str

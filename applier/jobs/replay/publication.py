@@ -41,9 +41,8 @@ from applier.snapshot.writer import write_empty
 class PassesDone:
     """`history` is the last pass's; `names` are all that tables had, `files` the base names of all files written,
     `tables` the results of tables by the names that they have now; `left_out` is what was left out of `groups` groups;
-    `zero_dates` are the invalid dates of the log that
-    rows have had, `zero_dates_in_files` those that files have, by base name and by column; `witness` is what before-images said of
-    rows."""
+    `zero_dates` are the invalid dates of the log that rows have had, `zero_dates_in_files` those that files have, by
+    base name and by column; `witness` is what before-images said of rows."""
 
     history: SchemaHistory | None = None
     names: set[TableName] = field(default_factory=set)
@@ -206,9 +205,9 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
             sum(result.seconds for result in of_units),
             duplicate_warnings(item.version.definition) if item is not None else (),
             sum(result.by_foreign_keys for result in of_units),
-            *(sum(getattr(result, name) for result in of_units) for name in _DIFFS),
-            zero_dates=done.zero_dates_of(entry))
-        tables.append(here if before is None else _together(before, here))
+            *(sum(getattr(result, name) for result in of_units) for name in _DIFFS))
+        tables.append(replace(here if before is None else _together(before, here),
+                              zero_dates=done.zero_dates_of(entry)))
     return tuple(tables)
 
 
