@@ -140,6 +140,7 @@ def written(call):
 FUNCTIONS = {
     "archive": lambda: (applier.archive, {"source": "mysql://root@127.0.0.1:1", "output": new(), "until_now": True}),
     "changes": lambda: (applier.changes, {"binlogs": "logs", "table": "shop.item"}),
+    "compact": lambda: (applier.compact, {"lake": "lake"}),
     "compare": lambda: (applier.compare, {"a": "lake", "b": "logs"}),
     "diff": lambda: (applier.diff, {"before": "lake", "after": "lake"}),
     "doctor": lambda: (applier.doctor, {}),
