@@ -1,4 +1,4 @@
-"""A place in a log, as people give it, and as results have it."""
+"""A position in a log, as a user gives it: FILE:POS, a GTID set, or a time; and as results have it."""
 
 from __future__ import annotations
 
