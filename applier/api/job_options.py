@@ -71,10 +71,15 @@ def bounds(option: Option, value: Place | Time | None) -> dict[str, Any]:
 def logs(given: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the locations of logs, with their keys, from a verb's arguments. Raises UsageError for a key file without
     keys."""
+    return keys_of_logs(given).of(paths(given["binlogs"] or ()))
+
+
+def keys_of_logs(given: Mapping[str, Any]) -> Keys:
+    """Return the keys of logs, given a verb's arguments. Raises UsageError where they are given twice."""
     keys, named = given.get("keys"), {name: value for name, value in given.get("flat", {}).items() if value is not None}
     if keys is not None and named:
-        raise UsageError(f"keys and {next(iter(named))} are both given", hint="give keys=Keys(…), with all of them")
-    return (keys or Keys(**named)).of(paths(given["binlogs"] or ()))
+        raise UsageError(f"`keys` and `{next(iter(named))}` are both given", hint="give keys=Keys(…), with all of them")
+    return keys or Keys(**named)
 
 
 _CONVERSIONS: dict[Kind, Callable[[Any], Any]] = {

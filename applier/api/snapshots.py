@@ -102,7 +102,7 @@ class SnapshotTable:
             raise UsageError(f"the table has no column {unknown[0]!r}", table=self.full_name,
                              hint=f"it has {', '.join(self.schema.names)}")
         if filter is not None and not isinstance(filter, compute.Expression):
-            raise UsageError(f"filter cannot be {shown(filter)}",
+            raise UsageError(f"`filter` cannot be {shown(filter)}",
                              hint="it takes an expression: pyarrow.compute.field('id') > 7")
         if self._entry.layer is not None:
             parts = (rows if filter is None else rows.filter(filter) for rows in self._merged())

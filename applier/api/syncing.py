@@ -10,6 +10,7 @@ from applier.api.arguments import KeyNames, PathLike, Paths, Size, Tables, Watch
 from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
+from applier.api.wording import noted
 from applier.binlog.events.gtid import GtidSet
 from applier.io.ending import Ending
 from applier.io.keys import Keys
@@ -78,7 +79,7 @@ def sync(
 
     Raises errors that no later round could resolve: ReplayStopped where a replica would stop, SchemaError, UsageError.
     """
-    return follow(sync_options(locals()), ending or Ending(), watcher(progress))
+    return (noted(done) for done in follow(sync_options(locals()), ending or Ending(), watcher(progress)))
 
 
 def sync_options(given: Mapping[str, Any]) -> SyncOptions:

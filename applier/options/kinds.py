@@ -72,6 +72,7 @@ CHARSET = Kind("str", "NAME", check=_check_charset)
 
 PATH = Kind("PathLike", "FILE")
 SNAPSHOT = Kind("PathLike | Snapshot", "SNAPSHOT")
+PLACE_IN_TIME = Kind("PathLike | Snapshot | GtidSet", "PLACE")
 LOGS = Kind("Paths", "PATH...", many=True, several=_FOLLOW)
 DIRECTORY = Kind("Paths", "DIR", many=True)
 FILES = Kind("Paths", "FILE", many=True, several=_AGAIN)

@@ -60,7 +60,7 @@ REWRITE = Verb(
     reading.BASE.of("A snapshot at the beginning of the archive."), *_TABLES, choosing.REWRITE_DB, *_SERVERS,
     running.SYSTEM_TIME_ZONE, reading.KEYS_OF_LOGS, running.PROGRESS)
 INDEX = Verb(
-    "index", ARCHIVES, "makes `locate` faster",
+    "index", BINLOGS, "makes `locate` faster",
     _OPTIONAL_BINLOGS.of("A directory of binlogs; local or a URI.", kind=kinds.DIRECTORY),
     reading.UNNAMED_DIRECTORY, reading.KEYS_OF_LOGS)
 
@@ -76,8 +76,11 @@ SHOW = Verb(
 LOCATE = Verb(
     "locate", BINLOGS, "where a GTID or a time is", reading.BINLOGS, reading.GTID, reading.AT_TIME, reading.XID,
     reading.GROUP_ID_TO_FIND, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
+COMPARE = Verb(
+    "compare", ARCHIVES, "which one is ahead", reading.FIRST_TO_COMPARE, reading.SECOND_TO_COMPARE, making.JSON,
+    reading.KEYS_OF_LOGS, running.PROGRESS)
 EXPLAIN = Verb(
-    "explain", BINLOGS, "how rows are found", reading.BINLOGS, _BASE_OF_REPLAY, reading.SCHEMA_OF_ANY,
+    "explain", ROWS, "how rows are found", reading.BINLOGS, _BASE_OF_REPLAY, reading.SCHEMA_OF_ANY,
     *_TABLES, reading.DEFINE_FROM_LOG, making.JSON, reading.KEYS_OF_LOGS, running.PROGRESS)
 
 CHANGES = Verb(
@@ -224,6 +227,6 @@ COMPACT = Verb(
     making.TARGET_FILE_SIZE.of("Target size of new files, as 64M or 1G."), making.JSON)
 FSCK = Verb("fsck", LAKES, "check all files", reading.LAKE_TO_READ, running.QUICK, making.JSON, running.PROGRESS)
 
-COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, REWRITE, INDEX, SUMMARY, SHOW, LOCATE, EXPLAIN, CHANGES, HISTORY, UNDO,
-            STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, COMPACT, EXPIRE, FSCK)
+COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, COMPARE, REWRITE, SUMMARY, SHOW, LOCATE, INDEX, EXPLAIN, CHANGES, HISTORY,
+            UNDO, STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, COMPACT, EXPIRE, FSCK)
 """The verbs of the command line."""

@@ -16,6 +16,7 @@ file in base64 with a row for each such value; a file without such values has no
 from __future__ import annotations
 
 import base64
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import numpy as np
@@ -65,9 +66,12 @@ class ValueMarks:
         return pa.table({"column": pa.repeat(field.name, len(marked)), "row": self._rows + marked, **values})
 
     @property
-    def dates(self) -> int:
-        """How many of them are invalid dates."""
-        return sum(part.num_rows for part in self._dates)
+    def dates(self) -> dict[str, int]:
+        """How many of them are invalid dates, by column."""
+        found: Counter[str] = Counter()
+        for part in self._dates:
+            found[part["column"][0].as_py()] += part.num_rows
+        return dict(found)
 
     def metadata(self) -> dict[bytes, bytes]:
         """The file's entries."""

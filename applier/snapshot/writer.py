@@ -71,7 +71,7 @@ class TableWriter:
     attempts of one task never collide. schema: the table's Arrow schema. key: names of the key's columns, () for a
     table without a key; their values encode to the key ranges that `close` returns ("int" by keysearch.int_key, "bytes"
     by keysearch.encode_by_rules with `key_rules`, None: no ranges). columns: how files have the table's.
-    `zero_dates` says of each file that has invalid dates, by its path, how many.
+    `zero_dates` says of each file that has invalid dates, by its path, how many, by column.
     """
 
     def __init__(self, place: TableTarget, unit: int, schema: pa.Schema, *, key: Sequence[str] = (),
@@ -89,7 +89,7 @@ class TableWriter:
         self._pending_bytes = 0
         self._open: _OpenFile | None = None
         self._entries: list[FileEntry] = []
-        self.zero_dates: dict[str, int] = {}
+        self.zero_dates: dict[str, dict[str, int]] = {}
         self._last_key: KeyValue | None = None
 
     def __enter__(self) -> "TableWriter":
@@ -175,8 +175,8 @@ class TableWriter:
     def _close_file(self) -> None:
         if self._open is not None:
             self._entries.append(self._open.finish())
-            if self._open.zero_dates:
-                self.zero_dates[self._open.path] = self._open.zero_dates
+            if zero_dates := self._open.zero_dates:
+                self.zero_dates[self._open.path] = zero_dates
             self._open = None
 
 
@@ -232,8 +232,8 @@ class _OpenFile:
         return self._sink.tell()
 
     @property
-    def zero_dates(self) -> int:
-        """How many of its rows' dates are invalid."""
+    def zero_dates(self) -> dict[str, int]:
+        """How many of its rows' dates are invalid, by column."""
         return self._marks.dates
 
     def finish(self) -> FileEntry:

@@ -124,9 +124,9 @@ class ChangedUnit:
         self._dead_files, self._dead_positions = stored.files[self._dead], stored.positions[self._dead]
         self._dead_keys = rows.select(list(key.names)).take(pa.array(self._dead))
 
-    def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, int]]:
+    def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, dict[str, int]]]:
         """Write the rows that were added, which come in key order, if they are many. Returns the changes,
-        and how many invalid dates the files have, by their paths."""
+        and how many invalid dates the files have, by their paths and by column."""
         place = self._spec.place
         assert place is not None, "a unit without a place is not written"
         few, n_bytes, added = list[pa.Table](), 0, _Added(self._key, self._order, self._lows)

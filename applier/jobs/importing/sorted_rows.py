@@ -284,4 +284,4 @@ def _check_times(rows: pa.Table, versioning: Versioning, table: str) -> None:
             raise SchemaError("the times of a system-versioned table's rows are in another time zone than the dump's "
                               "statements or --system-time-zone say",
                               table=table,
-                              hint="dump it without --skip-tz-utc")
+                              hint="dump it without `--skip-tz-utc`")

@@ -245,7 +245,9 @@ class _Replay:
             return staging.commit(snapshot, "", {})
         zero_dates = done.zero_dates_left(entries, has_base=options.base is not None)
         if zero_dates and options.zero_dates == "error":
-            raise ReplayStopped(f"{zero_dates} dates are invalid and would become null",
+            columns = ", ".join(f"{table.full_name}.{column} ({count:,})" for table in tables
+                                for column, count in sorted(table.zero_dates.items()))
+            raise ReplayStopped(f"{zero_dates} dates are invalid and would become null: {columns}",
                                 hint="leave out --zero-dates error")
         if options.check_foreign_keys:
             found = orphans(replace(snapshot, uri=staging.uri))

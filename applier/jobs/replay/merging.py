@@ -61,13 +61,14 @@ def write_anew(root: str, file: FileEntry, table: TableDefinition, place: TableT
 
 class MergedTable:
     """A table of the next version: its definition, as readers have it, its entry in the base, if it has one, and where
-    files go. `written` are the files that are written here, `zero_dates` the invalid dates in them, by their paths."""
+    files go. `written` are the files that are written here, `zero_dates` the invalid dates in them, by their paths
+    and by column."""
 
     def __init__(self, table: TableDefinition, before: TableEntry | None, base: Snapshot | None,
                  staging: Staging) -> None:
         self._table, self._before, self._base, self._staging = table, before, base, staging
         self.written: list[FileEntry] = []
-        self.zero_dates: dict[str, int] = {}
+        self.zero_dates: dict[str, dict[str, int]] = {}
 
     def entry(self, entry: TableEntry, done: Done, anew: Collection[str]) -> TableEntry:
         """The entry of the table, given one with its files alone, its units with what became of them, and the paths of

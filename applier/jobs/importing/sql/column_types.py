@@ -157,7 +157,7 @@ def _to_utc(local: pa.Array, time_zone: str) -> pa.Array:
         at_utc = pc.assume_timezone(zero_dates.as_nulls(local), zone, ambiguous="earliest", nonexistent="latest")
     except pa.ArrowInvalid:
         raise SchemaError(f"TIMESTAMPs in an unknown time zone: {zone[:80]}",
-                          hint="dump in UTC, as mysqldump does without --skip-tz-utc") from None
+                          hint="dump in UTC, as mysqldump does without `--skip-tz-utc`") from None
     datetimes = at_utc.cast(pa.timestamp("us", "UTC"))
     if not zero_dates.has_any(local):
         return datetimes

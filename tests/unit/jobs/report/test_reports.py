@@ -80,7 +80,8 @@ def test_the_report_as_json(recovered):
         "key": "PRIMARY (id)", "files_written": 1, "files_carried": 0, "found": {"primary": 2},
         "conflicts": {"duplicate key": 150, "row not found": 1}, "units": 1, "ranges": 1,
         "tied": "", "warnings": [],
-        "by_foreign_keys": 0, "partial_updates": 0, "documents": 0, "bytes_saved": 0}
+        "by_foreign_keys": 0, "partial_updates": 0, "documents": 0, "bytes_saved": 0,
+        "zero_dates": {}}
     assert (other["name"], other["rows"], other["units"], other["found"]) == ("a<b>&c", 0, 0, {})
     assert ReplayResult.from_report(str(output), report) == result
 
