@@ -224,6 +224,8 @@ class UnitSpec:
     `idempotent`: the exec mode; `witness`: what becomes of before-images that differ from their rows (witnessed).
     `may_merge`: its files may stay, and what changes be written beside them (applier.apply.output.merged_unit).
     `time_zone`: the zone in which generated columns that images lack are computed.
+    `may_divide`: its range may be divided further; `is_part`: it was (applier.apply.routes.parts), and its rows are
+    written whatever changes.
     """
 
     number: int
@@ -239,6 +241,8 @@ class UnitSpec:
     witness: str = OFF
     time_zone: str = SYSTEM
     may_merge: bool = False
+    may_divide: bool = False
+    is_part: bool = False
 
     @cached_property
     def merges(self) -> bool:

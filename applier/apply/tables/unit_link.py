@@ -140,4 +140,4 @@ class UnitLink(ABC):
             case Altered() as altered:
                 return None if altered.keeps_rows else True
             case _:
-                return bool(self.spec.shared_files)  # which other units may change
+                return self.spec.is_part or bool(self.spec.shared_files)  # which other units may change
