@@ -52,11 +52,12 @@ def compact(uri: str, budget: int | None = None, file_bytes: int = FILE_BYTES) -
         entries = []
         for before in base.tables:
             staging.keep_folder(before.database, before.name, before)
-            carried = {name: tuple(staging.carry_over(base, files, before.database, before.name, history=is_history))
-                       for name, files, is_history in (("files", before.files, False),
-                                                       ("history", before.history, True)) if files}
+            name = before.database, before.name
+            files, history = (staging.carry_over(base, listed, *name, history=is_history) if listed else []
+                              for listed, is_history in ((before.files, False), (before.history, True)))
             table = MergedTable(before.definition.shown, before, base, staging)
-            entries.append(table.entry(replace(before, row_files=(), positions=(), **carried), [], chosen))
+            bare = replace(before, files=tuple(files), history=tuple(history), row_files=(), positions=())
+            entries.append(table.entry(bare, [], chosen))
         position = base.position
         report = ReplayResult(staging.output, str(position), position.gtid_set, position.timestamp, (),
                               {"compact": time.perf_counter() - began},
