@@ -32,7 +32,6 @@ from applier.mysql.character_sets.charset_tables import (
 )
 
 _BYTE, _PAIR, _TRIPLE = 0xF700, 0x100000, 0xF0000
-_REPLACEMENT = 0xFFFD
 _LAST = 1 << 16
 """Added to a code that the server reads and does not write, so that it comes after those that it does."""
 
@@ -148,7 +147,7 @@ def _with_placeholders(table: np.ndarray, order: np.ndarray, placeholders: np.nd
     places = np.lexsort((order, table))
     again = np.zeros(len(table), np.bool_)
     again[places[1:]] = table[places[1:]] == table[places[:-1]]
-    lost = (table == UNMAPPED) | (table == _REPLACEMENT) | (again & (table >= 0))
+    lost = (table == UNMAPPED) | (again & (table >= 0))
     return np.where(lost, first + placeholders, table).astype(np.int32)
 
 
