@@ -36,8 +36,8 @@ def begin(output: str, settings: FileSettings = DEFAULTS, *, lasts: bool = True,
     """Prepare to publish at a path or URI; tables' new files have these settings. Raises SnapshotError if something is
     there already, or nothing can be written. What a dead run left there is removed; an empty directory may be there.
     What does not last, as the base of a later pass, is not made durable. `late_attempts`: tasks run elsewhere, and
-    attempts of them may continue after others have taken their place. `merges`: it is the base of a later pass into a lake
-    that merges on read.
+    attempts of them may continue after others have taken their place. `merges`: it is the base of a later pass into a
+    lake that merges on read.
     """
     filesystem, path = location.resolve(output)
     try:
