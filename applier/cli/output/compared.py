@@ -113,7 +113,7 @@ def _key_values(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText
 
 
 def _document(found: ServerComparison, rows: int) -> dict[str, object]:
-    """How a snapshot and a server compare, with so many rows of each table that differs."""
+    """The comparison of a snapshot with a server, with at most `rows` rows of each table that differs."""
     return {"same": found.same, "tables": found.tables, "rows": found.rows, "ranges": found.ranges,
             "position": found.position, "server_position": found.server_position,
             "different": [_different(table, rows) for table in found.different]}
@@ -134,4 +134,4 @@ def _row(table: DifferentTable, row: DifferentRow) -> dict[str, Any]:
 
 
 COMPARISON = Result(_print, _document)
-"""How a snapshot and a server compare, with so many rows of each table that differs."""
+"""The comparison of a snapshot with a server, with at most `rows` rows of each table that differs."""

@@ -106,7 +106,7 @@ def _found_by(search: SearchExplained) -> str:
 
 
 def _document(tables: Sequence[TableExplained], definitions: Sequence[TableHistory]) -> dict[str, object]:
-    """By which key rows are found, and where definitions come from."""
+    """The keys by which rows are found, and where definitions come from."""
     return {"tables": [_table(table) for table in tables], "definitions": [asdict(one) for one in definitions]}
 
 
@@ -125,4 +125,4 @@ def _search(table: TableExplained, search: SearchExplained) -> dict[str, object]
 
 
 EXPLAINED = Result(_print, _document)
-"""By which key rows are found, and where definitions come from."""
+"""The keys by which rows are found, and where definitions come from."""

@@ -27,7 +27,7 @@ def _print(console: ResultConsole, found: Sequence[Group]) -> None:
 
 
 LOCATED = Result(_print, lambda found: [asdict(group) for group in found])
-"""Event groups, in the order of the log."""
+"""Event groups, in log order."""
 
 
 def print_indexed(indexed: Indexed) -> None:

@@ -77,7 +77,7 @@ def _report_document(report: Report) -> dict[str, object]:
 
 
 REPORT = Result(_print_report, _report_document)
-"""What is in `_report.json`, and the first conflicts."""
+"""The contents of `_report.json`, and the first conflicts."""
 
 
 def print_imported(result: ReplayResult) -> None:
@@ -113,7 +113,7 @@ def _print_verified(console: ResultConsole, verified: Verified) -> None:
 
 
 VERIFIED = Result(_print_verified, lambda verified: {"same": not verified.damaged} | asdict(verified))
-"""What was read of a snapshot's files, and a line for each that is damaged."""
+"""What was read of a snapshot's files, and a line for each damaged one."""
 
 
 def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: bool) -> None:
@@ -160,7 +160,7 @@ def _snapshot_document(snapshot: Snapshot, definitions: bool) -> dict[str, objec
 
 
 SNAPSHOT = Result(_print_snapshot, _snapshot_document)
-"""Where a snapshot stands and what is in it; with CREATE TABLEs if asked for."""
+"""A snapshot's position and contents; with CREATE TABLEs if requested."""
 
 
 def _print_published(console: ResultConsole, found: PublishedAsOf, what: str) -> None:
