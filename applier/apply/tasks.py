@@ -25,9 +25,10 @@ class UnitResult:
     (keysearch.choose.AccessPath.kind); `seconds` how long its rows were applied and written; `history` the files of a
     versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
     or deleted that the log does not have; `next_number` where AUTO_INCREMENT continues in a column that the log does
-    not have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths; `merged`
-    what is merged with the base's files, which stay (files is None then); `witnessed` what before-images said of rows;
-    `partial_updates`, `documents` and `bytes_saved` what binlog.rows.partial_updates counts."""
+    not have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths and by
+    column; `merged` what is merged with the base's files, which stay (files is None then); `witnessed` what
+    before-images said of rows; `partial_updates`, `documents` and `bytes_saved` what binlog.rows.partial_updates
+    counts."""
 
     number: int
     inserted: int
@@ -41,7 +42,7 @@ class UnitResult:
     history: tuple[FileEntry, ...] = ()
     by_foreign_keys: int = 0
     next_number: int = 0
-    zero_dates_in_files: dict[str, int] = dataclasses.field(default_factory=dict)
+    zero_dates_in_files: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     witnessed: Witnessed = dataclasses.field(default_factory=Witnessed)
     partial_updates: int = 0
     documents: int = 0

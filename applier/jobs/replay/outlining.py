@@ -45,6 +45,7 @@ from applier.plan.stops.stop_position import (
     check_not_past,
     check_reached,
     files_up_to,
+    notes_on_stop,
     outlines_up_to_stop,
 )
 from applier.schema.history.relevance import Relevance
@@ -184,6 +185,7 @@ class Outlining:
                  for outline in outlines if outline.torn and not outline.stopped]
         if is_last:
             check_reached(stop, outlines[-1])
+            notes += notes_on_stop(stop.position, outlines[-1])
         notes += notes_on_ends(outlines)
         span, groups = resolve_prepared_transactions(span, base.prepared if base is not None else ())
         if groups:
