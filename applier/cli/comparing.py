@@ -21,7 +21,7 @@ DIVERGED = 1
 @verb(COMPARE)
 def compare(*, json: bool, **arguments: Any) -> None:
     """Say which of two snapshots, archives or GTID sets is ahead, which transactions only one of them has, and where
-    the one that is behind goes on in the other.
+    the one that is behind continues in the other.
 
     Exits with 1 if each has transactions that the other does not have.
 
@@ -55,9 +55,9 @@ def _lines(found: Comparison) -> list[str]:
         lines.append("of a replica and its source, what only the replica has is errant")
     behind, ahead = ("A", "B") if found.is_a_behind else ("B", "A")
     if found.attach is not None:
-        lines.append(f"{behind} goes on in {ahead} at {found.attach}")
+        lines.append(f"{behind} continues in {ahead} at {found.attach}")
     else:
-        lines.append(f"{behind} cannot go on in {ahead}: {found.obstacle}")
+        lines.append(f"{behind} cannot continue in {ahead}: {found.obstacle}")
     return lines
 
 
