@@ -41,8 +41,19 @@ QUERY_FORMAT = FORMAT.of(
     "How rows are written. table: the first 200, to read; json: a line for each; csv: with a header; parquet: a file.",
     kind=kinds.choice("table", "json", "csv", "parquet"), default="table", where=Where.COMMAND_LINE)
 SHOW_FORMAT = FORMAT.of(
-    "How they are printed. text: as `mysqlbinlog -v` prints them; json: one object a line.",
-    kind=kinds.choice("text", "json"), default="text")
+    "How they are printed. text: as `mysqlbinlog` and `mariadb-binlog` print them, with types of values at -vv; json: "
+    "one object a line.", kind=kinds.choice("text", "json"), default="text")
+BASE64_OUTPUT = Option(
+    "base64_output", kinds.choice("decode-rows", "auto", "never"), MAKE, "How row changes are printed. decode-rows: as "
+    "comments; auto: as BINLOG statements, for `mysql`, and with -v as comments, too; never: they are an error.",
+    "decode-rows")
+RESULT_FILE = Option("result_file", kinds.PATH, MAKE, "The file to make. By default stdout.", value="FILE",
+                     flags=("--result-file", "-r"))
+SHORT_FORM = Option("short_form", kinds.FLAG, MAKE, "Only statements: no headers, no row changes.", False,
+                    flags=("--short-form", "-s"))
+SKIP_GTIDS = Option("skip_gtids", kinds.FLAG, MAKE, "Leave GTIDs out, so that a server gives transactions its own.", False)
+LOCAL_LOAD = Option("local_load", kinds.PATH, MAKE, "Write the files of LOAD DATA into this directory, for the statements "
+                    "that read them.", value="DIR", flags=("--local-load", "-l"))
 UNDO_FORMAT = FORMAT.of(
     "What the file is. sql: one transaction, with a statement for each row that finds it by all of its values; binlog: "
     "the same as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.",
