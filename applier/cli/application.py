@@ -112,23 +112,22 @@ def _common(help_option: Any) -> tuple[TyperOption, ...]:
     """The options that all verbs have beside --help."""
     return (
         _flag(help_option, ["--help-all"], _print_whole_help),
-        _flag(help_option, ["-q", "--quiet"], lambda ctx, times: choose(Loudness.QUIET)),
-        _flag(help_option, ["-v", "--verbose"], lambda ctx, times: choose(Loudness.VERBOSE, times), counts=True),
+        _flag(help_option, ["-q", "--quiet"], lambda ctx: choose(Loudness.QUIET)),
+        _flag(help_option, ["-v", "--verbose"], lambda ctx: choose(Loudness.VERBOSE)),
+        _flag(help_option, ["-vv"], lambda ctx: choose(Loudness.VERY_VERBOSE)),
     )
 
 
-def _flag(like: Any, names: list[str], act: Callable[[Context, int], None], *, counts: bool = False) -> TyperOption:
-    def seen(ctx: Context, option: TyperOption, value: int) -> None:
+def _flag(like: Any, names: list[str], act: Callable[[Context], None]) -> TyperOption:
+    def seen(ctx: Context, option: TyperOption, value: bool) -> None:
         if value and not ctx.resilient_parsing:
-            act(ctx, int(value))
+            act(ctx)
 
-    if counts:
-        return TyperOption(param_decls=names, count=True, expose_value=False, is_eager=True, callback=seen)
     return TyperOption(param_decls=names, is_flag=True, expose_value=False, is_eager=True, callback=seen,
                        type_descriptor=like.type_descriptor)
 
 
-def _print_whole_help(ctx: Context, times: int) -> None:
+def _print_whole_help(ctx: Context) -> None:
     print(ctx.command.whole_help(), end="")
     raise typer.Exit
 

@@ -12,22 +12,19 @@ class Loudness(IntEnum):
     """Progress, and notes about the result."""
     VERBOSE = 2
     """Besides, a line with the time for each step, and of an error where in the code it came from."""
+    VERY_VERBOSE = 3
+    """With -vv; of `show`, which prints types of values then."""
 
 
-_chosen, _times = Loudness.NORMAL, 0
+_chosen = Loudness.NORMAL
 
 
-def choose(loudness: Loudness, times: int = 0) -> None:
-    """Say so much from now on, in this process; -v was given so many times."""
-    global _chosen, _times
-    _chosen, _times = loudness, times
+def choose(loudness: Loudness) -> None:
+    """Say so much from now on, in this process."""
+    global _chosen
+    _chosen = loudness
 
 
 def chosen() -> Loudness:
     """How much is to be said."""
     return _chosen
-
-
-def times_verbose() -> int:
-    """How many times -v was given."""
-    return _times

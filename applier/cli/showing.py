@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TextIO
 
 from applier.cli.application import verb
-from applier.cli.loudness import times_verbose
+from applier.cli.loudness import Loudness, chosen
 from applier.cli.naming import named_binlogs
 from applier.options.verbs import SHOW
 from applier.schema.table_filter import TableFilter, parse_table_list
@@ -48,7 +48,7 @@ def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | No
             start, stop, GtidChoice(gtids) if gtids else None,
             LeftOutGroups(GtidChoice(exclude_gtids) if exclude_gtids else None, server_ids, ignore_server_ids),
             thread_ids, TableFilter(parse_table_list(tables)) if tables else None, arguments["offset"])
-        style = Style(arguments["base64_output"], times_verbose(), arguments["short_form"], arguments["skip_gtids"],
+        style = Style(arguments["base64_output"], max(chosen() - Loudness.NORMAL, 0), arguments["short_form"], arguments["skip_gtids"],
                       arguments["local_load"])
         if not compiling.is_ready("show"):
             from applier.cli.terminal import progress

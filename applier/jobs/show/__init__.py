@@ -49,11 +49,11 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
     for uri, name in zip(files, names, strict=True):
         mapped = map_file(uri)
         first, passed_over = event_after(mapped, passed_over) if passed_over else (0, 0)
-        ranges = ((start, end, max(shown_from, first)) for start, end, shown_from in
-                  selection.ranges(mapped, name, names) if end > first)
         try:
             try:
-                if format == "text":
+                ranges = [(start, end, max(shown_from, first)) for start, end, shown_from in
+                          selection.ranges(mapped, name, names) if end > first]
+                if format == "text" and ranges:
                     lines = style.between(flavour) if flavour else style.prologue(flavour := read_format(mapped).flavour)
                     _write_lines(out, lines)
                 selected += _print(mapped, (format, style), ranges, tables, out.buffer.write)

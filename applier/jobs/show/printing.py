@@ -19,7 +19,7 @@ from applier.binlog.events.query import sql_offset
 from applier.binlog.events.statement_events import FileBlock
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.layout import plan_column
-from applier.errors import UsageError
+from applier.errors import ArchiveError, UsageError
 from applier.io.mapping import MappedFile
 from applier.jobs.show.context import Context, quoted, settings
 from applier.jobs.show.details import details, event_time, two_phase_alter
@@ -153,11 +153,14 @@ class EventPrinter:
         try:
             while (status := self._walk.run(print_events)) != Status.DONE:
                 serve[status]()
+        except ArchiveError:
+            self._end_statement()
+            raise
         finally:
             self._flush()
 
     def end(self) -> None:
-        """Print what waits for the end of a statement, and what leaves a server as the file found it."""
+        """Print what waits for the end of a statement, and what makes a server's session what it was before."""
         if self._is_json:
             return
         self._end_statement()
