@@ -26,7 +26,7 @@ _HOW_TO_RUN = {
 
 
 @verb(UNDO)
-def undo(**arguments: Any) -> None:
+def undo(*, json: bool, **arguments: Any) -> None:
     """Write what takes transactions back: their rows get the values that they had before.
 
     The archive is read to its end, so that rows are known that others have changed since. Nothing is done to a server:
@@ -40,7 +40,12 @@ def undo(**arguments: Any) -> None:
 
     with progress() as watcher:
         found = write(**arguments, progress=watcher)
-    _print(found, arguments["on_conflict"])
+    if json:
+        from applier.cli.output.documents import print_json, undone_document
+
+        print_json(undone_document(found))
+    else:
+        _print(found, arguments["on_conflict"])
     for note in found.notes:
         print_note(note)
 

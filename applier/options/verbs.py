@@ -131,7 +131,8 @@ UNDO = Verb(
     choosing.WHERE.of("Only rows for which this is true, before the transactions or after them, as in \"category = "
                       "'audio' AND price = 0.01\": SQL on a table's columns.", value="EXPRESSION"),
     reading.BASE.of("Begin with this snapshot, of a time before them."), reading.SCHEMA_WITH_ROWS, choosing.UNTIL,
-    making.UNDO_FORMAT, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, reading.KEYS_OF_LOGS, running.PROGRESS)
+    making.UNDO_FORMAT, making.JSON, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, reading.KEYS_OF_LOGS,
+    running.PROGRESS)
 
 STATUS = Verb(
     "status", USES, "where it stands",

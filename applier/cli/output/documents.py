@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from applier.jobs.explain.definitions import TableHistory
     from applier.jobs.explain.searches import SearchExplained, TableExplained
     from applier.jobs.report.loading import Report
+    from applier.jobs.undo.result import Undone
     from applier.jobs.verify.files import Verified
     from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
     from applier.snapshot.manifest import Snapshot
@@ -69,6 +70,15 @@ def _search(table: TableExplained, search: SearchExplained) -> dict[str, object]
             "samples": search.images.samples, "by": choice.kind, "key": choice.name or None,
             "columns": [columns[number].name for number in choice.columns], "reads": choice.cost,
             "reason": choice.reason, "passed_over": list(choice.passed_over), "warnings": list(search.warnings)}
+
+
+def undone_document(undone: Undone) -> dict[str, object]:
+    """What an undo does, with the rows that it leaves and the statements for afterwards."""
+    document = asdict(undone)
+    for name in ("conflicts", "undone_anyway"):
+        document[name] = [asdict(conflict) | {"row": dict(conflict.row)} for conflict in getattr(undone, name)]
+    document["checks"] = [{"statement": statement, "expected": expected} for statement, expected in undone.checks]
+    return document
 
 
 def verified_document(verified: Verified) -> dict[str, object]:

@@ -7,6 +7,7 @@ are least told apart; other texts go on in the next line.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +20,8 @@ from rich.text import Text
 
 from applier.cli.terminal import ResultConsole, words
 
-WIDE = 200
-"""Width where no terminal limits it: nothing is wrapped in a file or a pipe."""
+_UNBROKEN = 1 << 14
+"""Width where nothing limits it: no row is wrapped in a file or a pipe."""
 NARROW = 100
 _LEAST, _WORD = 12, 24
 """Columns that a name or a text has at least, and a text with longer words."""
@@ -89,8 +90,10 @@ class Grid:
 
 
 def result_console() -> ResultConsole:
-    """A console on stdout."""
-    return ResultConsole(width=None if sys.stdout.isatty() else WIDE)
+    """A console on stdout: as wide as the terminal; in a file or a pipe as COLUMNS says, or as the text needs."""
+    columns = os.environ.get("COLUMNS", "")
+    wide = int(columns) if columns.isdecimal() and int(columns) else _UNBROKEN
+    return ResultConsole(width=None if sys.stdout.isatty() else wide)
 
 
 def new_grid(*columns: str, less: Collection[str] = (), names: Collection[str] = ("table",)) -> Grid:
