@@ -39,7 +39,6 @@ def print_versions(history: RowHistory, nothing: str) -> None:
         origin = Origin(None, None) if file is None else origins.of(file, offset)
         place = "" if file is None else f"{file}:{offset}"
         thread = "" if origin.thread_id is None else str(origin.thread_id)
-        kind = "drop" if kind == "truncate" and (origin.statement or "")[:4].upper() == "DROP" else kind
         if is_narrow:
             said_first = [_time(time), place, f"thread {thread}" if thread else ""]
             grid.add(words("\n".join(filter(None, said_first)), keep="\n"), kind, assembled(*what))
