@@ -22,7 +22,7 @@ _HOW_TO_RUN = {
     "sql": ["Read it, then run it: mysql < FILE. Nothing happens if a row is not as the log left it, or if triggers "
             "would act.", _NOT_BACK],
     "binlog": ["Run it: mysqlbinlog --skip-gtids FILE | mysql, or mariadb-binlog FILE | mariadb. Triggers do not act. "
-               "Rows are found by their key: what others wrote after the archive ends is not noticed.", _NOT_BACK]}
+               "Nothing happens if a row is not as the log left it: ERROR 1690, at SET @guard.", _NOT_BACK]}
 
 
 @verb(UNDO)

@@ -57,17 +57,20 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
         tables = parents_first(_tables(log, found, options, Path(folder), progress))
         changed = [one for one in tables if one.rows or one.statements]
         checks_off = needs_checks_off(changed, found.definitions)
+        guards = sql.guards(changed, found.definitions, checks_off=checks_off)
+        first = [statement for one in changed for statement in one.statements]
         with new_output(options.output) as partial:
-            events = partial
+            events, probes = partial, sql.probes(changed)
             if options.format == "sql":
                 what = transactions_text(found.count, found.gtids, found.times)
                 with open(partial, "xb") as file:
-                    file.writelines(sql.statements(changed, what, comments(found.lost_objects, "Not restored"),
+                    file.writelines(sql.statements(changed, what, comments(found.lost_objects, "Not restored"), guards,
                                                    checks_off=checks_off))
-                events = f"{folder}/undo.000001"
+                events, probes = f"{folder}/undo.000001", iter(())
+            else:
+                first = [f"SET @guard = {guard.sql}" for guard in guards] + first
             try:
-                write_log(changed, [statement for one in changed for statement in one.statements], log.flavour, events,
-                          checks_off=checks_off)
+                write_log(changed, first, log.flavour, events, checks_off=checks_off, probes=probes)
                 shown = proof(changed, events, Path(folder), options.on_conflict)
             except UsageError as error:
                 if options.format != "sql":
