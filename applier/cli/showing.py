@@ -48,8 +48,8 @@ def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | No
             start, stop, GtidChoice(gtids) if gtids else None,
             LeftOutGroups(GtidChoice(exclude_gtids) if exclude_gtids else None, server_ids, ignore_server_ids),
             thread_ids, TableFilter(parse_table_list(tables)) if tables else None, arguments["offset"])
-        style = Style(arguments["base64_output"], max(chosen() - Loudness.NORMAL, 0), arguments["short_form"], arguments["skip_gtids"],
-                      arguments["local_load"])
+        style = Style(arguments["base64_output"], max(chosen() - Loudness.NORMAL, 0), arguments["short_form"],
+                      arguments["skip_gtids"], arguments["local_load"])
         if not compiling.is_ready("show"):
             from applier.cli.terminal import progress
 

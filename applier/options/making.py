@@ -51,9 +51,11 @@ RESULT_FILE = Option("result_file", kinds.PATH, MAKE, "The file to make. By defa
                      flags=("--result-file", "-r"))
 SHORT_FORM = Option("short_form", kinds.FLAG, MAKE, "Only statements: no headers, no row changes.", False,
                     flags=("--short-form", "-s"))
-SKIP_GTIDS = Option("skip_gtids", kinds.FLAG, MAKE, "Leave GTIDs out, so that a server gives transactions its own.", False)
-LOCAL_LOAD = Option("local_load", kinds.PATH, MAKE, "Write the files of LOAD DATA into this directory, for the statements "
-                    "that read them.", value="DIR", flags=("--local-load", "-l"))
+SKIP_GTIDS = Option("skip_gtids", kinds.FLAG, MAKE, "Leave GTIDs out, so that a server gives transactions its own.",
+                    False)
+LOCAL_LOAD = Option(
+    "local_load", kinds.PATH, MAKE, "Write the files of LOAD DATA into this directory, for the statements that read "
+    "them.", value="DIR", flags=("--local-load", "-l"))
 UNDO_FORMAT = FORMAT.of(
     "What the file is. sql: one transaction, with a statement for each row that finds it by all of its values; binlog: "
     "the same as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.",

@@ -5,11 +5,12 @@
 
 ROOT is the root of the files of a server in a chroot. On both servers the same tables and rows are made, and the same
 transactions run before and after the mistake; the archive that is read begins after the rows were made. What is made of
-it (SQL, or with --binlog events, which this program makes SQL of) runs by the client; then both servers have to hold the
-same tables and rows. Both are used by nobody else, and the binlogs of the first are reset.
+it (SQL, or with --binlog events, which this program makes SQL of) runs by the client; then both servers have to hold
+the same tables and rows. Both are used by nobody else, and the binlogs of the first are reset.
 
-Without a base: rows are known from the log's before-images, and definitions from a file. With one: what DDL dropped, and
-on MariaDB what foreign keys deleted below the log, is known from a snapshot of the time at which the archive begins.
+Without a base: rows are known from the log's before-images, and definitions from a file. With one: what DDL dropped,
+and on MariaDB what foreign keys deleted below the log, is known from a snapshot of the time at which the archive
+begins.
 """
 
 from __future__ import annotations
@@ -96,12 +97,12 @@ def _diff(case: Case) -> bytes:
 
 MISTAKES = (
     Mistake("delete with cascades", "DELETE FROM customers WHERE id % 7 = 3", _undo, ("mysql",)),
-    Mistake("update with join", "UPDATE orders o JOIN customers c ON c.id = o.customer SET o.total = 0, o.state = 'sent', "
-            "c.notes = CONCAT(c.notes, ' oh') WHERE c.id < 90", _undo, ("mysql",)),
+    Mistake("update with join", "UPDATE orders o JOIN customers c ON c.id = o.customer SET o.total = 0, "
+            "o.state = 'sent', c.notes = CONCAT(c.notes, ' oh') WHERE c.id < 90", _undo, ("mysql",)),
     Mistake("load data replace", "LOAD DATA INFILE '{file}' REPLACE INTO TABLE prices", _undo),
     Mistake("ten minutes of one thread", "UPDATE prices SET price = price * 10; INSERT INTO log VALUES (NOW(), 'x'); "
-            "DELETE FROM orders WHERE id % 11 = 5 AND id > 1; BEGIN; UPDATE customers SET name = 'Nobody' WHERE id > 250; "
-            "INSERT INTO prices VALUES ('zz', 1, NULL, 1); COMMIT", _undo_thread, ("mysql",)),
+            "DELETE FROM orders WHERE id % 11 = 5 AND id > 1; BEGIN; UPDATE customers SET name = 'Nobody' WHERE "
+            "id > 250; INSERT INTO prices VALUES ('zz', 1, NULL, 1); COMMIT", _undo_thread, ("mysql",)),
     Mistake("drop table", "DROP TABLE prices", _undo, ()),
     Mistake("truncate", "SET foreign_key_checks = 0; TRUNCATE TABLE items", _undo, ()),
     Mistake("drop column", "ALTER TABLE prices DROP COLUMN price", _diff, ()),
@@ -138,8 +139,8 @@ def _seen(server: LiveServer) -> dict[str, tuple[str, str]]:
     """Each table's definition, without its next number and without character sets that columns have from it, and a
     digest of its rows."""
     found = {}
-    for database, table in server.run("SELECT table_schema, table_name FROM information_schema.tables WHERE table_schema "
-                                      "IN ('shop', 'other') ORDER BY 1, 2"):
+    for database, table in server.run("SELECT table_schema, table_name FROM information_schema.tables WHERE "
+                                      "table_schema IN ('shop', 'other') ORDER BY 1, 2"):
         name = f"`{database}`.`{table}`"
         definition = re.sub(r" AUTO_INCREMENT=\d+", "", server.run(f"SHOW CREATE TABLE {name}")[0][1])
         [default] = re.findall(r"DEFAULT CHARSET=(\w+)(?: COLLATE=(\w+))?", definition)
@@ -209,7 +210,7 @@ def take_back(mistake: Mistake, servers: tuple[LiveServer, LiveServer], client: 
 
 def _do(mistake: Mistake, servers: tuple[LiveServer, LiveServer], case: Case) -> None:
     """What happens in the archive: on the second server without the mistake."""
-    first, second = servers
+    first = servers[0]
     around = [server.connect() for server in servers]
     _run(around[1], "SET sql_log_bin = 0")
     for connection in around:

@@ -27,8 +27,8 @@ def print_versions(history: RowHistory, nothing: str) -> None:
         console.print(words(nothing))
         return
     is_narrow = console.width < NARROW
-    grid = new_grid(*(("when and where", "", "row") if is_narrow else ("when", "transaction", "at", "thread", "", "row")),
-                    names=("transaction",))
+    titles = ("when and where", "", "row") if is_narrow else ("when", "transaction", "at", "thread", "", "row")
+    grid = new_grid(*titles, names=("transaction",))
     columns = history.columns
     cells = {name: value_texts(column, versions.column(name).combine_chunks()) for name, column in columns.items()}
     said, origins = versions.drop_columns(list(columns)).to_pylist(), history.origins

@@ -19,7 +19,6 @@ from applier.writer.values import image_values
 from applier.writer.wire_columns import wire_columns
 from applier.writer.writer import BinlogWriter
 
-
 _AS_WRITTEN = "SET NAMES utf8mb4", "SET time_zone = '+00:00'"
 """How the literals of probes are read."""
 
@@ -34,9 +33,9 @@ class ChangedRows(Protocol):
 
 def write_log(tables: Sequence[ChangedRows], first: Iterable[str], flavour: str, path: str, *, checks_off: bool,
               probes: Iterable[str] = ()) -> None:
-    """Write the file: statements, and then a transaction of probes, which are errors where rows are not as expected, and
-    the rows; tables are in order, those that others refer to first. Raises UsageError for values that are not written
-    as events."""
+    """Write the file: statements, and then a transaction of probes, which are errors where rows are not as expected,
+    and the rows; tables are in order, those that others refer to first. Raises UsageError for values that are not
+    written as events."""
     with BinlogWriter(path, flavour=flavour, gtids="none", timestamp=int(time.time()),
                       foreign_key_checks=not checks_off) as log:
         for statement in first:

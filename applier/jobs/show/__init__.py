@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from operator import add
 from typing import TYPE_CHECKING, TextIO
 
-__all__ = ["selection", "tables"]
+__all__ = ["later_text", "selection", "style", "tables"]
 
 if TYPE_CHECKING:
     from applier.io.mapping import MappedFile
@@ -30,8 +30,8 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
     format: "text" (as the servers' own programs print them, in a style) or "json" (an object a line, see json_lines).
     Text columns are in their own character set, so what is written may not be UTF-8: it goes to the stream's buffer as
     it is, byte for byte what the servers' own programs print. A file's format description is shown with whatever is
-    shown of the file. Raises ArchiveError where a file is damaged, after all that comes before that. Gives what a person
-    should know: that nothing was selected, or no event of a table."""
+    shown of the file. Raises ArchiveError where a file is damaged, after all that comes before that. Gives what a
+    person should know: that nothing was selected, or no event of a table."""
     from applier.binlog.events.events import read_format
     from applier.binlog.locating.group_choice import notes_on_threads
     from applier.errors import ArchiveError
@@ -54,8 +54,8 @@ def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: 
                 ranges = [(start, end, max(shown_from, first)) for start, end, shown_from in
                           selection.ranges(mapped, name, names) if end > first]
                 if format == "text" and ranges:
-                    lines = style.between(flavour) if flavour else style.prologue(flavour := read_format(mapped).flavour)
-                    _write_lines(out, lines)
+                    begins, flavour = not flavour, read_format(mapped).flavour
+                    _write_lines(out, style.prologue(flavour) if begins else style.between(flavour))
                 selected += _print(mapped, (format, style), ranges, tables, out.buffer.write)
             finally:
                 mapped.check_whole()
@@ -105,7 +105,7 @@ def _print(mapped: MappedFile, form: tuple[Form, Style], ranges: Iterable[ReadRa
     printer, count = EventPrinter(mapped, form[0], write, form[1]), 0
     chosen = printer if tables is None else _choice(mapped, tables, printer)
     for start, end, shown_from in ranges:
-        if not count and start > _FIRST:
+        if not count and max(start, shown_from) > _FIRST:
             printer.print(_FIRST, _FIRST + 1, _FIRST)
         count += 1
         chosen.print(start, end, shown_from)

@@ -2,11 +2,11 @@
 which the kernel knows."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from applier.binlog.events.events import Query
-from applier.binlog.events.query import Variable
 from applier.mysql.character_sets.collations import by_id
 
 TERMINATOR = "/*!*/;"
@@ -51,7 +51,7 @@ class Context:
             if database:
                 yield f"use {quoted(database)}"
 
-    def changes(self, context: Mapping[str, Variable]) -> Iterator[str]:
+    def changes(self, context: Mapping[str, Any]) -> Iterator[str]:
         """A SET for what changed. Character sets are ids of their collations."""
         yield from self._switches(context.get("flags2"))
         if self._is_new("sql_mode", context.get("sql_mode")):
@@ -59,8 +59,8 @@ class Context:
         steps = tuple(context.get(f"auto_increment_{name}", 1) for name in ("increment", "offset"))
         if self._is_new("auto_increment", steps):
             yield "SET @@session.auto_increment_increment={}, @@session.auto_increment_offset={}".format(*steps)
-        charsets = tuple(context.get(name) for name in _CHARSETS)
-        if None not in charsets and self._is_new("charsets", charsets):
+        charsets = [context[name] for name in _CHARSETS if name in context]
+        if charsets and self._is_new("charsets", charsets):
             yield from self._charsets(*charsets)
         if pairs := context.get("character_set_collations"):
             yield f"SET @@session.character_set_collations='{_collations(pairs)}'"
@@ -85,8 +85,8 @@ class Context:
             self._known[name] = value
         return is_new
 
-    def _switches(self, flags: Variable | None) -> Iterator[str]:
-        if not isinstance(flags, int) or flags == self._flags:
+    def _switches(self, flags: int | None) -> Iterator[str]:
+        if flags is None or flags == self._flags:
             return
         changed, self._flags = -1 if self._flags is None else flags ^ self._flags, flags
         said = [f"@@session.{name}={int(bool(flags >> bit & 1) == is_set)}"
@@ -94,9 +94,9 @@ class Context:
                 if changed >> bit & 1]
         yield f"SET {', '.join(said)}"
 
-    def _charsets(self, client: Variable, connection: Variable, server: Variable) -> Iterator[str]:
+    def _charsets(self, client: int, connection: int, server: int) -> Iterator[str]:
         try:
-            name = by_id(client)[0] if isinstance(client, int) else ""
+            name = by_id(client)[0]
         except KeyError:
             name = ""
         if name:
@@ -120,10 +120,10 @@ class Settings:
 def settings(query: Query, flags: int, context: Context) -> tuple[Settings, bool]:
     """What is printed of a statement's context, and whether it is in force for those that follow: if not, the next one
     says it again."""
-    xid = query.context.get("xid")
+    said_of: Mapping[str, Any] = query.context
+    xid, micros = said_of.get("xid"), said_of.get("microseconds")
     title = "" if xid is None else f"\tXid = {xid}" if context.flavour == "mysql" else f"\txid={xid}"
-    micros = query.context.get("microseconds")
-    fraction = f".{micros:06d}" if isinstance(micros, int) and micros else ""
+    fraction = f".{micros:06d}" if micros else ""
     said = Settings(title, _lines(context.use(query.database, flags, query.sql)), fraction,
                     _lines(context.changes(query.context)))
     return said, not _EVERY_TIME & query.context.keys()
@@ -133,7 +133,7 @@ def _lines(statements: Iterator[str]) -> str:
     return "".join(f"{statement}{TERMINATOR}\n" for statement in statements)
 
 
-def _collations(pairs: Variable) -> str:
+def _collations(pairs: Sequence[tuple[int, int]]) -> str:
     """The collations that character sets have, as the variable character_set_collations has them."""
-    known = [(by_id(charset)[0], by_id(collation)[1]) for charset, collation in pairs]  # type: ignore[misc]
+    known = [(by_id(charset)[0], by_id(collation)[1]) for charset, collation in pairs]
     return ",".join(f"{charset}={collation}" for charset, collation in known)

@@ -1,5 +1,6 @@
-"""What waits for the end of a statement: BINLOG statements and rows, which stand behind the headers of all events, and of
-MariaDB header lines. Of the first two, parts that a kernel has no room for are kept in memory, and large ones on disk."""
+"""What waits for the end of a statement: BINLOG statements and rows, which stand behind the headers of all events, and
+of MariaDB header lines. Of the first two, parts that a kernel has no room for are kept in memory, and large ones on
+disk."""
 
 from __future__ import annotations
 
@@ -55,9 +56,9 @@ class _Text:
     def __init__(self, walk: EventWalk, name: str, room: int) -> None:
         self._walk, self._name = walk, name
         self._parts: IO[bytes] | None = None
-        self._use(room)
+        self._use(room, np.empty(0, np.uint8))
 
-    def _use(self, room: int, text: np.ndarray = np.empty(0, np.uint8)) -> None:
+    def _use(self, room: int, text: np.ndarray) -> None:
         self._memory = np.empty(room, np.uint8)
         self._memory[:len(text)] = text
         start = address_of(self._memory)

@@ -81,8 +81,9 @@ _OBJECTS = (',"op":"insert","table":{},"before":null,"after":{{', ',"op":"update
 class EventPrinter:
     """Prints one file; `write` takes the bytes, in parts. Context that was printed is not repeated."""
 
-    def __init__(self, mapped: MappedFile, form: Form, write: Callable[[bytes], object], style: Style = Style()
+    def __init__(self, mapped: MappedFile, form: Form, write: Callable[[bytes], object], style: Style | None = None
                  ) -> None:
+        style = style or Style()
         self._write, self._is_json, self._style = write, form == "json", style
         self._walk = EventWalk(mapped, self._add_table, inflates_all=True)
         self._context = Context(self._walk.format.flavour)
@@ -213,9 +214,10 @@ class EventPrinter:
     def _add_table(self, table: TableMap) -> int:
         """Register a new table's record; returns its number."""
         columns = _columns(table, b'"@%d":"' if self._is_json else b"###   @%d=")
-        behind = "\n" if self._walk.format.flavour == "mariadb" else f"\n{_NO_KEY}{int(bool(table.flags & _HAS_NO_KEY))}\n"
-        if table.flags & _HAS_TRIGGERS and self._walk.format.flavour == "mariadb":
-            behind = f" (has triggers){behind}"
+        if self._walk.format.flavour == "mysql":
+            behind = f"\n{_NO_KEY}{int(bool(table.flags & _HAS_NO_KEY))}\n"
+        else:
+            behind = f"{' (has triggers)' * bool(table.flags & _HAS_TRIGGERS)}\n"
         name = f"{quoted(table.database)}.{quoted(table.table)}"
         rows = [line.format(_json_text(table.name) if self._is_json else name)
                 for line in (_OBJECTS if self._is_json else _LINES)]

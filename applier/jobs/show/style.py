@@ -13,7 +13,8 @@ Base64 = Literal["decode-rows", "auto", "never"]
 @dataclass(frozen=True)
 class Style:
     """How text is printed: `base64` as --base64-output has it, how many -v there are, and whether headers and GTIDs are
-    left out; `local_load` is a directory for the files of LOAD DATA. Rows are shown as comments where they are not in BINLOG statements, and beside these with -v."""
+    left out; `local_load` is a directory for the files of LOAD DATA. Rows are shown as comments where they are not in
+    BINLOG statements, and beside these with -v."""
 
     base64: Base64 = "decode-rows"
     verbosity: int = 0

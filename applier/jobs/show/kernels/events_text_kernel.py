@@ -1,9 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Prints events as the servers' own programs do: the header line of each, and what frequent kinds hold; or rows as JSON.
+"""Prints events as the servers' own programs do: the header line of each, and what frequent kinds hold; or rows as
+JSON.
 
 A statement's rows stand behind the headers of all of its events, and BINLOG statements between: what comes too early
-waits in memory of its own, or with Python where that is full. The walk stops and says why where Python must do something: say what rare kinds hold, a second that has no text yet, a table
-map that is new, a full buffer. What is wrong with an event is for Python to say, too.
+waits in memory of its own, or with Python where that is full. The walk stops and says why where Python must do
+something: say what rare kinds hold, a second that has no text yet, a table map that is new, a full buffer. What is
+wrong with an event is for Python to say, too.
 """
 
 import numpy as np

@@ -70,9 +70,10 @@ STATE, state_at, _ = struct(
     "state",
     **dict.fromkeys((
         # the event that the walk is at; the row in it (offset; 0 before its first); where the next text goes, where
-        # its room ends, and where the text of the event's header line begins and ends; what the kernel asks for; the table and
-        # the column that it is at
-        "position", "row_at", "out", "out_end", "header_start", "header_end", "detail", "wanted_bytes", "table", "column",
+        # its room ends, and where the text of the event's header line begins and ends; what the kernel asks for; the
+        # table and the column that it is at
+        "position", "row_at", "out", "out_end", "header_start", "header_end", "detail", "wanted_bytes", "table",
+        "column",
         # of the file: its bytes, those of headers and checksums; addresses of the fixed texts, the names of types and
         # the times
         "file_bytes", "header_bytes", "checksum_bytes", "texts", "names", "times",
@@ -84,8 +85,8 @@ STATE, state_at, _ = struct(
         "thread", "has_settings",
         # of the form: whether it is JSON lines, whether the text is that of MySQL's program; of text: whether headers
         # are left out, and whether rows, the types of values, the statements behind rows, BINLOG statements, and GTIDs
-        # are shown; whether only base64 could show rows, and is not wanted; whether the
-        # files of LOAD DATA are written, and whether the statement is shown otherwise
+        # are shown; whether only base64 could show rows, and is not wanted; whether the files of LOAD DATA are written,
+        # and whether the statement is shown otherwise
         "is_json", "as_mysql", "is_short", "shows_rows", "shows_types", "shows_statements", "shows_binlog",
         "shows_gtids", "is_never", "extracts", "has_instead",
         # of a statement: what waits for its end, which are rows behind the headers of all of its events, and the events
@@ -114,15 +115,16 @@ STATE, state_at, _ = struct(
         # chosen; from which place on to choose
         "verdict", "ranges_out", "chosen_end", "room", "room_end", "text_start", "text_end", "is_chosen",
         "choose_from"), np.int64),
-    **dict.fromkeys(("context", "database", "title_more", "use", "micros", "settings", "instead"), SPAN), described=FOUND)
+    **dict.fromkeys(("context", "database", "title_more", "use", "micros", "settings", "instead"), SPAN),
+    described=FOUND)
 """A walk. `context` is a QUERY's status variables and `database` its database, as printed last; `title_more` to
 `instead` are the texts that Python has made for another context; `described` is the payload that is being printed."""
 
 TABLE, _, table_at = struct(
     "table", is_unsure=np.int64, n_columns=np.int64, columns=np.int64, n_json_columns=np.int64,
     inserts=SPAN, updates=SPAN, deletes=SPAN, title=SPAN, end=SPAN)
-"""`is_unsure`: its rows are guessed at (they are printed if all of an event's can be read). `columns` is the address of
-their records; `inserts` to `deletes` are what comes before a row's first image, and `title` and `end` what stands
+"""`is_unsure`: its rows are guessed at (they are printed if all of an event's can be read). `columns` is the address
+of their records; `inserts` to `deletes` are what comes before a row's first image, and `title` and `end` what stands
 before and behind the id of the table's map."""
 
 COLUMN, _, column_at = struct("column", kind=np.int64, metadata=np.int64, width=np.int64, prefix=SPAN, type=SPAN)
