@@ -207,7 +207,7 @@ _DETAILS: dict[int, Callable[[FileEvent, Any], Details]] = {
     EventType.XA_PREPARE: _xa_prepare,
     EventType.INCIDENT: lambda event, incident: (
         "", [f"# Incident: {_INCIDENTS.get(incident.number, incident.number)}",
-             "RELOAD DATABASE; # an error: events were lost"]),
+             "RELOAD DATABASE; # Sh" "all generate syntax error"]),
     EventType.HEARTBEAT: _said("Heartbeat: {0.file}"),
     EventType.HEARTBEAT_V2: _said("Heartbeat: {0.file} {0.position}"),
     EventType.START_ENCRYPTION: _said("Start_encryption: scheme {0.scheme}, key version {0.key_version}"),

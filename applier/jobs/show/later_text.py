@@ -13,8 +13,8 @@ import numpy as np
 from applier.jobs.show.event_walk import EventWalk
 from keysearch.addresses import address_of
 
-_ROOM = 1 << 18
-_IN_MEMORY = 64 << 20
+ROOM = 1 << 18
+IN_MEMORY = 64 << 20
 _PART = 1 << 20
 
 
@@ -23,7 +23,7 @@ class LaterText:
 
     def __init__(self, walk: EventWalk) -> None:
         self._walk = walk
-        self._heads, self._rows, self._code = (_Text(walk, name, _ROOM) for name in ("heads", "rows", "code"))
+        self._heads, self._rows, self._code = (_Text(walk, name, ROOM) for name in ("heads", "rows", "code"))
 
     def make_room(self) -> None:
         """Keep what the kernel has; where an event in base64 is larger than the room, make more."""
@@ -84,7 +84,7 @@ class _Text:
         start = self._walk.get(f"{self._name}_start")
         length = self._walk.get(f"{self._name}_out") - start
         if length:
-            self._parts = self._parts or tempfile.SpooledTemporaryFile(_IN_MEMORY)
+            self._parts = self._parts or tempfile.SpooledTemporaryFile(IN_MEMORY)
             self._parts.write(self._memory[:length].tobytes())
             self._walk.set(**{f"{self._name}_out": start})
         return length > 0

@@ -19,6 +19,7 @@ from applier.engine import compiling
 from applier.errors import SchemaError, UsageError
 from applier.io.new_files import new_output
 from applier.io.progress import Progress, Silent
+from applier.jobs.changes.first_images import Unknown
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.guarded_sql.log_file import write_log
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
@@ -35,6 +36,7 @@ from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.table_undo import TableUndo, undo_table
 from applier.jobs.undo.taken_keys import leave_taken_keys
 from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.undo.unknown_values import check_known
 from applier.options import UndoOptions
 from applier.options.running import REFUSE
 from applier.schema.ddl.schema_changes import TableName
@@ -51,10 +53,15 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
         compiling.ensure(job, progress)
     log = ChangeLog(options.changes, progress)
     found = chosen(log, options)
-    if (later := log.from_first_images(found.tables)) is not log:
+    begun = log
+    if (later := begun.from_first_images(found.tables, Unknown.NULL)) is not log:
         log, found = later, chosen(later, options)
     with TemporaryDirectory(prefix="applier-undo-") as folder:
         tables = parents_first(_tables(log, found, options, Path(folder), progress))
+        if log.has_unknown:
+            other = begun.from_first_images(found.tables, Unknown.OTHER)
+            (beside := Path(folder) / "other").mkdir()
+            check_known(tables, _tables(other, chosen(other, options), options, beside, progress))
         changed = [one for one in tables if one.rows or one.statements]
         checks_off = needs_checks_off(changed, found.definitions)
         guards = sql.guards(changed, found.definitions, checks_off=checks_off)

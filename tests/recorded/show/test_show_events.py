@@ -98,7 +98,7 @@ def printed(kind: int, body: bytes, form: str = "text") -> str:
         (EventType.BEGIN_LOAD_QUERY, b"\1\0\0\0abc", "", ["#Begin_load_query: file_id: 1  block_len: 3"]),
         (EventType.DELETE_FILE, b"\1\0\0\0", "", ["#Delete_file: file_id=1"]),
         (EventType.INCIDENT, b"\1\0\4lost", "",
-         ["# Incident: LOST_EVENTS", "RELOAD DATABASE; # an error: events were lost"]),
+         ["# Incident: LOST_EVENTS", "RELOAD DATABASE; # Sh" "all generate syntax error"]),
         (EventType.PRE_GA_DELETE_ROWS, b"\7" + bytes(5) + b"\1\0\1\1r",
          "Delete_rows_old: table id 7 flags: STMT_END_F",
          ["# the rows within PRE_GA_DELETE_ROWS events are not shown"]),

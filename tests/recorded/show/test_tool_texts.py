@@ -66,8 +66,8 @@ def test_what_waits_for_the_end_of_a_statement_may_be_larger_than_memory(monkeyp
     from applier.jobs.show import later_text
 
     whole = {case: text(case, Style("auto", 2)) for case in ("large-statements-mariadb", "compressed-mysql")}
-    monkeypatch.setattr(later_text, "_ROOM", 4096)
-    monkeypatch.setattr(later_text, "_IN_MEMORY", 10_000)
+    monkeypatch.setattr(later_text, "ROOM", 4096)
+    monkeypatch.setattr(later_text, "IN_MEMORY", 10_000)
     for case, shown in whole.items():
         assert text(case, Style("auto", 2)) == shown
 
