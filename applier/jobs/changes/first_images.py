@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from enum import Enum
 
 import numpy as np
@@ -40,7 +39,7 @@ class Unknown(Enum):
     """What stands in a row for values that its first before-image lacks."""
 
     NULL = "NULL"
-    OTHER = "a value that is not NULL"
+    MADE_UP = "values that are not NULL"
 
 
 def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[LogSegment],
@@ -97,7 +96,7 @@ class _FirstImages:
 
     def __init__(self, definition: TableDefinition, key: TableKey, unknown: Unknown | None) -> None:
         self._definition, self._key, self._unknown = definition, key, unknown
-        self.lacks = False
+        self.lacks, self._made_up = False, 1
         self._logged = LoggedTable(definition, same_columns=False)  # as for all tables that the log did not make
         self._parts: list[_First] = []
         self._lacking: list[_Lacking] = []
@@ -174,8 +173,8 @@ class _FirstImages:
                 values = finish_column(buffer.arrow(batch.n_before), column, reading.table_map.types[number],
                                        reading.table_map.metadata[number])
             if self._unknown is not None and absent is not None and absent.any():
-                other = pa.scalar(None, values.type) if self._unknown is Unknown.NULL else _other(
-                    values.type, self._definition)
+                other = pa.scalar(None, values.type) if self._unknown is Unknown.NULL else _made_up(
+                    np.arange(self._made_up, self._made_up + batch.n_before), values.type, self._definition)
                 values = pc.if_else(pa.array(absent), other, values)
             arrays.append(values)
             if absent is not None and absent.any():
@@ -183,21 +182,28 @@ class _FirstImages:
                 lacking[absent] = len(self._lacking)
                 self._lacking.append(_Lacking(column.name, batch.file.uri, int(batch.places[change]),
                                               int(batch.rows[change])))
+        self._made_up += batch.n_before
         return pa.Table.from_arrays(arrays, schema=table_schema(self._definition)), lacking
 
 
-def _other(kind: pa.DataType, definition: TableDefinition) -> pa.Scalar:
-    """A value of a type. Raises UnsupportedEvent where there is none."""
+def _made_up(numbers: np.ndarray, kind: pa.DataType, definition: TableDefinition) -> pa.Array:
+    """A value of a type for each number, one that rows seldom have, and different ones as far as the type has so many.
+    Raises UnsupportedEvent where there is none."""
+    if pa.types.is_decimal(kind):
+        limit = 10**min(kind.precision - kind.scale, 18)
+        return pa.array(limit - 1 - numbers % limit).cast(pa.decimal128(19, 0)).cast(kind)
+    if pa.types.is_integer(kind) or pa.types.is_date32(kind):
+        limit = 1 << (14 if pa.types.is_date32(kind) else min(kind.bit_width - 1, 62))
+        return pa.array((limit - 1 - numbers % limit).astype(f"int{kind.bit_width}")).cast(kind)
+    numbers = numbers + 10**15
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return pa.array(numbers).cast(pa.string()).cast(kind)
     try:
-        if pa.types.is_decimal(kind):
-            return pa.scalar(Decimal(0), kind)
-        number = pa.array([1], pa.int32())
-        if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            return number.cast(pa.string()).cast(kind)[0]
-        return number.cast(kind)[0] if pa.types.is_date32(kind) else number.cast(pa.int64()).cast(kind)[0]
+        return pa.array(numbers).cast(kind)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise UnsupportedEvent("before-images do not contain all columns, and one has a type of which no value can be "
-                               f"made up: {kind}", table=definition.full_name, hint="give a --base") from None
+                               f"made up: {kind}", table=definition.full_name,
+                               hint="give a --base from the time when the log begins") from None
 
 
 def _as_array(keys: np.ndarray | KeyBytes) -> pa.Array:

@@ -6,7 +6,8 @@ changed one row. A row whose value of another unique key changes is deleted and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -34,6 +35,7 @@ _PROBED = 200
 """Rows that a statement looks for at once."""
 _DIGITS = 6
 """So many digits of a FLOAT a server prints."""
+_UNKNOWN = b"unknown"
 Batches = Callable[[], Iterator[pa.RecordBatch]]
 
 
@@ -163,7 +165,9 @@ class TableStatements:
     def _conditions(self, rows: pa.RecordBatch, start: str) -> tuple[list[Cells], list[str], str]:
         """That a row has all of these values: the values, the words before each, and what closes the last one."""
         cells, words, opened = list[Cells](), list[str](), start
-        for number, (column, exactly) in enumerate(self._compared):
+        unknown = json.loads((rows.schema.metadata or {}).get(_UNKNOWN, b"[]"))
+        compared = [(column, exactly) for column, exactly in self._compared if column.name not in unknown]
+        for number, (column, exactly) in enumerate(compared):
             compare = _compared_as_printed if exactly and self._as_printed else _compared
             parts, closed = compare(column, rows.column(column.name), exactly=exactly)
             words += [f"{opened}{' AND ' if number else ''}{parts[0][0]}", *(word for word, _ in parts[1:])]
@@ -202,6 +206,11 @@ class TableStatements:
         rounded = np.array(list(map(self._is_rounded, self._columns)), bool)
         only_digits = changed[:, rounded].any(axis=1) & ~changed[:, ~rounded].any(axis=1)
         return np.asarray(changed[:, unique].any(axis=1) | only_digits)
+
+
+def with_unknown(rows: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """Return differences that say of which columns the values are unknown: rows are found by the others."""
+    return rows.replace_schema_metadata({_UNKNOWN: json.dumps(columns)})
 
 
 def rows_of_kind(batch: pa.RecordBatch, kind: int) -> np.ndarray:

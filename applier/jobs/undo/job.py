@@ -36,7 +36,7 @@ from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.table_undo import TableUndo, undo_table
 from applier.jobs.undo.taken_keys import leave_taken_keys
 from applier.jobs.undo.traced_table import TracedTable
-from applier.jobs.undo.unknown_values import check_known
+from applier.jobs.undo.unknown_values import check_format, notes_on_unknown, with_known
 from applier.options import UndoOptions
 from applier.options.running import REFUSE
 from applier.schema.ddl.schema_changes import TableName
@@ -59,9 +59,10 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
     with TemporaryDirectory(prefix="applier-undo-") as folder:
         tables = parents_first(_tables(log, found, options, Path(folder), progress))
         if log.has_unknown:
-            other = begun.from_first_images(found.tables, Unknown.OTHER)
+            other = begun.from_first_images(found.tables, Unknown.MADE_UP)
             (beside := Path(folder) / "other").mkdir()
-            check_known(tables, _tables(other, chosen(other, options), options, beside, progress))
+            tables = with_known(tables, lambda: _tables(other, chosen(other, options), options, beside, progress))
+            check_format(tables, options.format)
         changed = [one for one in tables if one.rows or one.statements]
         checks_off = needs_checks_off(changed, found.definitions)
         guards = sql.guards(changed, found.definitions, checks_off=checks_off)
@@ -89,7 +90,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
                       tuple(conflict for one in tables for conflict in one.undone_anyway),
                       not checks_off,
                       tuple(sql.checks(changed, found.definitions if checks_off else (), log.known_by_changes)), shown,
-                      (*log.notes, *found.notes, *notes_on_triggers(tables, found.objects),
+                      (*log.notes, *found.notes, *notes_on_unknown(tables), *notes_on_triggers(tables, found.objects),
                        *(notes_on_guards(changed, found.objects) if options.format == "sql" else ())),
                       found.lost_objects)
 

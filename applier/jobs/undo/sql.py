@@ -43,7 +43,7 @@ def statements(tables: Sequence[TableUndo], what: str, comments: Iterable[str], 
 
 
 def _statements(number: int, one: TableUndo) -> TableStatements:
-    if can_be_set(one.definition, one.key, one.rows, as_printed=False):
+    if one.unknown is None and can_be_set(one.definition, one.key, one.rows, as_printed=False):
         return SetStatements(one.definition, one.key, one.batches, number)
     return TableStatements(one.definition, one.key, one.batches)
 

@@ -1,55 +1,89 @@
 """Which values of an undo are not in the log: a row that is older than the log is known by its first before-image, which
-may lack columns (binlog_row_image=MINIMAL, NOBLOB). All that is made of rows is made twice, with NULL and with another
-value for what is unknown: what is the same both times does not depend on it."""
+may lack columns (binlog_row_image=MINIMAL, NOBLOB).
+
+All that is made of rows is made twice, with NULL and with made-up values for what is unknown: what is the same both
+times does not depend on it. What is to come back has to be known; a row is found by what is known of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from applier.errors import UnsupportedEvent
+from applier.errors import ReplayStopped, UndoRefused, UnsupportedEvent, UsageError
 from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import INSERT, POSTIMAGE
 from applier.jobs.undo.table_undo import TableUndo
 
-_HINT = ("logs with binlog_row_image=MINIMAL or NOBLOB do not have the old values of rows that are older than the log, and "
-         "the server has them no longer: leave the row out with --where, or give a --base (a snapshot, or an imported "
+_HINT = ("logs with binlog_row_image=MINIMAL or NOBLOB do not have the old values of rows that are older than the log, "
+         "and the server has them no longer: leave the row out with --where, or give a --base (a snapshot, or an imported "
          "dump) from the time when the log begins")
 
 
-def check_known(tables: Sequence[TableUndo], others: Sequence[TableUndo]) -> None:
-    """Raise UnsupportedEvent where these two undos of the same transactions are not the same."""
+def with_known(tables: Sequence[TableUndo], make_others: Callable[[], Sequence[TableUndo]]) -> list[TableUndo]:
+    """Return the first of two undos of the same transactions, with what is unknown of its rows. Raises UnsupportedEvent
+    where more than what finds rows is unknown."""
+    try:
+        others = make_others()
+    except (UndoRefused, ReplayStopped):  # made-up values are in each other's way, or in that of others
+        raise _depends(*tables[:1]) from None
     by_name = {one.definition.full_name: one for one in others}
+    if by_name.keys() != {one.definition.full_name for one in tables}:
+        raise _depends(*tables[:1])
+    return [replace(one, unknown=_unknown(one, by_name[one.definition.full_name])) for one in tables]
+
+
+def check_format(tables: Sequence[TableUndo], form: str) -> None:
+    """Raise UsageError for events of rows of which something is unknown."""
     for one in tables:
-        other = by_name.pop(one.definition.full_name, None)
-        if other is None:
-            raise _unknown(one)
-        _check(one, other)
-    for other in by_name.values():
-        raise _unknown(other)
+        if form == "binlog" and one.unknown is not None:
+            raise UsageError("the log does not have all columns of the rows that change, and events have whole rows",
+                             table=one.definition.full_name, hint="--format sql finds rows by what is known of them")
 
 
-def _check(one: TableUndo, other: TableUndo) -> None:
+def notes_on_unknown(tables: Sequence[TableUndo]) -> list[str]:
+    """Lines that say which rows are found by less than all of their values."""
+    found = []
+    for one in tables:
+        if one.unknown is not None:
+            names = [column.name for column, is_unknown in zip(one.definition.stored_columns, one.unknown.any(axis=0),
+                                                               strict=True) if is_unknown]
+            found.append(f"the log does not have all columns of {one.definition.full_name}: rows are found without "
+                         f"comparing {', '.join(names)} where these are unknown, and these stay as they are")
+    return found
+
+
+def _unknown(one: TableUndo, other: TableUndo) -> np.ndarray | None:
+    """Which stored columns of which rows are unknown, bool[rows, columns]; None if all are known."""
+    if (one.inserted, one.deleted, one.updated) != (other.inserted, other.deleted, other.updated):
+        raise _depends(one)
+    if not one.rows:
+        return None
     rows, same = (pa.Table.from_batches(list(undo.batches())) for undo in (one, other))
-    kinds, columns = rows.column("_change_type"), [column.name for column in one.definition.stored_columns]
-    if not kinds.equals(same.column("_change_type")):
-        raise _unknown(one)
-    if not rows.num_rows:
-        return
+    columns = [column.name for column in one.definition.stored_columns]
+    if not all(rows.column(name).equals(same.column(name)) for name in ("_change_type", "_changed")):
+        raise _depends(one)
     sides = [_batch(table.select(columns)) for table in (rows, same)]
     everywhere = np.arange(rows.num_rows)
     unequal = unequal_columns(sides[0], everywhere, sides[1], everywhere)
     if not unequal.any():
-        return
-    comes = np.isin(kinds.combine_chunks().indices.to_numpy(), [INSERT, POSTIMAGE])
-    row = int(np.lexsort([~unequal.any(axis=1) | ~comes, ~unequal.any(axis=1)])[0])
-    column = columns[int(np.flatnonzero(unequal[row])[0])]
-    named = ", ".join(f"{name}={sides[0].column(name)[row]}" for name in one.key)
-    what = "was before" if comes[row] else "is now, by which the row is to be found"
-    raise UnsupportedEvent(f"the log does not say what column {column} of row {named} {what}",
-                           table=one.definition.full_name, hint=_HINT)
+        return None
+    kinds = rows.column("_change_type").combine_chunks().indices.to_numpy()
+    wanted = np.repeat(kinds == INSERT, len(columns)).reshape(unequal.shape)
+    lists = rows.column("_changed").combine_chunks()
+    for row in np.flatnonzero((kinds == POSTIMAGE) & unequal.any(axis=1)).tolist():
+        wanted[row] = np.isin(columns, lists[row].as_py())
+    if (lost := np.argwhere(unequal & wanted)).size:
+        row, number = lost[0].tolist()
+        named = ", ".join(f"{name}={sides[0].column(name)[row]}" for name in one.key)
+        raise UnsupportedEvent(f"the log does not say what column {columns[number]} of row {named} was before",
+                               table=one.definition.full_name, hint=_HINT)
+    after = np.flatnonzero(kinds == POSTIMAGE)
+    unequal[after] = unequal[after - 1]  # the same row, as it is now
+    return unequal
 
 
 def _batch(table: pa.Table) -> pa.RecordBatch:
@@ -57,6 +91,6 @@ def _batch(table: pa.Table) -> pa.RecordBatch:
     return batch
 
 
-def _unknown(table: TableUndo) -> UnsupportedEvent:
+def _depends(*tables: TableUndo) -> UnsupportedEvent:
     return UnsupportedEvent("which rows are undone depends on values that the log does not have",
-                            table=table.definition.full_name, hint=_HINT)
+                            table=tables[0].definition.full_name if tables else None, hint=_HINT)
