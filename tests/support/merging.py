@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 
 import applier
 from applier.apply.output import merged_unit
-from applier.snapshot import writer
+from applier.snapshot import compaction, writer
 
 
 @contextmanager
 def merging(share=100.0, inline_bytes=1 << 15, group_bytes=300):
     """Tasks write changes beside files up to this share of a unit's rows, hand rows of so many bytes to the driver, and
     row groups have so many bytes."""
-    with mock.patch.multiple(merged_unit, MOST_MERGED=share, _INLINE_BYTES=inline_bytes), \
+    with mock.patch.object(compaction, "MOST_MERGED", share), \
+            mock.patch.multiple(merged_unit, _INLINE_BYTES=inline_bytes), \
             mock.patch.object(writer, "MERGED_GROUP_BYTES", group_bytes):
         yield
 

@@ -1,8 +1,9 @@
 """Writes what a unit has changed beside the files that have its rows, where these are merged when they are read.
 
 The files stay. Rows that are not there any more, or are not as they were, are dead, wherever they are stored; rows that
-are new, or not as they were, come into row files. Where that would make too large a share of the unit's rows, all of
-them are written anew, and nothing has to be merged there.
+are new, or not as they were, come into row files. Where these are too large a share of the unit's rows, all of them are
+written anew, and nothing has to be merged there. What earlier versions have left to be merged is another matter
+(applier.snapshot.compaction).
 """
 
 from __future__ import annotations
@@ -17,14 +18,13 @@ from applier.apply.output.unit_files import table_writer
 from applier.apply.spec import FromBase, UnitSpec
 from applier.columns.table_key import TableKey
 from applier.schema.definition import TableDefinition, table_schema, without_rows
+from applier.snapshot import compaction
 from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.file_entries import FileEntry, KeyValue
 from applier.snapshot.merged_rows import KeyOrder, Part, RangeReader, reached
 from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes
 
-MOST_MERGED = 0.2
-"""The largest share that dead rows and rows of row files may have, of the rows that the files themselves have."""
 _INLINE_BYTES = 32 << 10
 """Arrow data that a task hands to the driver, which puts those of many units into one file."""
 
@@ -159,10 +159,7 @@ class ChangedUnit:
 
 def is_small(files: Sequence[FileEntry], changes: int) -> bool:
     """Whether changes may be merged with these files, given how many rows die or are added at most."""
-    stored = sum(file.stored_rows for file in files)
-    merged = sum(0 if file.changed is None else file.changed.row_file_rows for file in files)
-    lives = sum(file.rows for file in files) - merged
-    return changes + merged + stored - lives <= MOST_MERGED * stored
+    return changes <= compaction.MOST_MERGED * sum(file.stored_rows for file in files)
 
 
 class _Added:

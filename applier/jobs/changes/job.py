@@ -127,8 +127,9 @@ class ChangeFeed:
 class ChangeLog:
     """A part of an archive, outlined once, and the changes of its tables; `notes` are lines for people. Raises what a
     replay would raise before it applies anything. `known_by_changes` are the tables of which only rows are known that
-    the log changes, and `has_unknown` says whether some of their values are made up. `begins_at` is the base's position in this archive. With `replaying`, changes are those that this
-    replay applies: of the tables and transactions that it does not leave out, with its names of databases. `base`, a
+    the log changes, and `has_unknown` says whether some of their values are made up. `begins_at` is the base's position
+    in this archive. With `replaying`, changes are those that this replay applies: of the tables and transactions that
+    it does not leave out, with its names of databases. `base`, a
     snapshot that may have no rows, takes the place of the options' base; `filter` says whose definitions are needed
     where the log before options.after has statements on other tables that cannot be followed. About `most_bytes` of the
     log are read, and `is_last` says whether these are all."""
@@ -200,7 +201,8 @@ class ChangeLog:
     def from_first_images(self, tables: Collection[TableName], unknown: Unknown | None = None) -> ChangeLog:
         """The same log with the rows that these tables had before it, as far as their changes show them; itself where
         it has a base, or all of their rows are of the log. Raises UnsupportedEvent for a before-image that lacks
-        columns, unless it is said what these become (`has_unknown` then), and where foreign keys change rows of which the log shows nothing."""
+        columns, unless it is said what these become (`has_unknown` then), and where foreign keys change rows of which
+        the log shows nothing."""
         if self._base is not None:
             return self
         history = self._everything or self._history_of(set(tables))

@@ -223,7 +223,8 @@ class _Replay:
         options, span, done = self.options, part.span, self.done
         live = [version for version in history.live()
                 if options.filter.wanted(version.definition.database, version.definition.name)]
-        entries = table_entries(live, plan.versions, plan.results, part.base, staging, done)
+        entries = table_entries(live, plan.versions, plan.results, part.base, staging, done,
+                                options.compact_bytes if part.is_last else 0)
         done.add(span, history, plan)
         tables = table_results(live, entries, plan.versions, plan.results, done)
         done.tables = {(table.database, table.name): table for table in tables}

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
+from applier.binlog.archive.archive import Archive, ArchiveFile
+from applier.binlog.archive.continuity import check_continuity, notes_on_ends
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.group_ids import check_group_ids

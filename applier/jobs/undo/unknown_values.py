@@ -1,8 +1,8 @@
-"""Which values of an undo are not in the log: a row that is older than the log is known by its first before-image, which
-may lack columns (binlog_row_image=MINIMAL, NOBLOB).
+"""Which values of an undo are not in the log: a row that is older than the log is known by its first before-image,
+which may lack columns (binlog_row_image=MINIMAL, NOBLOB).
 
-All that is made of rows is made twice, with NULL and with made-up values for what is unknown: what is the same both
-times does not depend on it. What is to come back has to be known; a row is found by what is known of it.
+Everything is computed twice, with NULL and with made-up values for what is unknown: what is the same both times does
+not depend on it. Old values must be known; a row is found by the columns that are known.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from applier.jobs.diff.rows import INSERT, POSTIMAGE
 from applier.jobs.undo.table_undo import TableUndo
 
 _HINT = ("logs with binlog_row_image=MINIMAL or NOBLOB do not have the old values of rows that are older than the log, "
-         "and the server has them no longer: leave the row out with --where, or give a --base (a snapshot, or an imported "
-         "dump) from the time when the log begins")
+         "and the server has only the new ones: leave the row out with --where, or give a --base (a snapshot, or an "
+         "imported dump) from the time when the log begins")
 
 
 def with_known(tables: Sequence[TableUndo], make_others: Callable[[], Sequence[TableUndo]]) -> list[TableUndo]:

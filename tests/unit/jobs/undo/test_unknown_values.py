@@ -62,7 +62,7 @@ def test_a_value_that_the_log_has_comes_back_to_a_row_that_it_has_not(late):
 
 def test_events_have_whole_rows(late):
     log = late(update(1, a="first"), update(1, a="second"))
-    with pytest.raises(applier.UsageError, match="events have whole rows.*--format sql"):
+    with pytest.raises(applier.UsageError, match=r"events have whole rows.*--format sql"):
         log.undo(1, format="binlog")
 
 
@@ -70,8 +70,8 @@ def test_events_have_whole_rows(late):
     (update(1, a="x"), "a"), (update(1, a=None), "a"), (update(1, b=1), "b"), (update(1, d=0), "d"),
     (update(1, u=1), "a"), (("delete", {"id": [1]}), "a")])
 def test_what_the_log_does_not_have_is_named(late, change, column):
-    """Also where the new value is one of those that stand for the unknown one; a row whose unique key changes is deleted
-    and inserted, with all columns."""
+    """Also where the new value is one of those that stand for the unknown one; a row whose unique key changes is
+    deleted and inserted, with all columns."""
     with pytest.raises(applier.UnsupportedEvent, match=f"column {column} of row id=1 was before|depends on") as error:
         late(change).undo(0)
     assert "--base" in error.value.hint
