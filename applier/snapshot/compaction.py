@@ -1,9 +1,9 @@
 """Keeps the changes in a lake that merges on read small and in few files.
 
-Each version may add a row file and a file of positions.
-The newest ones are put together as soon as they are a few, with those before them that are no larger than they are
-together. So a row is written again as often as the number of versions can be halved, and a table of a thousand versions
-has some ten row files. Of what is put together, dead rows go, and positions in files that nothing names any more.
+Each version may add a row file and a file of positions. The newest ones are merged as soon as there are a few, with
+older ones that are not larger than their sum. So a row is rewritten once each time the number of versions doubles, and
+a table of a thousand versions has about ten row files. Merging drops dead rows, and positions in files that no version
+names any more.
 
 A range with many changes is rewritten, up to a number of bytes per version, starting with the ranges whose last change
 is oldest: nothing else is likely to rewrite them.
@@ -50,7 +50,7 @@ def due(tables: Iterable[FileColumns], n_bytes: int, share: float) -> set[str]:
 
 
 def newest(files: Sequence[FileEntry]) -> int:
-    """How many files, the newest of these, which come last, are to be put together; 0 if they are to stay."""
+    """Return how many files, the newest of these, which come last, are to be put together; 0 if they are to stay."""
     n = n_bytes = 0
     for file in reversed(files):
         if (n >= FEW and file.bytes > n_bytes) or n_bytes + file.bytes > MOST_BYTES:
@@ -60,7 +60,7 @@ def newest(files: Sequence[FileEntry]) -> int:
 
 
 def live_rows(base: str, layer: Layer, schema: pa.Schema) -> pa.Table:
-    """The live rows of all row files of a layer, in the order of the key. Errors: SnapshotError as RowFiles has them,
+    """The live rows of all row files of a layer, in key order. Errors: SnapshotError as RowFiles has them,
     and where two rows have one key."""
     row_files = RowFiles(base, layer, schema)
     rows = row_files.within([(None, None)]).rows

@@ -25,7 +25,7 @@ mergings = st.builds(merging, st.sampled_from([0.01, 0.2, 1.0, 100.0, 100.0]), s
 
 
 def merged_rows(place):
-    """Rows by table of a snapshot, or of a lake's latest version, in the order of the key; files are compared with the
+    """Rows by table of a snapshot, or of a lake's latest version, in key order; files are compared with the
     manifest, too."""
     snapshot = applier.Snapshot(place)
     assert not snapshot.verify().damaged

@@ -1,7 +1,7 @@
-"""An archive: binlog files in order, with nothing missing.
+"""An archive: binlog files in order, without gaps.
 
 Files are numbered (binlog.000001, …) and follow each other by number, packed ones (binlog.000001.gz) among plain ones.
-Whether their contents continue as well is another matter (applier.binlog.archive.continuity).
+Whether their contents continue as well is checked elsewhere (applier.binlog.archive.continuity).
 """
 
 import fnmatch
@@ -102,7 +102,7 @@ def open_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
 
 
 def list_archive(paths: Sequence[str], *, with_gap: bool = False) -> Archive:
-    """Find the files of an archive as they lie, without reading one.
+    """Find the files of an archive as stored, without reading one.
 
     Raises UsageError if the order is not clear, MissingFile for a skipped number or a file that an index names and that
     does not exist, unless that is left to the caller (`with_gap`), ArchiveError if there is nothing to read.

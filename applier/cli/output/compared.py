@@ -29,7 +29,7 @@ def print_comparison(found: ServerComparison, rows: int) -> None:
     grid = new_grid("table", "range", "rows here", "rows there", "columns that differ")
     for table in found.different:
         if not table.answered:
-            grid.add(table.full_name, "", "", "", "the server said nothing of it")
+            grid.add(table.full_name, "", "", "", "the server did not report it")
         for part in table.ranges[:MOST_RANGES]:
             grid.add(table.full_name, part.condition or "all rows", part.rows_here, part.rows_there,
                     ", ".join(part.columns) or "none: values are in other rows")

@@ -1,10 +1,10 @@
-"""From what units changed beside a table's files to what a manifest says of it, in a lake that merges on read.
+"""Turns changes that units wrote beside a table's files into its manifest entry, in a lake that merges on read.
 
-    files       stay; of their ranges are counted anew the rows, those in row files, and the keys at the ends
-    row files   one more, with the few rows that each unit has added; those that units wrote themselves
-    positions   one file more, with the rows that died: by changes, or since their range was written anew
+    files       stay; their ranges get new counts of rows and of rows in row files, and new first and last keys
+    row files   one more, with the few rows that each unit has added; and those that units wrote themselves
+    positions   one more file, with the dead rows: by changes, or because their range was rewritten
 
-Then the ranges that are due (applier.snapshot.compaction) are written anew.
+Then the ranges that are due (applier.snapshot.compaction) are rewritten.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class MergedTable:
                                         self._table.name, changes=True)
 
     def _write(self, rows: Iterable[pa.Table]) -> list[FileEntry]:
-        """Write the rows that units have added, which come in the order of the key."""
+        """Write the rows that units have added, which come in key order."""
         some = [one for one in rows if one.num_rows]
         if not some:
             return []
@@ -165,7 +165,7 @@ class MergedTable:
         return files
 
     def _of_base(self, unit: UnitSpec) -> pa.Table:
-        """The rows of the base's row files that are in the range of a unit that was written anew: they are dead."""
+        """The rows of the base's row files that are in the range of a unit that was written again: they are dead."""
         layer: Layer | None = None if self._before is None else self._before.layer
         if layer is None or self._base is None:
             return POSITIONS.empty_table()

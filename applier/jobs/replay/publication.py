@@ -1,6 +1,6 @@
 """From unit results to the tables of a manifest and of a report.
 
-PassesDone carries what the passes of a replay did so far to the next pass and to the report."""
+PassesDone carries the results of a replay's passes so far to the next pass and to the report."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class PassesDone:
         self.names |= {(version.definition.database, version.definition.name) for version in history.versions()}
 
     def add(self, span: LogSpan, history: SchemaHistory, plan: AppliedPlan) -> None:
-        """Add a pass, but for what it did to each table."""
+        """Add a pass, except for what it did to each table."""
         self.history = history
         self.files |= {_base_name(file.path) for result in plan.results for file in result.written}
         self.conflicts = pa.concat_tables([self.conflicts, conflict_listing(plan.results, span.outlines)])
@@ -85,13 +85,13 @@ class PassesDone:
         self.zero_dates_in_files |= {_base_name(path): count for path, count in zero_dates.items()}
 
     def written(self, entry: TableEntry) -> int:
-        """How many of a table's files this replay has written."""
+        """Return how many of a table's files this replay has written."""
         return sum(file.name in self.files for files in (entry.files, entry.row_files, entry.positions)
                    for file in files)
 
     def zero_dates_left(self, entries: Iterable[TableEntry], *, has_base: bool) -> int:
-        """How many invalid dates the tables have in files that this replay has written. With a base, some of these may
-        be the base's own, which do not count: it is the most that it can be."""
+        """Return how many invalid dates the tables have in files that this replay has written. With a base, some of
+        these may be the base's own, which do not count: it is the most that it can be."""
         left = 0
         if self.zero_dates_in_files:
             left = sum(self.zero_dates_in_files.get(file.name, 0) for entry in entries
@@ -111,8 +111,8 @@ _DIFFS = "partial_updates", "documents", "bytes_saved"
 def table_entries(live: list[TableVersion], planned: list[PlannedVersion], results: list[UnitResult],
                   base: Snapshot | None, staging: Staging, done: PassesDone, compact_bytes: int) -> list[TableEntry]:
     """The manifest's tables: units' new files, the base's files where nothing changed; one file for an empty table.
-    `done` is told of files that are written here. Where tables are merged when they are read, up to so many bytes of
-    them are written anew."""
+    `done` is notified of files that are written here. In a lake that merges on read, up to `compact_bytes` of
+    tables are rewritten."""
     staging.finish_attempts(all_written_at(file.path for result in results for file in result.written))
     by_number = {result.number: result for result in results}
     by_version = {item.version.id: item for item in planned}

@@ -1,4 +1,4 @@
-"""`applier show`: what is in binlog files, event by event. Needs no schema."""
+"""`applier show`: the contents of binlog files, event by event. Needs no schema."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def _write_lines(out: TextIO | TerminalText, lines: Iterable[str]) -> None:
 
 def _print(mapped: MappedFile, form: tuple[Form, Style], ranges: Iterable[ReadRange], tables: TableFilter | None,
            write: Callable[[bytes], object]) -> int:
-    """How many ranges there are: their events are printed, all or those about some tables, after the file's format
-    description."""
+    """Return how many ranges there are: their events are printed, all or those about some tables, after the file's
+    format description."""
     from applier.jobs.show.printing import EventPrinter
 
     printer, count = EventPrinter(mapped, form[0], write, form[1]), 0

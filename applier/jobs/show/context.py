@@ -1,5 +1,5 @@
-"""What statements ran in (EV-CTX), as the SETs that the servers' own programs print where it changes; not their thread,
-which the kernel knows."""
+"""The context of statements (EV-CTX), as SETs that are printed when they change, as the servers' own programs do; without
+the thread, which the kernel prints."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

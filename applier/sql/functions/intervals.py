@@ -147,7 +147,7 @@ def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: 
 
 
 def _may_have_fraction(count: Value, unit: str, session: Session) -> bool:
-    """Whether an interval may have a fraction of a second."""
+    """Return whether an interval may have a fraction of a second."""
     return "MICROSECOND" in unit or (
         unit == "SECOND" and (count.is_text or as_number(count, session).type.scale != 0))
 

@@ -275,7 +275,8 @@ def test_a_row_that_comes_and_goes(tmp_path):
                                  "DROP TABLE item"])
 @pytest.mark.parametrize("with_rows", [False, True])
 def test_ddl_between_changes(ddl, with_rows, tmp_path):
-    """A statement alone in its round, and with rows before it: a rename keeps the files, others may write them anew."""
+    """A statement alone in its round, and with rows before it: a rename keeps the files, others may write them
+    again."""
     log = new_log(tmp_path)
     ends = [commit(log, insert(ROWS[:3000]))[1], commit(log, update([ROWS[5]], [(5, 6, "y")]))[1]]
     if with_rows:
@@ -375,7 +376,7 @@ def test_a_new_lake_begins_with_a_base(log, tmp_path):
 
 @pytest.mark.parametrize("target", ["output", "lake"])
 def test_a_merging_base_becomes_whole_files(log, versions, target, tmp_path):
-    """A snapshot, or a lake of whole files, has no row files: ranges that have some are written anew."""
+    """A snapshot, or a lake of whole files, has no row files: ranges that have some are written again."""
     _, made, plain = versions
     into = {target: tmp_path / "whole"}
     whole = applier.replay(log[0], base=made[2], **into).snapshot
@@ -475,7 +476,7 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("what", ["files", "row_files", "positions"])
 def test_damage_is_an_error(what, damage, log, versions, tmp_path):
-    """A row file or positions that are missing or damaged: no reader gives other rows, and no round goes on."""
+    """A row file or positions that are missing or damaged: no reader gives other rows, and no round continues."""
     lake = versions[0]
     copy = shutil.copytree(lake, tmp_path / "copy")
     entry = entry_of(copy)

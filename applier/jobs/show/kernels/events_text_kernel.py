@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Prints events as the servers' own programs do: the header line of each, and what frequent kinds hold; or rows as
-JSON.
+"""Prints events as the servers' own programs do: the header line of each, and the contents of frequent kinds; or rows
+as JSON.
 
-A statement's rows stand behind the headers of all of its events, and BINLOG statements between: what comes too early
-waits in memory of its own, or with Python where that is full. The walk stops and says why where Python must do
-something: say what rare kinds hold, a second that has no text yet, a table map that is new, a full buffer. What is
-wrong with an event is for Python to say, too.
+The rows of a statement follow the headers of all of its events, with BINLOG statements in between: what comes too early
+waits in buffers of its own, which Python takes over when they are full. The kernel stops with a status where Python is
+needed: for the contents of rare kinds, the text of a new second, a new table map, a full buffer, and errors in an
+event.
 """
 
 import numpy as np

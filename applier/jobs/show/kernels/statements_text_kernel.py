@@ -98,7 +98,7 @@ def _frame_of(sql, length):
 
 @inline
 def _is_last(at, length, span):
-    """Whether these bytes are those of a span in the state."""
+    """Return whether these bytes are those of a span in the state."""
     return length == span.length and same_bytes(at, span.start, length)
 
 
@@ -109,7 +109,7 @@ def _put_span(out, span):
 
 @inline
 def put_statement(out, body, stop, kind, room_end, state):
-    """The text behind rows, a line each; those without a character are left out."""
+    """The text behind rows, one line each, without empty lines."""
     before = Text.ANNOTATED if kind == ANNOTATE else Text.STATEMENT
     lines = 1
     for at in range(body, stop):
