@@ -1,5 +1,5 @@
-"""The context of statements (EV-CTX), as SETs that are printed when they change, as the servers' own programs do; without
-the thread, which the kernel prints."""
+"""The context of statements (EV-CTX), as SETs that are printed when they change, as the servers' own programs do;
+without the thread, which the kernel prints."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
