@@ -9,7 +9,7 @@ it (SQL, or with --binlog events, which this program makes SQL of) runs by the c
 the same tables and rows. Both are used by nobody else, and the binlogs of the first are reset.
 
 Without a base: rows are known from the log's before-images, and definitions from a file. With one: what DDL dropped,
-and on MariaDB what foreign keys deleted below the log, is known from a snapshot of the time at which the archive
+and on MariaDB what foreign keys deleted outside the log, is known from a snapshot of the time at which the archive
 begins.
 """
 

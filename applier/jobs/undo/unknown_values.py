@@ -49,9 +49,8 @@ def notes_on_unknown(tables: Sequence[TableUndo]) -> list[str]:
     found = []
     for one in tables:
         if one.unknown is not None:
-            lacking = one.unknown.any(axis=0).tolist()
-            names = [column.name for column, is_lacking in zip(one.definition.stored_columns, lacking, strict=True)
-                     if is_lacking]
+            stored = one.definition.stored_columns
+            names = [stored[number].name for number in np.flatnonzero(np.any(one.unknown, axis=0))]
             found.append(f"the log does not have all columns of {one.definition.full_name}: rows are found without "
                          f"comparing {', '.join(names)} where these are unknown, and these stay as they are")
     return found

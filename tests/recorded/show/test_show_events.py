@@ -62,7 +62,7 @@ def head_without_checksums() -> bytes:
 
 _ALWAYS = ("SET @@session.auto_increment_increment=1, @@session.auto_increment_offset=1/*!*/;",
            "SET @@session.lc_time_names=0/*!*/;", "SET @@session.collation_database=DEFAULT/*!*/;", "")
-"""What the first statement of a file sets where its event says nothing of it."""
+"""What the first statement of a file sets that its event does not mention."""
 
 
 def printed(kind: int, body: bytes, form: str = "text") -> str:
