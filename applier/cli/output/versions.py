@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.cli.output.grids import NARROW, new_grid, result_console
+from applier.cli.output.grids import NARROW, Grid, result_console
 from applier.cli.output.value_texts import ValueText, value_texts
 from applier.cli.terminal import assembled, words
 from applier.jobs.history.job import Origin, RowHistory
@@ -24,11 +24,11 @@ def print_versions(history: RowHistory, nothing: str) -> None:
     versions = pa.Table.from_batches(history.batches(), history.schema)
     console = result_console()
     if not versions.num_rows:
-        console.print(words(nothing))
+        console.say(nothing)
         return
     is_narrow = console.width < NARROW
     titles = ("when and where", "", "row") if is_narrow else ("when", "transaction", "at", "thread", "", "row")
-    grid = new_grid(*titles, names=("transaction",))
+    grid = Grid(*titles, names=("transaction",))
     columns = history.columns
     cells = {name: value_texts(column, versions.column(name).combine_chunks()) for name, column in columns.items()}
     said, origins = versions.drop_columns(list(columns)).to_pylist(), history.origins
