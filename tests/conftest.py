@@ -16,6 +16,7 @@ from tests.support.examples import MOST
 from tests.support.turns import COLLECTED, mark_thorough
 from tests.support.witnessing import StoppingWitness
 
+os.environ.pop("COLUMNS", None)  # workers of xdist have it, and tables in pipes would be as wide
 # How long an example takes is how busy the machine is.
 for profile, n in (("day", MOST // 2), ("thorough", MOST)):
     settings.register_profile(profile, max_examples=n, deadline=None,

@@ -101,9 +101,9 @@ def history(
     Each version has `_valid_from` and `_valid_to` (null: still valid; the rows of a base were valid before, since an
     unknown time), `_from_seq` and `_to_seq` (the `_commit_version` of `changes`), `_from_change` and `_to_change` (its
     `_seq`: with the one before, the change that began or ended the version), `_change_type` (what began it: insert,
-    update, alter, base), `_ended_by` (update, delete, truncate, alter), `_from_gtid` and `_to_gtid`. The rows as of a
-    commit version s are those with `_from_seq <= s AND (_to_seq IS NULL OR _to_seq > s)`: if a transaction made several
-    versions of a row, only the last one has such an s.
+    update, alter, base), `_ended_by` (update, delete, truncate, drop, alter), `_from_gtid` and `_to_gtid`. The rows as
+    of a commit version s are those with `_from_seq <= s AND (_to_seq IS NULL OR _to_seq > s)`: if a transaction made
+    several versions of a row, only the last one has such an s.
 
     Raises ApplierError as `changes` does for complete changes.
     """

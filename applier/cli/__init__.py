@@ -18,7 +18,7 @@ import typer
 
 # in the order of --help
 from applier.cli import replaying, dumps, snapshots, querying, verifying, diffs, changing, histories, undoing  # isort: skip  # noqa: F401
-from applier.cli import archiving, comparing, syncing, lakes, publishing, rewriting, logs, doctoring  # isort: skip  # noqa: F401
+from applier.cli import archiving, comparing, syncing, lakes, publishing, rewriting, logs, showing, doctoring  # isort: skip  # noqa: F401
 from applier.cli.application import app
 from applier.cli.loudness import Loudness, choose
 from applier.engine import left_out

@@ -114,6 +114,7 @@ def _common(help_option: Any) -> tuple[TyperOption, ...]:
         _flag(help_option, ["--help-all"], _print_whole_help),
         _flag(help_option, ["-q", "--quiet"], lambda ctx: choose(Loudness.QUIET)),
         _flag(help_option, ["-v", "--verbose"], lambda ctx: choose(Loudness.VERBOSE)),
+        _flag(help_option, ["-vv"], lambda ctx: choose(Loudness.VERY_VERBOSE)),
     )
 
 

@@ -77,7 +77,7 @@ def _follow(output: str, arguments: dict[str, Any]) -> None:
         signal.signal(number, ending.ask)
     for batch in follow(followed, ending, Notes()):
         written = write_followed(options, batch, out.buffer)
-        for note in written.notes if chosen() is Loudness.VERBOSE else ():
+        for note in written.notes if chosen() >= Loudness.VERBOSE else ():
             print_note(note)
         if output != STDOUT:
             print(f"batch {batch.number} up to {batch.position}: {counted(sum(written.rows.values()), 'change')} of "

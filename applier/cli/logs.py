@@ -1,58 +1,12 @@
-"""`applier show`, `summary`, `locate`, `index` and `explain`: inspect binlogs without replaying them."""
+"""`applier summary`, `locate`, `index` and `explain`: inspect binlogs without replaying them."""
 
 from typing import Any
 
 from applier.cli.application import verb
+from applier.cli.naming import named_binlogs
 from applier.errors import UsageError
 from applier.io.keys import Keys
-from applier.options.verbs import EXPLAIN, INDEX, LOCATE, SHOW, SUMMARY
-from applier.schema.table_filter import TableFilter, parse_table_list
-
-
-def _named(binlogs: list[str] | None, unnamed: list[str] | None) -> list[str]:
-    """Return the binlogs of --binlogs, and positional ones, as in older command lines."""
-    if found := [*(binlogs or []), *(unnamed or [])]:
-        return found
-    raise UsageError("no binlogs are named", hint="give --binlogs PATH")
-
-
-@verb(SHOW)
-def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | None,
-         server_ids: tuple[int, ...], ignore_server_ids: tuple[int, ...], thread_ids: tuple[int, ...],
-         **arguments: Any) -> None:
-    """Print events and row changes of binlog files. No schema is needed: columns are @1, @2, ...
-
-    Also accepts the options of mysqlbinlog under their own names.
-
-    In a file or a pipe, names and values are printed unchanged; on a terminal, control characters are shown as \\x1b.
-    """
-    from applier.api.job_options import logs
-    from applier.binlog.locating.group_choice import LeftOutGroups
-    from applier.binlog.locating.gtid_choice import GtidChoice
-    from applier.engine import compiling
-    from applier.io.printable import standard_output
-    from applier.jobs import show as printer
-    from applier.jobs.show.selection import Selection, one_bound
-
-    files = printer.binlogs(_named(arguments["binlogs"], arguments["files"]))
-    start, stop = (one_bound(end, arguments[end], arguments[f"{end}_position"], arguments[f"{end}_datetime"], file)
-                   for end, file in (("start", files[0]), ("stop", files[-1])))
-    selection = Selection(
-        start, stop, GtidChoice(gtids) if gtids else None,
-        LeftOutGroups(GtidChoice(exclude_gtids) if exclude_gtids else None, server_ids, ignore_server_ids), thread_ids,
-        TableFilter(parse_table_list(tables)) if tables else None)
-    if not compiling.is_ready("show"):
-        from applier.cli.terminal import progress
-
-        with progress() as watcher:
-            compiling.ensure("show", watcher)
-    out = standard_output()
-    notes = printer.show([*logs(arguments | {"binlogs": files})], arguments["format"], out, selection)
-    if notes:
-        from applier.cli.terminal import print_note
-
-        for note in notes:
-            print_note(note)
+from applier.options.verbs import EXPLAIN, INDEX, LOCATE, SUMMARY
 
 
 @verb(SUMMARY)
@@ -107,7 +61,7 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
     from applier.cli.terminal import progress
     from applier.engine import compiling
 
-    [place, *others] = _named(binlogs, None if directory is None else [directory])
+    [place, *others] = named_binlogs(binlogs, None if directory is None else [directory])
     if others:
         raise UsageError(f"{place} and {others[0]} are two directories", hint="an index is made for one at a time")
     [archive] = logs({"binlogs": [place], "keys": keys})

@@ -12,6 +12,8 @@ class Loudness(IntEnum):
     """Progress, and notes about the result."""
     VERBOSE = 2
     """Also a line with the time for each step, and for an error the place in the code where it was raised."""
+    VERY_VERBOSE = 3
+    """With -vv: `show` prints the types of values, too."""
 
 
 _chosen = Loudness.NORMAL

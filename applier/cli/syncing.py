@@ -67,7 +67,7 @@ def _print_line(done: Round) -> None:
     parts += [f"published in {published.catalog}" for published in done.published]
     parts += [f"{counted(done.expired, 'version')} expired"] if done.expired else []
     parts += [f"{done.seconds:.1f} s"] + ([] if done.lag is None else [f"lag {done.lag:.1f} s"])
-    for note in done.notes if chosen() is Loudness.VERBOSE else ():
+    for note in done.notes if chosen() >= Loudness.VERBOSE else ():
         print(printable(f"{_now()} {note}"))
     print(printable(f"{_now()} version {done.version} at {done.position}: {', '.join(parts)}"), flush=True)
 

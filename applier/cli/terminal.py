@@ -223,7 +223,7 @@ def print_error(error: ApplierError) -> None:
     """Print an error to stderr; on a terminal its hint has a separate line. Listed items follow. With -v, its
     place in the code comes first."""
     console = _stderr()
-    if chosen() is Loudness.VERBOSE:
+    if chosen() >= Loudness.VERBOSE:
         console.file.writelines(printable(line, "\n") for line in traceback.format_tb(error.__traceback__))
     message, separator, hint = error.headline.partition(" hint: ")
     if console.is_terminal and separator:

@@ -125,7 +125,9 @@ THREAD_IDS = Option(
 
 START_OF_SHOW = (
     Option("start", kinds.TEXT, BOUNDS, value="PLACE", hidden=True),
-    START_POSITION.of("Start at this position; POS alone is in the first file.", kind=kinds.TEXT, value="FILE:POS"),
+    START_POSITION.of("Start at this position; POS alone is in the first file.", kind=kinds.TEXT, value="FILE:POS",
+                      flags=("--start-position", "-j")),
+    Option("offset", kinds.COUNT, BOUNDS, "Pass the first N events over.", 0, value="N", flags=("--offset", "-o")),
     START_DATETIME.of("Start at the first event group of this time or later, as in --stop-datetime.",
                       kind=kinds.TEXT, value="TIME"))
 STOP_OF_SHOW = (

@@ -46,8 +46,21 @@ QUERY_FORMAT = FORMAT.of(
     "file.",
     kind=kinds.choice("table", "json", "csv", "parquet"), default="table", where=Where.COMMAND_LINE)
 SHOW_FORMAT = FORMAT.of(
-    "Output format. text: as `mysqlbinlog -v` prints it; json: one object per line.",
-    kind=kinds.choice("text", "json"), default="text")
+    "Output format. text: as `mysqlbinlog` and `mariadb-binlog` print it, with the types of values at -vv; json: one "
+    "object per line.", kind=kinds.choice("text", "json"), default="text")
+BASE64_OUTPUT = Option(
+    "base64_output", kinds.choice("decode-rows", "auto", "never"), MAKE, "How row changes are printed. decode-rows: as "
+    "comments; auto: as BINLOG statements, for `mysql`, and with -v as comments, too; never: they are an error.",
+    "decode-rows")
+RESULT_FILE = Option("result_file", kinds.PATH, MAKE, "The file to make. By default stdout.", value="FILE",
+                     flags=("--result-file", "-r"))
+SHORT_FORM = Option("short_form", kinds.FLAG, MAKE, "Only statements: no headers, no row changes.", False,
+                    flags=("--short-form", "-s"))
+SKIP_GTIDS = Option("skip_gtids", kinds.FLAG, MAKE, "Leave GTIDs out, so that a server gives transactions its own.",
+                    False)
+LOCAL_LOAD = Option(
+    "local_load", kinds.PATH, MAKE, "Write the files of LOAD DATA into this directory, for the statements that read "
+    "them.", value="DIR", flags=("--local-load", "-l"))
 UNDO_FORMAT = FORMAT.of(
     "Format of the file. sql: one transaction, with a statement for each row that finds it by all of its values; "
     "binlog: the same as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.",

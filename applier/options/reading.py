@@ -12,6 +12,10 @@ BASE = Option("base", kinds.SNAPSHOT, READ, "Start from this snapshot.", first=T
                      "tables.")
 SOURCE = Option("source", kinds.SERVER, READ, "The server, mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH. The "
                 "password is in MYSQL_PWD of the environment or in --defaults-file.", REQUIRED, first=True)
+SOURCE_TO_SHOW = SOURCE.of(
+    "Read the binlogs of this server, as a replica does: PATHs are names of files, and none means all. The password is "
+    "in MYSQL_PWD of the environment or in --defaults-file.", default=None, first=False,
+    flags=("--source", "-R", "--read-from-remote-server"))
 SOURCE_TO_COPY = SOURCE.of(
     "With --follow: copy the binlogs of this server into the directory --binlogs meanwhile, as `archive` does. The "
     "password is in MYSQL_PWD of the environment or in --defaults-file.", default=None,

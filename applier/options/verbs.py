@@ -68,8 +68,10 @@ SUMMARY = Verb(
     "summary", BINLOGS, "what was done, by whom", reading.BINLOGS, *_TABLES, choosing.START_OF_SUMMARY, choosing.STOP,
     choosing.THREAD_IDS, making.TOP, making.JSON, making.HTML, reading.KEYS_OF_LOGS, running.PROGRESS)
 SHOW = Verb(
-    "show", BINLOGS, "events and rows as text", _OPTIONAL_BINLOGS, reading.UNNAMED_BINLOGS, making.SHOW_FORMAT,
-    choosing.TABLE_NAMES.of(flags=("--tables", "--table", "--database")),
+    "show", BINLOGS, "events and rows as text", _OPTIONAL_BINLOGS.plus("`-` is stdin."), reading.UNNAMED_BINLOGS,
+    reading.SOURCE_TO_SHOW, reading.DEFAULTS_FILE.of(group=READ), making.SHOW_FORMAT, making.BASE64_OUTPUT,
+    making.SHORT_FORM, making.SKIP_GTIDS, making.RESULT_FILE, making.LOCAL_LOAD,
+    choosing.TABLE_NAMES.of(flags=("--tables", "--table", "--database", "-d")),
     choosing.GTIDS_TO_READ.of(flags=("--gtids", "--gtid", "--include-gtids")),
     choosing.EXCLUDE_GTIDS.of("All transactions except these."), *_SERVERS, choosing.THREAD_IDS,
     *choosing.START_OF_SHOW, *choosing.STOP_OF_SHOW, reading.KEYS_OF_LOGS)
@@ -136,7 +138,7 @@ UNDO = Verb(
     choosing.WHERE.of("Only rows for which this is true, before or after the transactions, as in \"category = "
                       "'audio' AND price = 0.01\": SQL on a table's columns.", value="EXPRESSION"),
     reading.BASE.of("Begin with this snapshot, from before them."), reading.SCHEMA_WITH_ROWS, choosing.UNTIL,
-    making.UNDO_FORMAT, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE,
+    making.UNDO_FORMAT, making.JSON, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE,
     reading.KEYS_OF_LOGS, running.PROGRESS)
 
 STATUS = Verb(

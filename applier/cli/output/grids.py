@@ -7,6 +7,7 @@ differ least; other texts wrap to the next line.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Sequence
 
@@ -18,8 +19,8 @@ from rich.text import Text
 
 from applier.cli.terminal import ResultConsole, words
 
-WIDE = 200
-"""The width without a terminal: nothing is wrapped in a file or a pipe."""
+_UNBROKEN = 1 << 14
+"""Width where nothing limits it: no row is wrapped in a file or a pipe."""
 NARROW = 100
 _LEAST, _WORD = 12, 24
 """The minimum width of a name or a text, and of a text with longer words."""
@@ -86,8 +87,10 @@ class Grid:
 
 
 def result_console() -> ResultConsole:
-    """Return a console on stdout."""
-    return ResultConsole(width=None if sys.stdout.isatty() else WIDE)
+    """A console on stdout: as wide as the terminal; in a file or a pipe as COLUMNS says, or as the text needs."""
+    columns = os.environ.get("COLUMNS", "")
+    wide = int(columns) if columns.isdecimal() and int(columns) else _UNBROKEN
+    return ResultConsole(width=None if sys.stdout.isatty() else wide)
 
 
 def bar(values: Sequence[int], longest: int) -> Text:

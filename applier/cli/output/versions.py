@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.cli.output.grids import Grid, result_console
+from applier.cli.output.grids import NARROW, Grid, result_console
 from applier.cli.output.value_texts import ValueText, value_texts
 from applier.cli.terminal import assembled, words
 from applier.jobs.history.job import Origin, RowHistory
@@ -26,9 +26,9 @@ def print_versions(history: RowHistory, nothing: str) -> None:
     if not versions.num_rows:
         console.say(nothing)
         return
-    with_gtids = any(versions.column("_from_gtid").to_pylist())
-    grid = Grid("when", "transaction", "at", "thread", "", "row",
-                less=("thread", "at" if with_gtids else "transaction"), names=("transaction",))
+    is_narrow = console.width < NARROW
+    titles = ("when and where", "", "row") if is_narrow else ("when", "transaction", "at", "thread", "", "row")
+    grid = Grid(*titles, names=("transaction",))
     columns = history.columns
     cells = {name: value_texts(column, versions.column(name).combine_chunks()) for name, column in columns.items()}
     said, origins = versions.drop_columns(list(columns)).to_pylist(), history.origins
@@ -37,10 +37,15 @@ def print_versions(history: RowHistory, nothing: str) -> None:
         """Add a line for the beginning ("from") or the end ("to") of a version."""
         file, offset = version[f"_{end}_file"], version[f"_{end}_pos"]
         origin = Origin(None, None) if file is None else origins.of(file, offset)
-        grid.add(_time(time), version[f"_{end}_gtid"] or "", "" if file is None else f"{file}:{offset}",
-                "" if origin.thread_id is None else str(origin.thread_id), kind, assembled(*what))
+        place = "" if file is None else f"{file}:{offset}"
+        thread = "" if origin.thread_id is None else str(origin.thread_id)
+        if is_narrow:
+            said_first = [_time(time), place, f"thread {thread}" if thread else ""]
+            grid.add(words("\n".join(filter(None, said_first)), keep="\n"), kind, assembled(*what))
+        else:
+            grid.add(_time(time), version[f"_{end}_gtid"] or "", place, thread, kind, assembled(*what))
         if origin.statement is not None:
-            grid.add(*[""] * 5, words(short(origin.statement, _CHARACTERS), "dim"))
+            grid.add(*[""] * (len(grid.titles) - 1), words(short(origin.statement, _CHARACTERS), "dim"))
 
     shown: dict[str, ValueText] = {}
     for row, version in enumerate(said):

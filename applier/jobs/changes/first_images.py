@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from applier.apply.search.change_keys import change_keys
 from applier.apply.tables.logged_table import LoggedTable, TableReading
@@ -33,12 +35,21 @@ MOST_KEPT = 1 << 20
 """So many keys are kept before those that came again are dropped."""
 
 
-def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[LogSegment]) -> dict[int, pa.Table]:
+class Unknown(Enum):
+    """What stands in a row for values that its first before-image lacks."""
+
+    NULL = "NULL"
+    MADE_UP = "values that are not NULL"
+
+
+def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[LogSegment],
+                 unknown: Unknown | None = None) -> tuple[dict[int, pa.Table], bool]:
     """Return the rows that versions of tables had before their first change, by the version's id, out of segments of
-    the log; none for a table without a key, or whose before-images have no key. Raises UnsupportedEvent for such a row
-    of which the before-image lacks columns."""
+    the log, and whether any has values that are unknown; no rows for a table without a key, or whose before-images have
+    no key. Raises UnsupportedEvent for a row of which the before-image lacks columns, unless it is said what these
+    become."""
     keys = {number: key for number, definition in definitions.items() if (key := table_key(definition)) is not None}
-    tables = {number: _FirstImages(definitions[number], key) for number, key in keys.items()}
+    tables = {number: _FirstImages(definitions[number], key, unknown) for number, key in keys.items()}
     with SameBytes() as outlined:
         for segment in segments:
             wanted = {number: tables[number] for number in segment.tables.values() if number in tables}
@@ -47,7 +58,8 @@ def first_images(definitions: Mapping[int, TableDefinition], segments: Iterable[
             reader = segment_reader(segment, map_file(segment.uri, whole=False), wanted)
             outlined.walk(reader, segment.split, segment.start, segment.end)
             reader.flush()
-    return {number: table.rows() for number, table in tables.items()}
+    rows = {number: table.rows() for number, table in tables.items()}
+    return rows, any(table.lacks for table in tables.values())
 
 
 @dataclass(frozen=True)
@@ -82,8 +94,9 @@ class _First:
 class _FirstImages:
     """Takes the changes of one version of a table (a LogTable), in commit order."""
 
-    def __init__(self, definition: TableDefinition, key: TableKey) -> None:
-        self._definition, self._key = definition, key
+    def __init__(self, definition: TableDefinition, key: TableKey, unknown: Unknown | None) -> None:
+        self._definition, self._key, self._unknown = definition, key, unknown
+        self.lacks, self._made_up = False, 1
         self._logged = LoggedTable(definition, same_columns=False)  # as for all tables that the log did not make
         self._parts: list[_First] = []
         self._lacking: list[_Lacking] = []
@@ -108,7 +121,8 @@ class _FirstImages:
         if not self._has_keys or not self._parts:
             return table_schema(self._definition).empty_table()
         first = self._parts[0]
-        if (first.lacking >= 0).any():
+        self.lacks = bool((first.lacking >= 0).any())
+        if self.lacks and self._unknown is None:
             lacking = self._lacking[int(first.lacking[first.lacking >= 0][0])]
             raise UnsupportedEvent(f"this before-image does not contain column {lacking.column}, so the row's values "
                                    "at the beginning of the log are unknown",
@@ -158,13 +172,38 @@ class _FirstImages:
                 absent = absent_flags(buffer.absent_rows(batch.n_before))
                 values = finish_column(buffer.arrow(batch.n_before), column, reading.table_map.types[number],
                                        reading.table_map.metadata[number])
+            if self._unknown is not None and absent is not None and absent.any():
+                other = pa.scalar(None, values.type) if self._unknown is Unknown.NULL else _made_up(
+                    np.arange(self._made_up, self._made_up + batch.n_before), values.type, self._definition)
+                values = pc.if_else(pa.array(absent), other, values)
             arrays.append(values)
             if absent is not None and absent.any():
                 change = np.flatnonzero((batch.before_rows >= 0) & absent[batch.before_rows])[0]
                 lacking[absent] = len(self._lacking)
                 self._lacking.append(_Lacking(column.name, batch.file.uri, int(batch.places[change]),
                                               int(batch.rows[change])))
+        self._made_up += batch.n_before
         return pa.Table.from_arrays(arrays, schema=table_schema(self._definition)), lacking
+
+
+def _made_up(numbers: np.ndarray, kind: pa.DataType, definition: TableDefinition) -> pa.Array:
+    """A value of a type for each number, one that rows seldom have, and different ones as far as the type has so many.
+    Raises UnsupportedEvent where there is none."""
+    if pa.types.is_decimal(kind):
+        limit = 10**min(kind.precision - kind.scale, 18)
+        return pa.array(limit - 1 - numbers % limit).cast(pa.decimal128(19, 0)).cast(kind)
+    if pa.types.is_integer(kind) or pa.types.is_date32(kind):
+        limit = 1 << (14 if pa.types.is_date32(kind) else min(kind.bit_width - 1, 62))
+        return pa.array((limit - 1 - numbers % limit).astype(f"int{kind.bit_width}")).cast(kind)
+    numbers = numbers + 10**15
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return pa.array(numbers).cast(pa.string()).cast(kind)
+    try:
+        return pa.array(numbers).cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise UnsupportedEvent("before-images do not contain all columns, and one has a type of which no value can be "
+                               f"made up: {kind}", table=definition.full_name,
+                               hint="give a --base from the time when the log begins") from None
 
 
 def _as_array(keys: np.ndarray | KeyBytes) -> pa.Array:

@@ -27,7 +27,7 @@ from applier.jobs.changes.checkpoint import checkpoint, up_to
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.commit_order import CommitOrder
 from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.first_images import first_images
+from applier.jobs.changes.first_images import Unknown, first_images
 from applier.jobs.changes.groups import FileGroups, WantedGroups
 from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns, last_left_out
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of, groups_of
@@ -127,8 +127,9 @@ class ChangeFeed:
 class ChangeLog:
     """A part of an archive, outlined once, and the changes of its tables; `notes` are notes for the user. Raises what a
     replay would raise before it applies anything. `known_by_changes` are the tables of which only rows are known that
-    the log changes. `begins_at` is the base's position in this archive. With `replaying`, changes are those that this
-    replay applies: of the tables and transactions that it does not leave out, with its names of databases. `base`, a
+    the log changes, and `has_unknown` says whether some of their values are made up. `begins_at` is the base's position
+    in this archive. With `replaying`, changes are those that this replay applies: of the tables and transactions that
+    it does not leave out, with its names of databases. `base`, a
     snapshot that may have no rows, takes the place of the options' base; `filter` says whose definitions are needed
     where the log before options.after has statements on other tables that cannot be followed. About `most_bytes` of the
     log are read, and `is_last` says whether these are all."""
@@ -163,6 +164,7 @@ class ChangeLog:
             note(text)
         self.notes = tuple(notes)
         self.known_by_changes: frozenset[TableName] = frozenset()
+        self.has_unknown = False
         self._wanted_groups = wanted_groups(self._span, options)
 
     @property
@@ -196,10 +198,11 @@ class ChangeLog:
         commits = commits_of(self._span)
         return ((number, groups_of(self.files, commits, wanted, number)) for number in self.files)
 
-    def from_first_images(self, tables: Collection[TableName]) -> ChangeLog:
+    def from_first_images(self, tables: Collection[TableName], unknown: Unknown | None = None) -> ChangeLog:
         """The same log with the rows that these tables had before it, as far as their changes show them; itself where
         it has a base, or all of their rows are of the log. Raises UnsupportedEvent for a before-image that lacks
-        columns, and where foreign keys change rows of which the log shows nothing."""
+        columns, unless it is said what these become (`has_unknown` then), and where foreign keys change rows of which
+        the log shows nothing."""
         if self._base is not None:
             return self
         history = self._everything or self._history_of(set(tables))
@@ -210,7 +213,7 @@ class ChangeLog:
             return self
         self.progress.phase("first images", 0, "tables")
         used = used_tables(self._span, history, only(*tables))
-        found = first_images(chosen, log_segments(self._span, changed_versions(used, history)))
+        found, has_unknown = first_images(chosen, log_segments(self._span, changed_versions(used, history)), unknown)
         chosen = {id: chosen[id] for id, rows in found.items() if rows.num_rows}
         if not chosen:
             return self
@@ -221,7 +224,7 @@ class ChangeLog:
         log = copy(self)
         log._base = base_from_log(self._span, history, [older[id].definition for id in rows], [*rows.values()],
                                   folder.name)
-        log._folder, log.begins_at = folder, log._base.position
+        log._folder, log.begins_at, log.has_unknown = folder, log._base.position, has_unknown
         log.known_by_changes = frozenset((one.database, one.name) for one in chosen.values())
         log.notes += tuple(f"the log begins after {one.full_name} was made: its rows are known from their first changes"
                            for one in chosen.values())

@@ -19,6 +19,9 @@ from applier.writer.values import image_values
 from applier.writer.wire_columns import wire_columns
 from applier.writer.writer import BinlogWriter
 
+_AS_WRITTEN = "SET NAMES utf8mb4", "SET time_zone = '+00:00'"
+"""How the literals of probes are read."""
+
 
 class ChangedRows(Protocol):
     """A table with differences of its rows (jobs.diff.rows)."""
@@ -28,15 +31,19 @@ class ChangedRows(Protocol):
     def batches(self) -> Iterator[pa.RecordBatch]: ...
 
 
-def write_log(tables: Sequence[ChangedRows], first: Iterable[str], flavour: str, path: str, *, checks_off: bool
-              ) -> None:
-    """Write the file: statements, and then the rows; tables are in order, those that others refer to first. Raises
-    UsageError for values that are not written as events."""
+def write_log(tables: Sequence[ChangedRows], first: Iterable[str], flavour: str, path: str, *, checks_off: bool,
+              probes: Iterable[str] = ()) -> None:
+    """Write the file: statements, and then a transaction of probes, which are errors where rows are not as expected,
+    and the rows; tables are in order, those that others refer to first. Raises UsageError for values that are not
+    written as events."""
     with BinlogWriter(path, flavour=flavour, gtids="none", timestamp=int(time.time()),
                       foreign_key_checks=not checks_off) as log:
         for statement in first:
             log.query(statement)
         with log.transaction():
+            for number, probe in enumerate(probes):
+                for statement in (*(_AS_WRITTEN if number == 0 else ()), probe):
+                    log.query(statement)
             for table in tables[::-1]:
                 _write(log, table, (DELETE,))
             for table in tables:

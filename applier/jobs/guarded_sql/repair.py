@@ -20,7 +20,7 @@ from applier.errors import UsageError
 from applier.jobs.diff.columns import AFTER, BEFORE
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.guarded_sql.log_file import write_log
-from applier.jobs.guarded_sql.script import EVENTS, Guard, Script, any_of, events_of, if_so_many
+from applier.jobs.guarded_sql.script import EVENTS, Guard, Script, events_of, if_so_many, no_other_children
 from applier.jobs.guarded_sql.set_statements import SetStatements, can_be_set
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.guarded_sql.table_statements import TableStatements, columns_of_unique_keys, is_rounded
@@ -158,8 +158,9 @@ class Repair:
         there = [side for table in self._diff.tables.values() for side in table.definitions if side is not None]
         checks_off = needs_checks_off(changes, there)
         guards = [f"SET @guard = {guard.sql}" for guard in self._no_other_children(there, checks_off=checks_off)]
+        probes = (probe for number, change in enumerate(changes) for probe in change.statements(number).probes())
         flavour = "mariadb" if self._diff.after.flavour == "mariadb" else "mysql"
-        write_log(changes, guards, flavour, path, checks_off=checks_off)
+        write_log(changes, guards, flavour, path, checks_off=checks_off, probes=probes)
 
     def _no_other_children(self, definitions: list[TableDefinition], *, checks_off: bool) -> Iterator[Guard]:
         """No table that is not repaired refers to rows that go or change, if nobody checks that, or if it would change
@@ -167,16 +168,7 @@ class Repair:
         parents = [change.name for change in self._changes if change.deleted or change.updated]
         parents += [(table.database, table.name) for table in self._dropped]
         left = {(table.database, table.name) for table in self._left if not _fits(table)}
-        children = {(child.database, child.name) for child in definitions for key in child.foreign_keys
-                    if (key.database, key.table) in parents} - left
-        rules = "('CASCADE', 'SET NULL', 'SET DEFAULT')"
-        changing = "" if checks_off else f" AND (DELETE_RULE IN {rules} OR UPDATE_RULE IN {rules})"
-        if parents:
-            yield Guard("No other table has a foreign key to these that " + (
-                "is not checked" if checks_off else "changes its rows"), (
-                "SELECT COUNT(*) <> 0 FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE "
-                f"({any_of(parents, 'UNIQUE_CONSTRAINT_SCHEMA', 'REFERENCED_TABLE_NAME')}){changing} AND NOT "
-                f"({any_of(sorted(children), 'CONSTRAINT_SCHEMA', 'TABLE_NAME')})"))
+        yield from no_other_children(parents, definitions, left, checks_off=checks_off)
 
     def _same_rows(self) -> Iterator[Guard]:
         if self._dropped:

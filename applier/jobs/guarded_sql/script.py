@@ -11,7 +11,7 @@ also for a client that continues after errors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from applier.io.printable import printable
@@ -19,6 +19,7 @@ from applier.jobs.exporting.statements import STRICT
 from applier.jobs.guarded_sql.table_statements import TableStatements
 from applier.mysql.client_sql import HEAD, for_clients
 from applier.mysql.types import quote_text
+from applier.schema.definition import TableDefinition
 from applier.schema.engines import is_transactional
 from applier.version import __version__
 
@@ -155,6 +156,22 @@ def if_so_many(rows: int, statement: str) -> str:
 def events_of(inserted: int, updated: int, deleted: int) -> tuple[str, ...]:
     """Return the events of statements that insert, update and delete so many rows."""
     return tuple(event for event, count in zip(EVENTS, (inserted, updated, deleted), strict=True) if count)
+
+
+def no_other_children(parents: Sequence[Name], definitions: Iterable[TableDefinition], left: Collection[Name] = (), *,
+                      checks_off: bool) -> Iterator[Guard]:
+    """No table that these definitions, without those that are left, do not know refers to rows of the parents, if
+    nobody checks that, or if it would change with them."""
+    children = {(child.database, child.name) for child in definitions for key in child.foreign_keys
+                if (key.database, key.table) in parents} - {*left}
+    rules = "('CASCADE', 'SET NULL', 'SET DEFAULT')"
+    changing = "" if checks_off else f" AND (DELETE_RULE IN {rules} OR UPDATE_RULE IN {rules})"
+    if parents:
+        yield Guard("No other table has a foreign key to these that " + (
+            "is not checked" if checks_off else "changes its rows"), (
+            "SELECT COUNT(*) <> 0 FROM information_schema.REFERENTIAL_CONSTRAINTS WHERE "
+            f"({any_of(parents, 'UNIQUE_CONSTRAINT_SCHEMA', 'REFERENCED_TABLE_NAME')}){changing} AND NOT "
+            f"({any_of(sorted(children), 'CONSTRAINT_SCHEMA', 'TABLE_NAME')})"))
 
 
 def any_of(names: Iterable[Name], database: str, table: str) -> str:

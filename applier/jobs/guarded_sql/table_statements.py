@@ -6,7 +6,8 @@ changed one row. A row whose value of another unique key changes is deleted and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -31,8 +32,11 @@ _ONE_ROW = "SET @rows = @rows + (~0 + (ROW_COUNT() <> 1) = ~0);\n"
 """Counts a statement that changed one row; else it is an error, 1690, as a sum above ~0 is."""
 _SO_MANY_ROWS = "SET @rows = @rows + (~0 + ((SELECT COUNT(*) FROM {table}) <> {rows}) = ~0);\n"
 _DOUBLE = Column("", ColumnType("double"))
+_PROBED = 200
+"""Rows that a statement looks for at once."""
 _DIGITS = 6
 """So many digits of a FLOAT a server prints."""
+_UNKNOWN = b"unknown"
 Batches = Callable[[], Iterator[pa.RecordBatch]]
 
 
@@ -130,12 +134,8 @@ class TableStatements:
             words.append(f"{opened}{', ' if number else ''}{quote_name(column.name)} = ")
             cells.append(cells_of(column, new.column(column.name)))
             opened = ""
-        for number, (column, exactly) in enumerate(self._compared):
-            compare = _compared_as_printed if exactly and self._as_printed else _compared
-            parts, closed = compare(column, old.column(column.name), exactly=exactly)
-            words += [f"{opened} {'AND' if number else 'WHERE'} {parts[0][0]}", *(word for word, _ in parts[1:])]
-            cells += [made for _, made in parts]
-            opened = closed
+        of_row, said, closed = self._conditions(old, f"{opened} WHERE ")
+        cells, words, opened = cells + of_row, words + said, closed
         if one_of_several:
             for number, column in enumerate(filter(self._is_rounded, self._columns)):  # rather not the very same value
                 [(word, made)], _ = _compared(column, old.column(column.name), exactly=True)
@@ -146,6 +146,35 @@ class TableStatements:
         text = bytes(literals_text(cells, len(before), [*words, f"{opened};\n{_ONE_ROW}"]))
         lenient = any(has_no_member(column, new.column(column.name)) for column in columns)
         return self._in_mode(text, lenient)
+
+    def probes(self) -> Iterator[str]:
+        """Statements that are errors, 1690, unless the rows that change or go are there as they are expected; many rows
+        each, which stay so until the transaction ends. Of a table without a key there are none: events find its rows by
+        all values."""
+        if not self._key:
+            return
+        for batch in self._differences():
+            rows = np.concatenate([rows_of_kind(batch, DELETE), rows_of_kind(batch, PREIMAGE)])
+            for start in range(0, len(rows), _PROBED):
+                cells, words, closed = self._conditions(
+                    batch.take(pa.array(rows[start:start + _PROBED])), " OR (")
+                n = len(rows[start:start + _PROBED])
+                text = bytes(literals_text(cells, n, [*words, f"{closed})"])).decode("utf-8", "surrogateescape")
+                yield (f"SET @guard = ~0 + ((SELECT COUNT(*) FROM {self._name} WHERE {text.removeprefix(' OR ')} "
+                       f"LOCK IN SHARE MODE) < {n}) - ~0")
+
+    def _conditions(self, rows: pa.RecordBatch, start: str) -> tuple[list[Cells], list[str], str]:
+        """That a row has all of these values: the values, the words before each, and what closes the last one."""
+        cells, words, opened = list[Cells](), list[str](), start
+        unknown = json.loads((rows.schema.metadata or {}).get(_UNKNOWN, b"[]"))
+        compared = [(column, exactly) for column, exactly in self._compared if column.name not in unknown]
+        for number, (column, exactly) in enumerate(compared):
+            compare = _compared_as_printed if exactly and self._as_printed else _compared
+            parts, closed = compare(column, rows.column(column.name), exactly=exactly)
+            words += [f"{opened}{' AND ' if number else ''}{parts[0][0]}", *(word for word, _ in parts[1:])]
+            cells += [made for _, made in parts]
+            opened = closed
+        return cells, words, opened
 
     @property
     def _compared(self) -> list[tuple[Column, bool]]:
@@ -178,6 +207,11 @@ class TableStatements:
         rounded = np.array(list(map(self._is_rounded, self._columns)), bool)
         only_digits = changed[:, rounded].any(axis=1) & ~changed[:, ~rounded].any(axis=1)
         return np.asarray(changed[:, unique].any(axis=1) | only_digits)
+
+
+def with_unknown(rows: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatch:
+    """Return differences that say of which columns the values are unknown: rows are found by the others."""
+    return rows.replace_schema_metadata({_UNKNOWN: json.dumps(columns)})
 
 
 def rows_of_kind(batch: pa.RecordBatch, kind: int) -> np.ndarray:

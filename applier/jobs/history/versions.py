@@ -17,8 +17,8 @@ from applier.jobs.history import versions_kernel as k
 from applier.jobs.history.commits import KIND_BITS, Commits
 from keysearch.addresses import address_of
 
-KINDS = ("insert", "update", "delete", "truncate", "alter", "base")
-TRUNCATE, ALTER, BASE = range(3, 6)
+KINDS = ("insert", "update", "delete", "truncate", "alter", "base", "drop")
+TRUNCATE, ALTER, BASE, DROP = range(3, 7)
 NOTHING = k.NO_STEP
 """In place of a kind: the version has not ended."""
 

@@ -29,6 +29,7 @@ from applier.jobs.history.in_key_order import OfVersion, in_key_order
 from applier.jobs.history.versions import (
     ALTER,
     BASE,
+    DROP,
     KINDS,
     NOTHING,
     NOWHERE,
@@ -59,7 +60,7 @@ OF_VERSIONS = pa.schema([
 """What a history says of a version: from when to before when, by the clock and by commit versions of the change feed
 (null: still valid; of a base's rows it is unknown since when), the feed's `_seq` of the changes that began and ended
 it (null: none; of DDL that of the statement), what began it (insert, update, alter, base) and what ended it (update,
-delete, truncate, alter), and the transactions."""
+delete, truncate, drop, alter), and the transactions."""
 
 
 OF_PLACES = pa.schema([
@@ -150,7 +151,9 @@ class HistoryWalk:
             return Edge(NEVER, NOTHING)
         next_one = next((other.id for other in self._log.versions.values() for source in other.sources
                          if source.version == version.id), None)
-        return self._edge(version.end, TRUNCATE if next_one is None else ALTER, next_one)
+        is_there = any(other.start == version.end for other in self._log.versions.values())
+        kind = ALTER if next_one is not None else TRUNCATE if is_there else DROP
+        return self._edge(version.end, kind, next_one)
 
     def _edge(self, position: Position, kind: int, made: int | None) -> Edge:
         """The statement that ends there and made this version."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from operator import add
 from typing import TYPE_CHECKING, TextIO
 
-__all__ = ["selection", "tables"]
+__all__ = ["later_text", "selection", "style", "tables"]
 
 if TYPE_CHECKING:
     from applier.io.mapping import MappedFile
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from applier.jobs.show.choice import TableChoice
     from applier.jobs.show.printing import EventPrinter, Form
     from applier.jobs.show.selection import ReadRange, Selection
+    from applier.jobs.show.style import Style
     from applier.jobs.show.tables import NoticedTables
     from applier.schema.table_filter import TableFilter
 
@@ -22,37 +23,48 @@ _FIRST = 4
 """Where a file's first event is."""
 
 
-def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: Selection | None = None) -> list[str]:
+def show(files: list[str], format: Form, out: TextIO | TerminalText, selection: Selection | None = None,
+         style: Style | None = None) -> list[str]:
     """Print the events of binlog files, in the order given, to a text stream: all of them, or a selection.
 
-    format: "text" (as `mysqlbinlog -v`) or "json" (an object a line, see json_lines). Text columns are in their own
-    character set, so what is written may not be UTF-8: it goes to the stream's buffer as it is, byte for byte what the
-    servers' own programs print. A file's format description is shown with whatever is shown of the file. Raises
-    ArchiveError where a file is damaged, after all that comes before that. Gives what a person should know: that
-    nothing was selected, or no event of a table."""
+    format: "text" (as the servers' own programs print them, in a style) or "json" (an object a line, see json_lines).
+    Text columns are in their own character set, so what is written may not be UTF-8: it goes to the stream's buffer as
+    it is, byte for byte what the servers' own programs print. A file's format description is shown with whatever is
+    shown of the file. Raises ArchiveError where a file is damaged, after all that comes before that. Gives what a
+    person should know: that nothing was selected, or no event of a table."""
+    from applier.binlog.events.events import read_format
     from applier.binlog.locating.group_choice import notes_on_threads
     from applier.errors import ArchiveError
     from applier.io.mapping import map_file
     from applier.io.packing import log_name
-    from applier.jobs.show.selection import Selection
+    from applier.jobs.show.selection import Selection, event_after
+    from applier.jobs.show.style import Style
 
-    selection = selection or Selection()
+    selection, style = selection or Selection(), style or Style()
     tables = None if selection.tables is None else _noticed(selection.tables)
     selected, threads = 0, [0, 0]
     out.flush()
     names = [log_name(uri) for uri in files]
+    flavour, passed_over = "", selection.passed_over
     for uri, name in zip(files, names, strict=True):
         mapped = map_file(uri)
-        ranges = selection.ranges(mapped, name, names)
+        first, passed_over = event_after(mapped, passed_over) if passed_over else (0, 0)
         try:
             try:
-                selected += _print(mapped, format, ranges, tables, out.buffer.write)
+                ranges = [(start, end, max(shown_from, first)) for start, end, shown_from in
+                          selection.ranges(mapped, name, names) if end > first]
+                if format == "text" and ranges:
+                    begins, flavour = not flavour, read_format(mapped).flavour
+                    _write_lines(out, style.prologue(flavour) if begins else style.between(flavour))
+                selected += _print(mapped, (format, style), ranges, tables, out.buffer.write)
             finally:
                 mapped.check_whole()
         except ArchiveError as reason:
             raise reason.at(file=uri) from None
         if selection.threads:
             threads = [*map(add, threads, selection.thread_counts(mapped, name, names))]
+    if flavour:
+        _write_lines(out, style.epilogue(flavour))
     out.buffer.flush()
     notes = notes_on_threads(selection.threads, *threads) if selection.threads else []
     if not selected:
@@ -80,19 +92,24 @@ def _noticed(wanted: TableFilter) -> NoticedTables:
     return NoticedTables(wanted.tables, wanted.ignored)
 
 
-def _print(mapped: MappedFile, format: Form, ranges: Iterable[ReadRange], tables: TableFilter | None,
+def _write_lines(out: TextIO | TerminalText, lines: Iterable[str]) -> None:
+    out.buffer.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _print(mapped: MappedFile, form: tuple[Form, Style], ranges: Iterable[ReadRange], tables: TableFilter | None,
            write: Callable[[bytes], object]) -> int:
     """Return how many ranges there are: their events are printed, all or those about some tables, after the file's
     format description."""
     from applier.jobs.show.printing import EventPrinter
 
-    printer, count = EventPrinter(mapped, format, write), 0
+    printer, count = EventPrinter(mapped, form[0], write, form[1]), 0
     chosen = printer if tables is None else _choice(mapped, tables, printer)
     for start, end, shown_from in ranges:
-        if not count and start > _FIRST:
+        if not count and max(start, shown_from) > _FIRST:
             printer.print(_FIRST, _FIRST + 1, _FIRST)
         count += 1
         chosen.print(start, end, shown_from)
+    printer.end()
     return count
 
 

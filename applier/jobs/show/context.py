@@ -1,24 +1,28 @@
-"""The context of statements (EV-CTX), as SETs that are printed when they change, as mysqlbinlog does; without the
-thread, which the kernel prints."""
+"""The context of statements (EV-CTX), as SETs that are printed when they change, as the servers' own programs do;
+without the thread, which the kernel prints."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from applier.binlog.events.events import Query
+from applier.mysql.character_sets.collations import by_id
 
-_VARIABLES = {
-    "foreign_key_checks": "foreign_key_checks", "unique_checks": "unique_checks", "sql_mode": "sql_mode",
-    "auto_increment_increment": "auto_increment_increment", "auto_increment_offset": "auto_increment_offset",
-    "charset_client": "character_set_client", "charset_connection": "collation_connection",
-    "charset_server": "collation_server", "charset_database": "collation_database", "time_zone": "time_zone",
-    "lc_time_names": "lc_time_names", "explicit_defaults_for_timestamp": "explicit_defaults_for_timestamp",
-    "default_collation_for_utf8mb4": "default_collation_for_utf8mb4",
-    "sql_require_primary_key": "sql_require_primary_key", "default_table_encryption": "default_table_encryption",
+TERMINATOR = "/*!*/;"
+_SWITCHES = {
+    "mysql": (("foreign_key_checks", 26, False), ("sql_auto_is_null", 14, True), ("unique_checks", 27, False),
+              ("autocommit", 19, False)),
+    "mariadb": (("foreign_key_checks", 26, False), ("sql_auto_is_null", 14, True), ("unique_checks", 27, False),
+                ("autocommit", 19, False), ("check_constraint_checks", 15, False), ("sql_if_exists", 28, True),
+                ("explicit_defaults_for_timestamp", 24, True), ("system_versioning_insert_history", 30, True)),
 }  # fmt: skip
-_SQL_AUTO_IS_NULL, _NOT_AUTOCOMMIT = 1 << 14, 1 << 19
-"""Bits of flags2."""
-_SAID_EVERY_TIME = {"xid", "microseconds", "invoker_user", "updated_databases", "unread"}
+"""Variables that are bits of flags2: their bit, and what they are where it is set."""
+_CHARSETS = "charset_client", "charset_connection", "charset_server"
+_VERSIONED = {"default_collation_for_utf8mb4": 80011, "sql_require_primary_key": 80013,
+              "default_table_encryption": 80016}
+_EVERY_TIME = {"xid", "microseconds", "sql_require_primary_key", "default_table_encryption", "character_set_collations"}
+_FRAME = re.compile(rb"BEGIN\Z|COMMIT\Z|ROLL|SAVE|XA")
 _SUPPRESS_USE = 0x8
 """In a QUERY's header: it does not depend on the default database."""
 
@@ -28,30 +32,78 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+@dataclass
 class Context:
-    """The context of the last statement that was shown."""
+    """The context of the last statement that was shown, of a log of this flavour."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, Any] = {}
-        self.database = ""
+    flavour: str
+    database: str = ""
+    _known: dict[str, object] = field(default_factory=dict)
+    _flags: int | None = None
 
-    def use(self, database: str, flags: int) -> Iterator[str]:
-        """The USE for a statement's default database, if it changed and the statement needs one."""
-        if database and database != self.database and not flags & _SUPPRESS_USE:
+    def use(self, database: str, flags: int, sql: bytes = b"") -> Iterator[str]:
+        """The USE for a statement's default database, if it changed and the statement needs one. After one that needs
+        none, but for those that frame transactions, none is known."""
+        if flags & _SUPPRESS_USE:
+            self.database = self.database if _FRAME.match(sql) else ""
+        elif database != self.database:
             self.database = database
-            yield f"use {quoted(database)}/*!*/;"
+            if database:
+                yield f"use {quoted(database)}"
 
     def changes(self, context: Mapping[str, Any]) -> Iterator[str]:
-        """A SET for each variable that changed. Character sets are ids of their collations."""
-        now: dict[str, Any] = {variable: context[name] for name, variable in _VARIABLES.items() if name in context}
-        if isinstance(flags := context.get("flags2"), int):
-            now["sql_auto_is_null"] = int(bool(flags & _SQL_AUTO_IS_NULL))
-            now["autocommit"] = int(not flags & _NOT_AUTOCOMMIT)
-        for variable, value in now.items():
-            if self._known.get(variable) != value:
-                text = "'" + value.replace("'", "''") + "'" if isinstance(value, str) else value
-                yield f"SET @@session.{variable}={text}/*!*/;"
-        self._known |= now
+        """A SET for what changed. Character sets are ids of their collations."""
+        yield from self._switches(context.get("flags2"))
+        if self._is_new("sql_mode", context.get("sql_mode")):
+            yield f"SET @@session.sql_mode={context['sql_mode']}"
+        steps = tuple(context.get(f"auto_increment_{name}", 1) for name in ("increment", "offset"))
+        if self._is_new("auto_increment", steps):
+            yield "SET @@session.auto_increment_increment={}, @@session.auto_increment_offset={}".format(*steps)
+        charsets = [context[name] for name in _CHARSETS if name in context]
+        if charsets and self._is_new("charsets", charsets):
+            yield from self._charsets(*charsets)
+        if pairs := context.get("character_set_collations"):
+            yield f"SET @@session.character_set_collations='{_collations(pairs)}'"
+        if (zone := context.get("time_zone")) and self._is_new("time_zone", zone):
+            yield f"SET @@session.time_zone='{zone}'"
+        if self._is_new("lc_time_names", number := context.get("lc_time_names", 0)):
+            yield f"SET @@session.lc_time_names={number}"
+        if self._is_new("collation_database", number := context.get("charset_database", 0)):
+            yield f"SET @@session.collation_database={number or 'DEFAULT'}"
+        name = "explicit_defaults_for_timestamp"
+        if name not in context:
+            self._known.pop(name, None)
+        elif self._is_new(name, context[name]):
+            yield f"SET @@session.{name}={context[name]}"
+        for name, version in _VERSIONED.items():
+            if name in context and (name in _EVERY_TIME or self._is_new(name, context[name])):
+                yield f"/*!{version} SET @@session.{name}={context[name]}*/"
+
+    def _is_new(self, name: str, value: object) -> bool:
+        is_new = value is not None and self._known.get(name) != value
+        if is_new:
+            self._known[name] = value
+        return is_new
+
+    def _switches(self, flags: int | None) -> Iterator[str]:
+        if flags is None or flags == self._flags:
+            return
+        changed, self._flags = -1 if self._flags is None else flags ^ self._flags, flags
+        said = [f"@@session.{name}={int(bool(flags >> bit & 1) == is_set)}"
+                for name, bit, is_set in _SWITCHES[self.flavour]
+                if changed >> bit & 1]
+        yield f"SET {', '.join(said)}"
+
+    def _charsets(self, client: int, connection: int, server: int) -> Iterator[str]:
+        try:
+            name = by_id(client)[0]
+        except KeyError:
+            name = ""
+        if name:
+            yield f"/*!\\C {name} */"
+        shown = client if self.flavour == "mysql" else name or "Unknown"
+        yield (f"SET @@session.character_set_client={shown},@@session.collation_connection={connection},"
+               f"@@session.collation_server={server}")
 
 
 @dataclass(frozen=True)
@@ -68,20 +120,20 @@ class Settings:
 def settings(query: Query, flags: int, context: Context) -> tuple[Settings, bool]:
     """What is printed of a statement's context, and whether it is in force for those that follow: if not, the next one
     says it again."""
-    title = f"\tXid = {xid}" if isinstance(xid := query.context.get("xid"), int) else ""
-    micros = query.context.get("microseconds")
-    lines = [*context.changes(query.context), *_remarks(query.context)]
-    fraction = f".{micros:06d}" if isinstance(micros, int) and micros else ""
-    said = Settings(title, "".join(f"{line}\n" for line in context.use(query.database, flags)), fraction,
-                    "".join(f"{line}\n" for line in lines))
-    return said, not _SAID_EVERY_TIME & query.context.keys()
+    said_of: Mapping[str, Any] = query.context
+    xid, micros = said_of.get("xid"), said_of.get("microseconds")
+    title = "" if xid is None else f"\tXid = {xid}" if context.flavour == "mysql" else f"\txid={xid}"
+    fraction = f".{micros:06d}" if micros else ""
+    said = Settings(title, _lines(context.use(query.database, flags, query.sql)), fraction,
+                    _lines(context.changes(query.context)))
+    return said, not _EVERY_TIME & query.context.keys()
 
 
-def _remarks(context: Mapping[str, Any]) -> Iterator[str]:
-    """What is no session variable: who a statement ran as, which other databases it changed, what could not be read."""
-    if "invoker_user" in context:
-        yield f"# invoker: {context['invoker_user']}@{context.get('invoker_host', '')}"
-    if context.get("updated_databases"):
-        yield f"# databases: {', '.join(context['updated_databases'])}"
-    if "unread" in context:
-        yield f"# context that is not known: {context['unread'].hex()}"
+def _lines(statements: Iterator[str]) -> str:
+    return "".join(f"{statement}{TERMINATOR}\n" for statement in statements)
+
+
+def _collations(pairs: Sequence[tuple[int, int]]) -> str:
+    """The collations that character sets have, as the variable character_set_collations has them."""
+    known = [(by_id(charset)[0], by_id(collation)[1]) for charset, collation in pairs]
+    return ",".join(f"{charset}={collation}" for charset, collation in known)

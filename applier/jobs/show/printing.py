@@ -16,11 +16,13 @@ from applier.binlog.archive.reader import file_events
 from applier.binlog.events.events import Query, encrypted
 from applier.binlog.events.format import GTID_EVENTS, EventType, event_name
 from applier.binlog.events.query import sql_offset
+from applier.binlog.events.statement_events import FileBlock
 from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.layout import plan_column
+from applier.errors import ArchiveError, UsageError
 from applier.io.mapping import MappedFile
 from applier.jobs.show.context import Context, quoted, settings
-from applier.jobs.show.details import details, event_time
+from applier.jobs.show.details import details, event_time, two_phase_alter
 from applier.jobs.show.event_walk import EventWalk
 from applier.jobs.show.json_lines import event_line, statement_fields, table_fields
 from applier.jobs.show.kernels import value_kernel as v
@@ -29,6 +31,10 @@ from applier.jobs.show.kernels.events_text_kernel import print_events, skip_even
 from applier.jobs.show.kernels.fixed_texts import fixed_texts, text_records
 from applier.jobs.show.kernels.value_kernel import STACK_BYTES
 from applier.jobs.show.kernels.walk_records import Status
+from applier.jobs.show.later_text import LaterText
+from applier.jobs.show.load_files import LoadFiles
+from applier.jobs.show.style import Style
+from applier.jobs.show.type_texts import type_texts
 from applier.mysql.wire_types import WireType
 from jsondiff import wire
 from jsondiff.binary import JsonError, to_text
@@ -37,6 +43,9 @@ from jsondiff.sql import to_sql
 from keysearch.addresses import address_of
 
 Form = Literal["text", "json"]
+_NO_KEY = "# has_generated_invisible_primary_key="
+_HAS_NO_KEY, _HAS_TRIGGERS = 1 << 2, 1 << 14
+"""Flags of table maps: MySQL's of a table with a key that it made itself, and MariaDB's."""
 
 FIRST_BYTES = 1 << 20
 _GUARD = 256
@@ -61,6 +70,7 @@ _TYPE_AT = 4
 """Where an event's type is in its header."""
 _BETWEEN_GROUPS = *GTID_EVENTS, EventType.ROTATE, EventType.STOP
 _PRE_GA_ROWS = (EventType.PRE_GA_WRITE_ROWS, EventType.PRE_GA_UPDATE_ROWS, EventType.PRE_GA_DELETE_ROWS)
+_VARIABLES = EventType.INTVAR, EventType.RAND, EventType.USER_VAR
 _ROWS = frozenset((*range(20, 26), 30, 31, 32, 39, *range(166, 172)))
 _LINES = "### INSERT INTO {}\n### SET\n", "### UPDATE {}\n### WHERE\n", "### DELETE FROM {}\n### WHERE\n"
 _OBJECTS = (',"op":"insert","table":{},"before":null,"after":{{', ',"op":"update","table":{},"before":{{',
@@ -71,10 +81,14 @@ _OBJECTS = (',"op":"insert","table":{},"before":null,"after":{{', ',"op":"update
 class EventPrinter:
     """Prints one file; `write` takes the bytes, in parts. Context that was printed is not repeated."""
 
-    def __init__(self, mapped: MappedFile, form: Form, write: Callable[[bytes], object]) -> None:
-        self._write, self._is_json = write, form == "json"
+    def __init__(self, mapped: MappedFile, form: Form, write: Callable[[bytes], object], style: Style | None = None
+                 ) -> None:
+        style = style or Style()
+        self._write, self._is_json, self._style = write, form == "json", style
         self._walk = EventWalk(mapped, self._add_table, inflates_all=True)
-        self._context = Context()
+        self._context = Context(self._walk.format.flavour)
+        self._later = LaterText(self._walk)
+        self._loads = LoadFiles(style.local_load) if style.local_load is not None and form == "text" else None
         self._tables: list[tuple[TableMap, list[np.ndarray]]] = []
         self._table_records = np.zeros(16, r.TABLE)
         self._texts, self._names = fixed_texts(), text_records(_names(self._is_json))
@@ -89,7 +103,10 @@ class EventPrinter:
         self._walk.set(is_json=self._is_json, as_mysql=self._walk.format.flavour == "mysql",
                        texts=address_of(self._texts), names=address_of(self._names), times=address_of(self._times),
                        stack=address_of(self._stack), statements=address_of(self._statements),
-                       tables=address_of(self._table_records))
+                       tables=address_of(self._table_records), is_short=style.short, shows_rows=style.shows_rows,
+                       shows_types=style.verbosity > 1 and not self._is_json, shows_gtids=not style.skip_gtids,
+                       shows_statements=style.shows_statements, shows_binlog=style.shows_binlog,
+                       is_never=style.is_never, extracts=self._loads is not None, domain=-1, server=-1, is_serial=-1)
         self._use_room(FIRST_BYTES)
         self._use_document(FIRST_BYTES)
 
@@ -130,14 +147,38 @@ class EventPrinter:
             Status.BAD_ROWS: self._refuse_rows,
             Status.BAD_VALUE: self._refuse_value,
             Status.UNKNOWN_TABLE: self._refuse_table,
+            Status.FULL_LATER: self._later.make_room,
+            Status.STATEMENT_ENDS: self._end_statement,
+            Status.ROWS_IN_NEVER: self._refuse_base64,
         }
         try:
             while (status := self._walk.run(print_events)) != Status.DONE:
                 serve[status]()
+        except ArchiveError:
+            self._end_statement()
+            raise
         finally:
             self._flush()
 
+    def end(self) -> None:
+        """Print what waits for the end of a statement, and what makes a server's session what it was before."""
+        if self._is_json:
+            return
+        self._end_statement()
+        lines = []
+        if self._walk.format.flavour == "mysql":
+            if self._walk.get("is_open"):
+                lines.append("ROLLBACK /* added by mysqlbinlog */ /*!*/;\n")
+            if self._walk.get("has_gtid"):
+                lines.append("SET @@SESSION.GTID_NEXT= 'AUTOMATIC' /* added by mysqlbinlog */ /*!*/;\n")
+        self._write("".join(lines).encode())
+
     # ---- what the kernel asks for
+
+    def _end_statement(self) -> None:
+        self._flush()
+        for part in self._later.taken():
+            self._write(part)
 
     def _use_room(self, size: int) -> None:
         self._room = np.empty(size + _GUARD, np.uint8)
@@ -173,11 +214,16 @@ class EventPrinter:
     def _add_table(self, table: TableMap) -> int:
         """Register a new table's record; returns its number."""
         columns = _columns(table, b'"@%d":"' if self._is_json else b"###   @%d=")
+        if self._walk.format.flavour == "mysql":
+            behind = f"\n{_NO_KEY}{int(bool(table.flags & _HAS_NO_KEY))}\n"
+        else:
+            behind = f"{' (has triggers)' * bool(table.flags & _HAS_TRIGGERS)}\n"
         name = f"{quoted(table.database)}.{quoted(table.table)}"
         rows = [line.format(_json_text(table.name) if self._is_json else name)
                 for line in (_OBJECTS if self._is_json else _LINES)]
-        title = table_fields(table) if self._is_json else f"Table_map: {name} mapped to number "
-        texts = [_bytes(text) for text in (*rows, title)]
+        shown = f"`{table.database}`.`{table.table}`" if self._walk.format.flavour == "mysql" else name
+        title = table_fields(table) if self._is_json else f"Table_map: {shown} mapped to number "
+        texts = [_bytes(text) for text in (*rows, title, behind)]
         is_unsure = self._walk.format.flavour == "mariadb" and not _OLD_TEMPORAL.isdisjoint(table.types)
         record = (is_unsure, len(table.types), address_of(columns[0]), list(table.types).count(WireType.JSON),
                   *map(_span, texts))
@@ -193,6 +239,12 @@ class EventPrinter:
         event = self._walk.event()
         query: Query = event.content
         said, is_lasting = settings(query, event.flags, self._context)
+        instead = two_phase_alter(event, self._style)
+        if event.type == EventType.EXECUTE_LOAD_QUERY and self._loads is not None:
+            instead = self._loads.statement(bytes(event.body), query)
+        if instead is not None:
+            self._set_spans(instead=instead)
+            self._walk.set(has_instead=True)
         fixed = 26 if event.type == EventType.EXECUTE_LOAD_QUERY else 13
         length = int.from_bytes(event.body[11:13], "little")
         self._set_spans(title_more=said.title, use=said.use, micros=said.micros, settings=said.lines,
@@ -238,11 +290,33 @@ class EventPrinter:
         if self._is_json:
             self._put(event_line(event, self._walk.number, None))
         else:
-            title, lines = details(event, self._context)
+            title, lines = details(event, self._context, self._style)
+            if self._loads is not None and isinstance(event.content, FileBlock):
+                self._loads.add(event.content, begins=event.type == EventType.BEGIN_LOAD_QUERY)
             self._set_spans(database=self._context.database)
-            self._put("\n".join([title, *lines]))
+            if event.type in _VARIABLES and self._context.flavour == "mysql" and not self._style.short:
+                self._keep_head("\n".join([title, *lines, ""]))
+            else:
+                self._put_details(title, lines)
         if event.type == EventType.START_ENCRYPTION and not self._walk.mapped.is_decrypted:
             raise encrypted(self._walk.mapped.uri, event.position)
+
+    def _put_details(self, title: str, lines: list[str]) -> None:
+        """Print the end of a header line and the lines below it; without headers, the lines that are no comments."""
+        if self._style.short:
+            lines = [line for line in lines if not line.startswith("#") or line.startswith("# ")] if title else []
+            self._put("\n".join(lines), is_line=bool(lines))
+        else:
+            if not title:
+                self._walk.set(header_end=self._walk.get("header_end") - 1)
+            self._put("\n".join([title, *lines]))
+
+    def _keep_head(self, text: str) -> None:
+        """Have the header line and what follows wait for the statement that they are of."""
+        start, end = (self._walk.get(field) - address_of(self._room) for field in ("header_start", "header_end"))
+        self._later.add_head(self._room[start:end].tobytes() + _encoded(text))
+        self._walk.set(out=self._walk.get("header_start"))
+        skip_event(self._walk.mapped.address, self._walk.address)
 
     def _print_note(self) -> None:
         """Print why an event's rows are not shown after its title, or its line of JSON."""
@@ -252,11 +326,11 @@ class EventPrinter:
                 f"the rows within {event.name} events are not shown")
         self._put(event_line(event, self._walk.number, note) if self._is_json else f"# {note}")
 
-    def _put(self, text: str) -> None:
-        if not self._is_json:
+    def _put(self, text: str, *, is_line: bool = True) -> None:
+        if not self._is_json and not self._style.short:
             self._walk.set(out=self._walk.get("header_end"))
         self._flush()
-        self._write(_encoded(f"{text}\n"))
+        self._write(_encoded(text + "\n" * is_line))
         self._walk.set(n_inner_printed=self._walk.get("n_inner_printed") + 1)
         skip_event(self._walk.mapped.address, self._walk.address)
 
@@ -264,6 +338,10 @@ class EventPrinter:
 
     def _refuse_rows(self) -> None:
         raise self._walk.corrupt("rows of a rows event contradict their own lengths")
+
+    def _refuse_base64(self) -> None:
+        raise UsageError("the log has row changes, which are not shown with --base64-output never",
+                         position=self._walk.position, hint="give decode-rows, or auto for BINLOG statements")
 
     def _refuse_table(self) -> None:
         raise self._walk.corrupt("a rows event whose table map is not there")
@@ -328,12 +406,14 @@ def _rows_name(name: str) -> str:
 
 
 def _columns(table: TableMap, prefix: bytes) -> list[np.ndarray]:
-    """The records of a table's columns, and the texts before their values."""
+    """The records of a table's columns, the texts before their values, and those behind."""
     records = np.zeros(len(table.types), r.COLUMN)
     prefixes = np.zeros((len(table.types), 32), np.uint8)
+    said = [_bytes(text) for text in type_texts(table)]
     for number, (kind, metadata) in enumerate(zip(table.types, table.metadata)):
         plan, text = plan_column(kind, metadata), prefix % (number + 1)
         prefixes[number, :len(text)] = np.frombuffer(text, np.uint8)
         width = plan.need if plan.is_bytes else plan.width
-        records[number] = _KINDS[kind], metadata, width, (address_of(prefixes[number]), len(text))
-    return [records, prefixes]
+        records[number] = (_KINDS[kind], metadata, width, (address_of(prefixes[number]), len(text)),
+                           _span(said[number]))
+    return [records, prefixes, *said]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from applier.binlog.archive.reader import file_events
 from applier.binlog.locating.group_choice import NONE_LEFT_OUT, LeftOutGroups
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.errors import UsageError
@@ -68,7 +69,7 @@ def one_bound(name: str, place: str | None, position: str | None, time: str | No
 class Selection:
     """What to show. Between positions single events count; by time and GTID whole groups, from the first of the
     time `start` or later on, to before the first of the time `stop` or later, and those in `gtids`, or all, of
-    `threads`, if there are any, but none that are left out."""
+    `threads`, if there are any, but none that are left out; `passed_over` events of all files are not shown."""
 
     start: Bound = Bound()
     stop: Bound = Bound()
@@ -76,6 +77,7 @@ class Selection:
     left_out: LeftOutGroups = NONE_LEFT_OUT
     threads: tuple[int, ...] = ()
     tables: TableFilter | None = None
+    passed_over: int = 0
 
     def ranges(self, mapped: MappedFile, name: str, files: list[str]) -> Iterator[ReadRange]:
         """The ranges of one of the files, whose base names are `files`. Raises ArchiveError where the file cannot be
@@ -147,6 +149,15 @@ class Selection:
             raise UsageError(f"{bound.file} is not one of the files to show")
         is_later = files.index(name) > files.index(bound.file)
         return (4 if is_later else 1 << 62) if bound is self.start else (0 if is_later else 1 << 62)
+
+
+def event_after(mapped: MappedFile, count: int) -> tuple[int, int]:
+    """Return where the event after the first `count` of a file begins, or where the file ends, and how many it lacks.
+    Raises ArchiveError where the file is damaged."""
+    for number, event in enumerate(file_events(mapped, 4, mapped.size)):
+        if number == count:
+            return event.position, 0
+    return mapped.size, max(count - number - 1, 0)
 
 
 def _joined(starts: list[int], ends: list[int]) -> Iterator[tuple[int, int]]:

@@ -19,6 +19,7 @@ from applier.engine import compiling
 from applier.errors import SchemaError, UsageError
 from applier.io.new_files import new_output
 from applier.io.progress import Progress, Silent
+from applier.jobs.changes.first_images import Unknown
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.guarded_sql.log_file import write_log
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
@@ -35,6 +36,7 @@ from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.table_undo import TableUndo, undo_table
 from applier.jobs.undo.taken_keys import leave_taken_keys
 from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.undo.unknown_values import check_format, notes_on_unknown, with_known
 from applier.options import UndoOptions
 from applier.options.running import REFUSE
 from applier.schema.ddl.schema_changes import TableName
@@ -51,23 +53,32 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
         compiling.ensure(job, progress)
     log = ChangeLog(options.changes, progress)
     found = chosen(log, options)
-    if (later := log.from_first_images(found.tables)) is not log:
+    begun = log
+    if (later := begun.from_first_images(found.tables, Unknown.NULL)) is not log:
         log, found = later, chosen(later, options)
     with TemporaryDirectory(prefix="applier-undo-") as folder:
         tables = parents_first(_tables(log, found, options, Path(folder), progress))
+        if log.has_unknown:
+            other = begun.from_first_images(found.tables, Unknown.MADE_UP)
+            (beside := Path(folder) / "other").mkdir()
+            tables = with_known(tables, lambda: _tables(other, chosen(other, options), options, beside, progress))
+            check_format(tables, options.format)
         changed = [one for one in tables if one.rows or one.statements]
         checks_off = needs_checks_off(changed, found.definitions)
+        guards = sql.guards(changed, found.definitions, checks_off=checks_off)
+        first = [statement for one in changed for statement in one.statements]
         with new_output(options.output) as partial:
-            events = partial
+            events, probes = partial, sql.probes(changed)
             if options.format == "sql":
                 what = transactions_text(found.count, found.gtids, found.times)
                 with open(partial, "xb") as file:
-                    file.writelines(sql.statements(changed, what, comments(found.lost_objects, "Not restored"),
+                    file.writelines(sql.statements(changed, what, comments(found.lost_objects, "Not restored"), guards,
                                                    checks_off=checks_off))
-                events = f"{folder}/undo.000001"
+                events, probes = f"{folder}/undo.000001", iter(())
+            else:
+                first = [f"SET @guard = {guard.sql}" for guard in guards] + first
             try:
-                write_log(changed, [statement for one in changed for statement in one.statements], log.flavour, events,
-                          checks_off=checks_off)
+                write_log(changed, first, log.flavour, events, checks_off=checks_off, probes=probes)
                 shown = proof(changed, events, Path(folder), options.on_conflict)
             except UsageError as error:
                 if options.format != "sql":
@@ -79,7 +90,7 @@ def undo(options: UndoOptions, progress: Progress | None = None) -> Undone:
                       tuple(conflict for one in tables for conflict in one.undone_anyway),
                       not checks_off,
                       tuple(sql.checks(changed, found.definitions if checks_off else (), log.known_by_changes)), shown,
-                      (*log.notes, *found.notes, *notes_on_triggers(tables, found.objects),
+                      (*log.notes, *found.notes, *notes_on_unknown(tables), *notes_on_triggers(tables, found.objects),
                        *(notes_on_guards(changed, found.objects) if options.format == "sql" else ())),
                       found.lost_objects)
 

@@ -66,13 +66,14 @@ def proof(tables: Sequence[TableUndo], log: str, folder: Path, on_conflict: str)
 def _in_which(tables: Sequence[TableUndo], on_conflict: str) -> str:
     """In which columns rows are as they were."""
     partly = sum(one.partly for one in tables)
+    known = " that the log has" * any(one.unknown is not None for one in tables)
     if not partly:
-        return "in all columns"
+        return f"in all columns{known}"
     if on_conflict == OF_COLUMNS:
         return f"but in {partly:,} of them for the columns that others have changed since"
     following = sum(one.following for one in tables)
     but = f", but in {following:,} of them for those that follow their parent rows" * bool(following)
-    return f"in all columns{but}, so that in {partly:,} of them what others have changed since is lost"
+    return f"in all columns{known}{but}, so that in {partly:,} of them what others have changed since is lost"
 
 
 def _live(log: ChangeLog, definition: TableDefinition) -> str:

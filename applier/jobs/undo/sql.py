@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from applier.jobs.guarded_sql.script import Script, events_of
+from applier.jobs.guarded_sql.script import Guard, Script, events_of, no_other_children
 from applier.jobs.guarded_sql.set_statements import SetStatements, can_be_set
 from applier.jobs.guarded_sql.table_statements import TableStatements
 from applier.jobs.undo.table_undo import TableUndo
@@ -16,8 +16,21 @@ from applier.schema.definition import TableDefinition
 _FIRST = "-- Tables and partitions that are not there; an error further down leaves them as they are made here.\n"
 
 
-def statements(tables: Sequence[TableUndo], what: str, comments: Iterable[str], *, checks_off: bool
-               ) -> Iterator[bytes]:
+def guards(tables: Sequence[TableUndo], definitions: Sequence[TableDefinition], *, checks_off: bool) -> list[Guard]:
+    """What has to hold before rows change, given all definitions that the log has."""
+    parents = [(one.definition.database, one.definition.name) for one in tables if one.deleted or one.updated]
+    return [*no_other_children(parents, definitions, checks_off=checks_off)]
+
+
+def probes(tables: Sequence[TableUndo]) -> Iterator[str]:
+    """Statements that are errors unless rows are as the log left them. Raises as `statements`."""
+    for number, one in enumerate(tables):
+        if not one.recreated:
+            yield from _statements(number, one).probes()
+
+
+def statements(tables: Sequence[TableUndo], what: str, comments: Iterable[str], guards: Sequence[Guard], *,
+               checks_off: bool) -> Iterator[bytes]:
     """The statements, many at a time, and comments behind them; tables are in order, those that others refer to first.
     Raises SchemaError for a name or a text that a client could misread."""
     first = [f"{statement};\n" for one in tables for statement in one.statements]
@@ -26,11 +39,11 @@ def statements(tables: Sequence[TableUndo], what: str, comments: Iterable[str], 
                    for one in tables},
                   [_statements(number, one) for number, one in enumerate(tables)],
                   [_FIRST, *first] if first else [], checks_off,
-                  instead=", and the other format has no triggers", comments=[*comments]).text()
+                  instead=", and the other format has no triggers", guards=guards, comments=[*comments]).text()
 
 
 def _statements(number: int, one: TableUndo) -> TableStatements:
-    if can_be_set(one.definition, one.key, one.rows, as_printed=False):
+    if one.unknown is None and can_be_set(one.definition, one.key, one.rows, as_printed=False):
         return SetStatements(one.definition, one.key, one.batches, number)
     return TableStatements(one.definition, one.key, one.batches)
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from applier.columns.table_key import table_key
 from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE, Differences
-from applier.jobs.guarded_sql.table_statements import columns_of_unique_keys
+from applier.jobs.guarded_sql.table_statements import columns_of_unique_keys, with_unknown
 from applier.jobs.undo.conflicts import Conflict, conflicts, undone_anyway
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.mysql.character_sets.collations import Charset
@@ -33,7 +33,8 @@ class TableUndo:
     since, and are undone anyway; how many of these follow what became of their parent rows; how many are not undone;
     how many rows there are afterwards, None where the table is not there then; and the first of both.
     `definition` is the table's afterwards, `now` what it is; `key` are the columns of its key; `file` has
-    the rows as differences (jobs.diff.rows), from what they are to what they were.
+    the rows as differences (jobs.diff.rows), from what they are to what they were; `unknown` says which of their
+    columns the log does not have: bool[rows, columns], None if it has all.
     """
 
     definition: TableDefinition
@@ -53,6 +54,7 @@ class TableUndo:
     conflicts: tuple[Conflict, ...]
     undone_anyway: tuple[Conflict, ...]
     file: Path
+    unknown: np.ndarray | None = None
 
     @property
     def rows(self) -> int:
@@ -60,9 +62,22 @@ class TableUndo:
         return self.inserted + self.deleted + self.updated
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows as differences."""
+        """The rows as differences; those of which the same columns are unknown together."""
+        done = 0
         with pa.memory_map(str(self.file)) as source:
-            yield from pa.ipc.open_stream(source)
+            for batch in pa.ipc.open_stream(source):
+                if self.unknown is None:
+                    yield batch
+                else:
+                    yield from self._by_unknown(batch, self.unknown[done:done + batch.num_rows])
+                done += batch.num_rows
+
+    def _by_unknown(self, batch: pa.RecordBatch, unknown: np.ndarray) -> Iterator[pa.RecordBatch]:
+        names = [column.name for column in self.definition.stored_columns]
+        patterns, of_row = np.unique(unknown, axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            rows = batch.take(pa.array(np.flatnonzero(of_row.reshape(-1) == number)))
+            yield with_unknown(rows, [name for name, is_unknown in zip(names, pattern, strict=True) if is_unknown])
 
 
 def undo_table(rows: RowsToUndo, file: Path, databases: Mapping[str, Charset]) -> TableUndo:

@@ -35,8 +35,8 @@ class DifferentRange:
 
 @dataclass(frozen=True)
 class LastChange:
-    """The last change of a row that a log has: insert, update, delete, truncate or alter, when, by which transaction,
-    and where."""
+    """The last change of a row that a log has: insert, update, delete, truncate, drop or alter, when, by which
+    transaction, and where."""
 
     kind: str
     time: datetime | None

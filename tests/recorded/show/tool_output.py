@@ -30,7 +30,7 @@ def row_changes(text: str) -> list[dict]:
         if verb := _VERB.match(line):
             table = f"{verb[2]}.{verb[3]}".replace("``", "`")
             changes.append({"op": verb[1].lower(), "table": table, "before": None, "after": {} if verb[4] else None})
-        elif line in ("### WHERE", "### SET"):
+        elif line in ("### WHERE", "### SET", "### SET /* no columns */"):
             image = changes[-1]["before" if line == "### WHERE" else "after"] = {}
         elif column := _COLUMN.match(line):
             image[column[1]] = column[2]

@@ -123,3 +123,29 @@ def test_no_files_are_left_where_it_stops(log, capsys, tmp_path):
 def test_bad_usage(log, argv, message, capsys):
     assert cli.main(["history", "--binlogs", log, "--table", "d.t", *argv]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("statement, ended", [
+    ("TRUNCATE TABLE d.t", "truncate"), ("DROP TABLE d.t", "drop"), ("DROP DATABASE d", "drop")])
+def test_a_table_that_goes_is_dropped_not_emptied(tmp_path, statement, ended):
+    with BinlogWriter(tmp_path / "binlog.000001") as log:
+        log.query("CREATE DATABASE d")
+        log.query("CREATE TABLE d.t (id INT PRIMARY KEY)")
+        table = parse_statement("CREATE TABLE d.t (id INT PRIMARY KEY)")[0].definition
+        with log.transaction():
+            log.rows(RowChanges(table, after={"id": ints(1)}))
+        log.query(statement)
+    history = applier.history(tmp_path / "binlog.000001", "d.t").to_arrow()
+    assert history["_ended_by"].to_pylist() == [ended]
+
+
+@pytest.mark.parametrize("columns, is_narrow", [("80", True), ("160", False), ("", False)])
+def test_places_and_threads_stay_on_narrow_screens(log, columns, is_narrow, monkeypatch, capsys):
+    """In a pipe a table is as wide as COLUMNS says, or as it needs."""
+    monkeypatch.setenv("COLUMNS", columns)
+    assert cli.main(["-q", "history", "--binlogs", log, "--tables", "d.t", "--key", "a,1"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert not columns or max(map(len, lines)) <= int(columns)
+    assert sum("binlog.000001:" in line for line in lines) == 4
+    assert any("when and where" in line for line in lines) is is_narrow
+    assert any("thread" in line for line in lines)

@@ -77,3 +77,15 @@ def test_verify(said, snapshot, tmp_path):
 
 def test_doctor(said):
     assert said("doctor", "--binlogs", str(ARCHIVE), "--engine", "local")["problems"] == 0
+
+
+def test_undo(said, tmp_path):
+    """The tables, the rows that stay as they are, and the statements for afterwards."""
+    mistake = "20810cc3-e548-11f1-a5e4-02fc00000001:1928"
+    found = said("undo", "--binlogs", str(ARCHIVE), "--gtids", mistake, "--output", f"{tmp_path}/undo.sql")
+    assert (found["output"], found["format"], found["transactions"]) == (f"{tmp_path}/undo.sql", "sql", 1)
+    assert found["gtids"] == [mistake, mistake] and found["times"][0].startswith("2026-03-14T10:30:00")
+    [table] = [table for table in found["tables"] if table["updated"]]
+    assert (table["name"], table["updated"]) == ("shop.products", 140)
+    assert {"statement": "SELECT COUNT(*) FROM `shop`.`products`", "expected": 140} in found["checks"]
+    assert found["conflicts"] == [] and found["proof"][0].startswith("Proof: ")

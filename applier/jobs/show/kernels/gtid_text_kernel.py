@@ -17,7 +17,7 @@ from applier.jobs.show.kernels.walk_records import (
     Status,
     time_view,
 )
-from applier.kernels.put_kernel import put_byte, put_uuid
+from applier.kernels.put_kernel import put_byte, put_hex, put_uuid
 from jsondiff.kernels.numbers import put_padded, put_signed, put_unsigned
 from keysearch.memory import copy32, copy_bytes, inline, load_i64, load_u8, load_u32, load_u64
 
@@ -26,9 +26,11 @@ _LONG_GTID, _COMMIT_TIMES, _LEAST_GTID = 42, 49, 54
 _ANOTHER_TIME, _ANOTHER_VERSION = np.uint64(1 << 55), 1 << 31
 _MICROS = np.uint64(1_000_000)
 _UNUSUAL = False, np.uint64(0), np.uint64(0), np.int64(0), np.int64(0), np.int64(0)
-_MARIADB_FLAGS = (
-    (4, Text.TRANS), (16, Text.WAITED), (32, Text.DDL), (64, Text.XA_PREPARE), (128, Text.XA_COMPLETE)
-)  # fmt: skip
+_MARIADB_FLAGS = (32, Text.DDL), (4, Text.TRANS), (16, Text.WAITED)
+_STANDALONE, _GROUP_COMMIT, _PARALLEL, _XA_PREPARED, _XA_COMPLETED = 1, 2, 8, 64, 128
+_START_ALTER, _COMMIT_ALTER, _ROLLBACK_ALTER, _THREAD = 2, 4, 8, 16
+"""Extra flags."""
+_LEAST_MARIADB, _PADDED_MARIADB = 13, 19
 
 
 @inline
@@ -45,20 +47,85 @@ def find_time(second, which, state):
 
 @inline
 def put_mariadb_gtid(out, start, body, stop, state):
-    if stop - body < 13:
+    """MariaDB's, with what its flags say follows: a commit id, an XID, extra flags, and what these say."""
+    if stop - body < _LEAST_MARIADB:
         return Status.NEED_DETAILS
-    flags = np.int64(load_u8(body + 12))
-    if flags & 2 and stop - body < 21:
+    flags, at = np.int64(load_u8(body + 12)), body + 13
+    at += 8 if flags & _GROUP_COMMIT else 0
+    xid = at
+    if flags & (_XA_PREPARED | _XA_COMPLETED):
+        if stop - at < 6:
+            return Status.NEED_DETAILS
+        at += 6 + np.int64(load_u8(at + 4)) + np.int64(load_u8(at + 5))
+    extra = np.int64(load_u8(at)) if at < stop else np.int64(0)
+    at += (2 if extra & 1 else 1) if at < stop else 0
+    altered = at
+    at += 8 if extra & (_COMMIT_ALTER | _ROLLBACK_ALTER) else 0
+    if at + (4 if extra & _THREAD else 0) > max(stop, body + _PADDED_MARIADB):
         return Status.NEED_DETAILS
-    out = put_unsigned(put_text(out, state, Text.MARIADB), np.uint64(load_u32(body + 8)))
-    out = put_byte(put_unsigned(put_byte(out, 45), np.uint64(event_header(start).server_id)), 45)
-    out = put_unsigned(out, load_u64(body))
-    for bit, text in _MARIADB_FLAGS:
-        if flags & bit:
-            out = put_text(out, state, text)
-    if flags & 2:
-        out = put_unsigned(put_text(out, state, Text.CID), load_u64(body + 13))
-    return put_byte(out, 10) if flags & 1 else put_text(out, state, Text.START)
+    domain, server, number = np.int64(load_u32(body + 8)), np.int64(event_header(start).server_id), load_u64(body)
+    if state.is_short == 0:
+        out = put_unsigned(put_text(out, state, Text.MARIADB), np.uint64(domain))
+        out = put_byte(put_unsigned(put_byte(out, 45), np.uint64(server)), 45)
+        out = put_unsigned(out, number)
+        if flags & _GROUP_COMMIT:
+            out = put_unsigned(put_text(out, state, Text.CID), load_u64(body + 13))
+        for bit, text in _MARIADB_FLAGS:
+            if flags & bit:
+                out = put_text(out, state, text)
+        if extra & _START_ALTER:
+            out = put_text(out, state, Text.START_ALTER)
+        if extra & _COMMIT_ALTER:
+            out = put_unsigned(put_text(out, state, Text.COMMIT_ALTER), load_u64(altered))
+        if extra & _ROLLBACK_ALTER:
+            out = put_unsigned(put_text(out, state, Text.ROLLBACK_ALTER), load_u64(altered))
+        if extra & _THREAD:
+            out = put_unsigned(put_text(out, state, Text.GTID_THREAD), np.uint64(load_u32(at)))
+        out = put_byte(out, 10)
+        if state.shows_gtids:
+            out = _put_variables(out, state, domain, server, np.int64(flags & _PARALLEL == 0), number)
+    state.is_open = 0
+    if flags & _XA_PREPARED:
+        return put_text(_put_xid(put_text(out, state, Text.XA_START), xid), state, Text.TERMINATOR)
+    if flags & _STANDALONE:
+        return out
+    state.is_open = 1
+    return put_text(out, state, Text.START)
+
+
+@inline
+def _put_variables(out, state, domain, server, is_serial, number):
+    """The variables that give the group that follows its GTID, those that changed."""
+    if is_serial != state.is_serial:
+        out = _put_set(out, state, Text.PARALLEL, is_serial)
+        state.is_serial = is_serial
+    if domain != state.domain:
+        out = _put_set(out, state, Text.DOMAIN, domain)
+        state.domain = domain
+    if server != state.server:
+        out = _put_set(out, state, Text.SERVER_ID, server)
+        state.server = server
+    return put_text(put_unsigned(put_text(out, state, Text.SEQ_NO), number), state, Text.COMMENT_END)
+
+
+@inline
+def _put_xid(out, at):
+    """X'7831',X'',1"""
+    name, place = at + 6, np.int64(load_u8(at + 4))
+    end = name + place + np.int64(load_u8(at + 5))
+    out = put_byte(put_byte(out, 88), 39)
+    for byte in range(name, end):
+        if byte == name + place:
+            out = put_byte(put_byte(put_byte(put_byte(out, 39), 44), 88), 39)
+        out = put_hex(out, np.uint64(load_u8(byte)), 2)
+    if end == name + place:
+        out = put_byte(put_byte(put_byte(put_byte(out, 39), 44), 88), 39)
+    return put_signed(put_byte(put_byte(out, 39), 44), np.int64(np.int32(load_u32(at))))
+
+
+@inline
+def _put_set(out, state, before, number):
+    return put_text(put_unsigned(put_text(out, state, before), np.uint64(number)), state, Text.COMMENT_END)
 
 
 @inline
@@ -103,31 +170,31 @@ def put_gtid(out, body, stop, kind, state):
     seconds, original_seconds = np.int64(immediate // _MICROS), np.int64(original // _MICROS)
     if find_time(seconds, IMMEDIATES, state) == 0:
         return Status.NEED_TIME
-    out = put_text(out, state, Text.GTID if kind == _GTID else Text.ANONYMOUS_GTID)
-    out = put_signed(put_text(out, state, Text.LAST_COMMITTED), load_i64(body + 26))
-    out = put_signed(put_text(out, state, Text.SEQUENCE), load_i64(body + 34))
-    out = put_text(out, state, Text.RBR_NO if load_u8(body) & 1 else Text.RBR_YES)
-    out = put_unsigned(put_text(out, state, Text.ORIGINAL), original)
-    out = put_unsigned(put_text(out, state, Text.IMMEDIATE), immediate)
-    out = put_unsigned(put_text(out, state, Text.LENGTH), np.uint64(length))
+    if state.is_short == 0:
+        out = put_text(out, state, Text.GTID if kind == _GTID else Text.ANONYMOUS_GTID)
+        out = put_signed(put_text(out, state, Text.LAST_COMMITTED), load_i64(body + 26))
+        out = put_signed(put_text(out, state, Text.SEQUENCE), load_i64(body + 34))
+        out = put_text(out, state, Text.RBR_NO if load_u8(body) & 1 else Text.RBR_YES)
+        out = put_unsigned(put_text(out, state, Text.ORIGINAL), original)
+        out = put_unsigned(put_text(out, state, Text.IMMEDIATE), immediate)
+        out = put_byte(put_unsigned(put_text(out, state, Text.LENGTH), np.uint64(length)), 10)
+    if load_u8(body) & 1 == 0:
+        out = put_text(out, state, Text.READ_COMMITTED)
     if find_time(original_seconds, ORIGINALS, state) == 0:
         return Status.NEED_TIME
     time = find_time(original_seconds, ORIGINALS, state)
     out = _put_micros(put_text(out, state, Text.ORIGINAL_LINE), original, time)
     time = find_time(seconds, IMMEDIATES, state)
     out = _put_micros(put_text(out, state, Text.IMMEDIATE_LINE), immediate, time)
-    out = _put_version(out, state, Text.ORIGINAL_VERSION, original_version)
-    out = _put_version(out, state, Text.IMMEDIATE_VERSION, version)
+    out = put_text(put_unsigned(put_text(out, state, Text.COMMITTED), original), state, Text.COMMENT_END)
+    out = _put_set(out, state, Text.ORIGINAL_VERSION, original_version)
+    out = _put_set(out, state, Text.IMMEDIATE_VERSION, version)
     out = put_text(out, state, Text.GTID_NEXT)
+    state.has_gtid = 1
     if kind != _GTID:
         return put_text(put_text(out, state, Text.ANONYMOUS), state, Text.QUOTE_END)
     out = put_byte(put_uuid(out, body + 1), 58)
     return put_text(put_signed(out, load_i64(body + 17)), state, Text.QUOTE_END)
-
-
-@inline
-def _put_version(out, state, before, version):
-    return put_text(put_unsigned(put_text(out, state, before), np.uint64(version)), state, Text.COMMENT_END)
 
 
 @inline
@@ -136,4 +203,5 @@ def _put_micros(out, micros, time):
     out = put_byte(put_byte(put_unsigned(out, micros), 32), 40)
     copy32(out, time + LONG_AT)
     out = put_padded(put_byte(out + LONG_LENGTH, 46), micros % _MICROS, 6)
-    return put_byte(copy_bytes(put_byte(out, 32), time + ZONE_AT, time_view(time).zone_length), 41)
+    out = copy_bytes(put_byte(out, 32), time + ZONE_AT, time_view(time).zone_length)
+    return put_byte(put_byte(out, 41), 10)

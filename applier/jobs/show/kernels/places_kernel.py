@@ -108,6 +108,7 @@ def _find_contents(position, state):
 def pass_event(base, state):
     """Go past the event that the walk is at; of a payload, to the first one in it."""
     state.row_at = 0
+    state.stage = 0
     if state.inner:
         state.inner = state.stop
         state.inner_number += 1

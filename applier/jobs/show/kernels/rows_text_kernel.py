@@ -21,6 +21,8 @@ _PARTIAL_UPDATE = 39
 _PLAIN, _PARTIAL_JSON = 0, 1
 """Value options: of a row of PARTIAL_UPDATE_ROWS, before its second image."""
 _FLAGS = (1, Text.STMT_END), (2, Text.NO_FK), (4, Text.RELAXED), (8, Text.COMPLETE), (16, Text.SQL_FK)
+_NO_SET = 9
+"""Bytes of a line end and "### SET" with its own."""
 _ROOM = 512
 """What is printed of a row, at most, beside its values and its table's name."""
 
@@ -29,7 +31,8 @@ _ROOM = 512
 def put_rows_title(out, state, table_id, flags):
     """: table id 7 flags: STMT_END_F"""
     out = put_unsigned(put_text(out, state, Text.TABLE_ID), np.uint64(table_id))
-    if flags & 31:
+    flags &= 31 if state.as_mysql else 1
+    if flags:
         out = put_text(out, state, Text.FLAGS)
         for bit, text in _FLAGS:
             if flags & bit:
@@ -44,7 +47,7 @@ def put_rows(out, base, at, kind, table, state):
     room_end, start, end = state.out_end, state.start, state.stop
     bitmaps, bitmap_bytes = at, (table.n_columns + 7) >> 3
     at += bitmap_bytes * (2 if kind == UPDATE else 1)
-    is_empty = kind == INSERT and at == end and state.row_at == 0
+    is_empty = kind == INSERT and at == end
     for i in range(bitmap_bytes):
         is_empty = is_empty and load_u8(bitmaps + i) == 0
     if state.row_at:
@@ -55,12 +58,19 @@ def put_rows(out, base, at, kind, table, state):
     elif kind == DELETE:
         lines, length = table.deletes.start, table.deletes.length
     is_json = state.is_json != 0
+    has_after = False
+    for i in range(bitmap_bytes if kind == UPDATE else 0):
+        has_after = has_after or load_u8(bitmaps + bitmap_bytes + i) != 0
     while at < end or is_empty:  # an insert of no column at all takes no byte, and is one row
         if length + _ROOM > room_end - out:
             return Status.FULL
         row = at
         state.diff = 0
         to = put_place(out, base, state) if is_json else out
+        if is_empty and not is_json:
+            out = put_text(copy_bytes(to, lines, length - _NO_SET), state, Text.NO_VALUES)
+            state.n_rows += 1
+            break
         copy_bytes(to, lines, length)
         to, at = _put_image(to + length, room_end, at, end, bitmaps, np.int64(0), table, state)
         if kind == UPDATE and to >= 0:
@@ -69,7 +79,8 @@ def put_rows(out, base, at, kind, table, state):
                 return Status.BAD_ROWS
             if _ROOM > room_end - to:
                 return Status.FULL
-            to = put_text(to, state, Text.JSON_SET if is_json else Text.SET)
+            to = put_text(to, state, Text.JSON_SET if is_json else
+                          Text.SET if state.as_mysql or has_after else Text.NO_COLUMNS)
             to, at = _put_image(to, room_end, at, end, bitmaps + bitmap_bytes, diffs, table, state)
         if to < 0:
             return to
@@ -81,6 +92,7 @@ def put_rows(out, base, at, kind, table, state):
             to = put_text(to, state, Text.END_DELETE if kind == DELETE else Text.END_ROW)
         out, is_empty = to, False
         state.n_diffs = 0
+        state.n_rows += 1
         if table.is_unsure == 0:
             state.out = out
             state.row_at = at - start
@@ -142,6 +154,9 @@ def _put_image(out, room_end, at, end, bitmap, diffs, table, state):
                     return out, at
             else:
                 out = put_text(out, state, Text.NULL)
+            if state.shows_types:
+                out = put_byte(copy_bytes(out, column.type.start, column.type.length), 48 + is_null)
+                out = put_text(out, state, Text.TYPE_ENDS)
             out = put_text(out, state, Text.NEXT_VALUE) if is_json else put_byte(out, 10)
             bit += 1
     return out - (is_json and present > 0), at

@@ -39,6 +39,12 @@ class Status(IntEnum):
     """Python says what role the event has."""
     NEED_STATEMENT = -15
     """What a statement ran in has no JSON yet: `wanted_bytes` is the number of its record."""
+    FULL_LATER = -16
+    """There is no more room for text that waits for the end of its statement."""
+    STATEMENT_ENDS = -17
+    """A statement ends, of which Python has text that waited."""
+    ROWS_IN_NEVER = -18
+    """An event can be printed in base64 only, which is not wanted."""
 
 
 AT_EVENT, AT_PAYLOAD_END = 1, 2
@@ -64,9 +70,10 @@ STATE, state_at, _ = struct(
     "state",
     **dict.fromkeys((
         # the event that the walk is at; the row in it (offset; 0 before its first); where the next text goes, where
-        # its room ends, and where the text of the event's header line ends; what the kernel asks for; the table and
-        # the column that it is at
-        "position", "row_at", "out", "out_end", "header_end", "detail", "wanted_bytes", "table", "column",
+        # its room ends, and where the text of the event's header line begins and ends; what the kernel asks for; the
+        # table and the column that it is at
+        "position", "row_at", "out", "out_end", "header_start", "header_end", "detail", "wanted_bytes", "table",
+        "column",
         # of the file: its bytes, those of headers and checksums; addresses of the fixed texts, the names of types and
         # the times
         "file_bytes", "header_bytes", "checksum_bytes", "texts", "names", "times",
@@ -76,8 +83,21 @@ STATE, state_at, _ = struct(
         "tables", "ids", "ids_mask",
         # the thread of the statement that was printed last; whether Python has made the texts for another context
         "thread", "has_settings",
-        # of the form: whether it is JSON lines, whether strings are written as MySQL's tool does
-        "is_json", "as_mysql",
+        # of the form: whether it is JSON lines, whether the text is that of MySQL's program; of text: whether headers
+        # are left out, and whether rows, the types of values, the statements behind rows, BINLOG statements, and GTIDs
+        # are shown; whether only base64 could show rows, and is not wanted; whether the files of LOAD DATA are written,
+        # and whether the statement is shown otherwise
+        "is_json", "as_mysql", "is_short", "shows_rows", "shows_types", "shows_statements", "shows_binlog",
+        "shows_gtids", "is_never", "extracts", "has_instead",
+        # of a statement: what waits for its end, which are rows behind the headers of all of its events, and the events
+        # in base64, and of MariaDB header lines: where each text begins, where its next part goes, and where its room
+        # ends; whether Python has earlier parts of them; how far the rows event is (1: what waited is printed, 2: so is
+        # what its rows begin with); its rows
+        "rows_start", "rows_out", "rows_end", "code_start", "code_out", "code_end", "heads_start", "heads_out",
+        "heads_end", "has_parts", "stage", "n_rows",
+        # of MariaDB: the domain, the server and whether replicas may not apply in parallel, as printed last (-1:
+        # never); of MySQL: whether GTID_NEXT is set; of both whether a transaction is open
+        "domain", "server", "is_serial", "has_gtid", "is_open",
         # of JSON documents: a buffer for a text, its bytes, a stack; of diffs: the texts of the row's (spans), how
         # many there are, and how many the row has had
         "document", "document_bytes", "stack", "diffs", "n_diffs", "diff",
@@ -95,18 +115,21 @@ STATE, state_at, _ = struct(
         # chosen; from which place on to choose
         "verdict", "ranges_out", "chosen_end", "room", "room_end", "text_start", "text_end", "is_chosen",
         "choose_from"), np.int64),
-    **dict.fromkeys(("context", "database", "title_more", "use", "micros", "settings"), SPAN), described=FOUND)
+    **dict.fromkeys(("context", "database", "title_more", "use", "micros", "settings", "instead"), SPAN),
+    described=FOUND)
 """A walk. `context` is a QUERY's status variables and `database` its database, as printed last; `title_more` to
-`settings` are the texts that Python has made for another context; `described` is the payload that is being printed."""
+`instead` are the texts that Python has made for another context; `described` is the payload that is being printed."""
 
 TABLE, _, table_at = struct(
     "table", is_unsure=np.int64, n_columns=np.int64, columns=np.int64, n_json_columns=np.int64,
-    inserts=SPAN, updates=SPAN, deletes=SPAN, title=SPAN)
-"""`is_unsure`: its rows are guessed at (they are printed if all of an event's can be read). `columns` is the address of
-their records; `inserts` to `deletes` are what comes before a row's first image."""
+    inserts=SPAN, updates=SPAN, deletes=SPAN, title=SPAN, end=SPAN)
+"""`is_unsure`: its rows are guessed at (they are printed if all of an event's can be read). `columns` is the address
+of their records; `inserts` to `deletes` are what comes before a row's first image, and `title` and `end` what stands
+before and behind the id of the table's map."""
 
-COLUMN, _, column_at = struct("column", kind=np.int64, metadata=np.int64, width=np.int64, prefix=SPAN)
-"""What its values are (value_kernel), the bytes that one takes (of a string, its length), and the text before one."""
+COLUMN, _, column_at = struct("column", kind=np.int64, metadata=np.int64, width=np.int64, prefix=SPAN, type=SPAN)
+"""What its values are (value_kernel), the bytes that one takes (of a string, its length), the text before one, and the
+type behind one, up to whether it is NULL."""
 
 STATEMENT, _, statement_at = struct("statement", context=SPAN, before=SPAN, after=SPAN)
 """What a statement ran in, as bytes of its event, and as JSON before and after the SQL. A record is found by a hash."""

@@ -190,7 +190,7 @@ def test_a_table_map_whose_names_take_more_than_all_room(room, monkeypatch):
     row = m.rows_event(INSERT, 7, 1, None, [1], m.image(kinds, (1,)))
     mapped = log_of(m.table_map_event(7, m.table_map_body(kinds)), row)
     text, error = printed(mapped, room=room)
-    assert error is None and len(text) > 4 * 900
+    assert error is None and len(text) > 2 * 900
 
 
 def test_damage_reads_the_same(tmp_path):
