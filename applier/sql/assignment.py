@@ -60,7 +60,9 @@ def _assigned(value: Value, wanted: ColumnType, session: Session, strict: bool) 
     local = wanted.base == "timestamp" and session.time_zone != "+00:00"  # literals are read as datetimes in UTC
     local |= wanted.base in TEMPORAL and rounds_otherwise(session)  # and as both servers do without a sql_mode
     counts = wanted.base in MEMBERS and value.type.base in NUMBERS and not strict
-    as_digits = value.shows or wanted.base in _OF_NUMBERS
+    if value.shown is not None and (wanted.charset or wanted.base in BINARY):
+        value = Value(as_text(value, session), TEXT, value.constant)
+    as_digits = value.shows or wanted.base in _OF_NUMBERS or (wanted.base in TEMPORAL and value.type.base in TEMPORAL)
     if value.constant and _is_literal(value) and as_digits and not local and not counts:
         try:
             plain = _python(value)

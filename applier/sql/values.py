@@ -40,7 +40,8 @@ class Value:
     digits or bits, which are a number where one is needed; None if that depends on the form, as in MariaDB (0x41 is a
     number, x'41' is not, and no definition distinguishes them). `shows`: the number of decimals that a number is shown
     with is known; `is_column`: it is an unchanged column; `is_choice`: it is one of several, as from CASE; `is_loose`:
-    it is bytes of a literal or made by a function, which are text beside a column's text."""
+    it is bytes of a literal or made by a function, which are text beside a column's text. `shown`: the text that each
+    value is shown as, where `type` does not tell how many digits it has."""
 
     values: pa.Array
     type: ColumnType
@@ -50,6 +51,7 @@ class Value:
     is_column: bool = False
     is_choice: bool = False
     is_loose: bool = False
+    shown: pa.Array | None = None
 
     def of_rows(self, n: int) -> pa.Array:
         """One value for each of n rows."""
@@ -138,6 +140,8 @@ def as_text(value: Value, session: Session) -> pa.Array:
         return pa.nulls(len(value.values), pa.string())
     if value.is_text or value.type.base in ("enum", "set", "json"):
         return value.values
+    if value.shown is not None and value.type.base in ("decimal", "datetime"):
+        return pc.if_else(value.values.is_valid(), value.shown, pa.scalar(None, pa.string()))
     if value.type.base == "bit" or value.type.base in types.BINARY or not value.shows:
         raise NotComputable(f"{value.type.base.upper()} as text")
     return convert_values(value.values, value.type, TEXT, session)

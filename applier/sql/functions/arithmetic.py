@@ -23,6 +23,7 @@ from applier.sql.casting.texts import by_distinct
 from applier.sql.functions.combinations import computed
 from applier.sql.nodes import Call
 from applier.sql.values import (
+    BOOL,
     DOUBLE,
     WHOLE,
     Arguments,
@@ -232,8 +233,15 @@ def _round(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
         raise NotComputable("ROUND to so many digits")
     scale = min(digits, array.type.scale)
     made = decimals.rounded(array, scale)
+    if _keeps_digits(arguments[0], digits, scale, session):
+        return numbers(made.cast(pa.decimal128(38, digits)), constant=constant)
     type_ = ColumnType("decimal", precision=38, scale=scale) if array.type.scale else exact_type(0)
-    return Value(made, type_, constant, shows=session.flavour == "mysql" or digits <= array.type.scale)
+    return Value(made, type_, constant)
+
+
+def _keeps_digits(number: Value, digits: int, scale: int, session: Session) -> bool:
+    """Whether MariaDB shows a number with all digits that are asked for: a DECIMAL, and no whole number."""
+    return digits > scale and session.flavour == "mariadb" and number.type.base == "decimal" and number.type != BOOL
 
 
 def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
@@ -251,7 +259,7 @@ def _truncate(arguments: Arguments, call: Call, session: Session, n: int) -> Val
         raise NotComputable("TRUNCATE to so many digits")
     scale = min(digits, array.type.scale)
     made = decimals.truncated(array, scale)
-    if digits > scale and session.flavour == "mariadb":
+    if _keeps_digits(arguments[0], digits, scale, session):
         made = made.cast(pa.decimal128(38, digits))
     return numbers(made, constant=constant)
 

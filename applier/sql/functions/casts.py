@@ -25,7 +25,7 @@ from applier.sql.casting.values import convert_values
 from applier.sql.functions.documents import as_part
 from applier.sql.functions.intervals import NO_DATE
 from applier.sql.nodes import Call
-from applier.sql.read_times import datetimes, has_dates, is_read, times
+from applier.sql.read_times import datetimes, has_dates, times
 from applier.sql.values import (
     BYTES,
     DOUBLE,
@@ -161,14 +161,14 @@ def _real(value: Value, size: int | None, scale: int | None, session: Session) -
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
-        if is_read(value, session) or (base != "time" and has_dates(value)):
+        if has_dates(value):
             value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
         if value.type.base not in TEMPORAL and not value.is_text:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if base == "date" and value.type.base in ("datetime", "timestamp"):
             session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL")
-        elif value.type.base in TEMPORAL and value.type.fsp > (size or 0) and session.flavour == "mariadb":
-            raise NotComputable("CAST to fewer digits of a second")
+        elif session.flavour == "mariadb" and "TIME_ROUND_FRACTIONAL" not in session.sql_mode:
+            session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL", flavour="mysql")
         if value.is_text and pc.all(pc.match_substring_regex(value.values, NO_DATE)).as_py() and base != "time":
             return Value(pa.nulls(len(value.values), arrow_type(type_)), type_)
         values = convert_values(value.values, value.type, type_, session)

@@ -281,17 +281,19 @@ def _overlaps(one: Node, other: Node) -> bool:
 
 
 def _contains(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """JSON_CONTAINS of MySQL: whether a document, or the part to which a path leads, has another one in it."""
-    if session.flavour != "mysql":
-        raise NotComputable(f"{call.name}(…)")
+    """JSON_CONTAINS: whether a document, or the part to which a path leads, has another one in it."""
     if any(value.is_null for value in arguments):
         return numbers(pa.nulls(1, pa.int64()), constant=True)
     [path] = paths_of(arguments[2:]) or [Path()]
     arrays = together([replace(value, values=as_documents(value, session)) for value in arguments[:2]], n)
 
     def has(text: str, sought: str) -> bool | None:
+        if session.flavour == "mariadb" and not (is_document(text) and is_document(sought)):
+            return None
         part = found(parsed(text), path, session.flavour)
-        return None if part is None else _has(part, parsed(sought))
+        if part is None:
+            return None if session.flavour == "mysql" else False
+        return _has(part, parsed(sought))
 
     made = computed(arrays, has, pa.bool_())
     return truth(made, constant=all(value.constant for value in arguments[:2]))
@@ -392,7 +394,7 @@ def as_part(value: Value, session: Session) -> Value:
         raise NotComputable("a boolean in a document, which is 1 once it has been stored")
     elif value.type is BOOL:
         made = pc.if_else(pc.equal(value.values, 0), "false", "true")
-    elif value.is_text and (session.flavour == "mysql" or value.constant or value.type.base != "longtext"):
+    elif value.is_text and (session.flavour == "mysql" or value.type.base != "longtext" or not value.is_column):
         made = by_distinct(value.values, quoted)
     elif value.type.base == "double" and session.flavour == "mysql":
         made = by_distinct(value.values, to_text)

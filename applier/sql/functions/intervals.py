@@ -17,18 +17,19 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import ColumnType
+from applier.mysql.types import NUMBERS, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.temporal_texts import USUAL_FORM
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.combinations import computed
-from applier.sql.read_times import datetimes, has_dates, have_clocks, is_read
+from applier.sql.read_times import datetimes, has_dates, have_clocks
 from applier.sql.values import (
     TEXT,
     Value,
     as_number,
     as_text,
+    numbers,
     together,
 )
 
@@ -54,19 +55,15 @@ def added(instant: Value, count: Value, unit: str, sign: int, session: Session, 
         return Value(pa.nulls(1, pa.timestamp("us")), ColumnType("datetime"), constant=True)
     if instant.type.base == "time":
         return _added_to_time(instant, count, unit, sign, session, n)
-    if is_read(instant, session) or (instant.constant and has_dates(instant)):
+    if has_dates(instant):
         return _added_to_read(instant, count, unit, sign, session, n)
-    if instant.is_text:
-        return _added_to_text(instant, count, unit, sign, session, n)
     if instant.type.base not in ("date", "datetime", "timestamp"):
         raise NotComputable("an interval added to a value that is not a date")
     if zero_dates.has_any(instant.values):
         raise NotComputable("an interval added to an invalid date")
     months, micros, is_null, constant = _span(count, unit, session)
     of_days = instant.type.base == "date" and unit in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK")
-    digits = 6 if "MICROSECOND" in unit or (unit == "SECOND" and count.is_text) else \
-        min(6, as_number(count, session).type.scale) if unit == "SECOND" else 0
-    fsp = max(digits, instant.type.fsp)
+    fsp = max(_digits(count, unit, session), instant.type.fsp)
     type_ = instant.type if of_days else ColumnType("datetime", fsp=fsp)
     local = convert_values(instant.values, instant.type, ColumnType("datetime", fsp=6), session)
     constant = constant and instant.constant
@@ -104,52 +101,37 @@ def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: 
 
 def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """The same of what is read out of text or a number, as text: a day if it was one and the interval has whole
-    days, else, in MySQL, with six digits of a second where there is a fraction."""
-    start = replace(datetimes(instant, session, whole=True), type=ColumnType("datetime", fsp=6))
-    made = added(start, count, unit, sign, session, n)
-    if session.flavour == "mariadb" and (_may_have_fraction(count, unit, session) or (
-            np.asarray(made.values.cast(pa.int64()).fill_null(0)) % SECOND).any()):
-        raise NotComputable("an interval with a fraction of a second added to text or a number")
-    clocks = replace(instant, values=have_clocks(instant, session, whole=True))
+    days, else with six digits of a second where there is a fraction, in MariaDB with as many as both may have."""
+    is_year = instant.type.base == "year"
+    if instant.type.base in {*NUMBERS, "year"}:
+        found = as_number(instant, session)
+        found = pc.if_else(pc.equal(found, pa.scalar(0, found.type)), pa.scalar(None, found.type), found)
+        if is_year and session.flavour == "mysql":  # its first day, as a number
+            found = pc.add(pc.multiply(found.cast(pa.int64()), 10000), 101).cast(pa.decimal128(38, 0))
+        instant = numbers(found, constant=instant.constant)
+    start = datetimes(instant, session, whole=True)
+    digits = max(start.type.fsp, _digits(count, unit, session)) if session.flavour == "mariadb" else None
+    made = added(replace(start, type=ColumnType("datetime", fsp=6)), count, unit, sign, session, n)
+    have = pa.repeat(True, len(instant.values)) if is_year else have_clocks(instant, session, whole=True)
+    clocks = replace(instant, values=have)
     with_clock = pa.repeat(True, len(made.values)) if unit not in (*MONTHS, "YEAR_MONTH", "DAY", "WEEK") else \
         clocks.values if made.constant or not instant.constant else clocks.of_rows(n)
-    shown = computed([made.values, with_clock], lambda one, with_clock: shown_instant(one, with_clock=with_clock),
-                     pa.string())
+    shown = computed([made.values, with_clock],
+                     lambda one, with_clock: shown_instant(one, digits, with_clock=with_clock), pa.string())
     return Value(shown, TEXT, made.constant)
 
 
-def shown_instant(instant: datetime.datetime | None, *, with_clock: bool) -> str | None:
-    """A date, or a date and a time, as text."""
-    if instant is None:
-        return None
-    return instant.isoformat(" ", "microseconds" if instant.microsecond else "seconds") if with_clock else \
-        instant.date().isoformat()
+def shown_instant(instant: datetime.datetime | None, digits: int | None = None, *, with_clock: bool) -> str | None:
+    """A date, or a date and a time, as text; with six digits of a second where there is a fraction, or so many."""
+    if instant is None or not with_clock:
+        return None if instant is None else instant.date().isoformat()
+    if digits is None:
+        digits = 6 if instant.microsecond else 0
+    seconds = instant.isoformat(" ", "seconds")
+    return f"{seconds}.{f'{instant.microsecond:06}'[:digits]}" if digits else seconds
 
 
 LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
-
-
-def _added_to_text(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
-    """The same of text, which remains text: a day if it was one and the interval has whole days."""
-    if pc.all(pc.match_substring_regex(instant.values, NO_DATE)).as_py():
-        return Value(pa.nulls(len(instant.values), pa.string()), TEXT, instant.constant)
-    whole = is_usual(instant.values)
-    lengths = pc.unique(pc.utf8_length(instant.values).drop_null()).to_pylist()
-    if not whole or len(lengths) > 1 or (lengths and lengths[0] > _SECONDS) or \
-            _may_have_fraction(count, unit, session):
-        raise NotComputable("an interval added to text of another form, or with a fraction of a second")
-    type_ = ColumnType("date" if lengths == [_DAYS] else "datetime")
-    days = replace(instant, values=convert_values(instant.values, instant.type, type_, session), type=type_)
-    made = added(days, count, unit, sign, session, n)
-    if session.flavour == "mariadb" and not instant.constant and made.type.base == "datetime":
-        made = replace(made, type=ColumnType("datetime", fsp=6))
-    return Value(convert_values(made.values, made.type, TEXT, session), TEXT, made.constant)
-
-
-def _may_have_fraction(count: Value, unit: str, session: Session) -> bool:
-    """Whether an interval may have a fraction of a second."""
-    return "MICROSECOND" in unit or (
-        unit == "SECOND" and (count.is_text or as_number(count, session).type.scale != 0))
 
 
 def is_usual(texts: pa.Array) -> bool:
@@ -161,7 +143,13 @@ NO_DATE = r"^[^\d]*$|^\s*[A-Za-z_]"
 """Text that is not a date in any form."""
 _USUAL = USUAL_FORM + r"|^([1-9]\d([02468][48]|[13579][26]|[2468]0)|[1-9]\d00)-02-29( |$)"
 """With the 29th of February, of years that may have it."""
-_DAYS, _SECONDS = len("2024-01-31"), len("2024-01-31 10:11:12")
+
+
+def _digits(count: Value, unit: str, session: Session) -> int:
+    """The digits of a second that an interval may have."""
+    if unit != "SECOND" or count.is_text:
+        return 6 if "MICROSECOND" in unit or unit == "SECOND" else 0
+    return min(6, as_number(count, session).type.scale)
 
 
 def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:

@@ -65,9 +65,9 @@ def _inserted(text: str, start: int, length: int, new: str) -> str:
     return text[:int(start) - 1] + new + text[end:]
 
 
-def _trimmed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+def trimmed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TRIM of spaces, or of a text that is repeated at one end or at both."""
-    def trimmed(text: str, removed: str = " ") -> str:
+    def without(text: str, removed: str = " ") -> str:
         if not removed:
             return text
         if call.word != "TRAILING":
@@ -78,7 +78,7 @@ def _trimmed(arguments: Arguments, call: Call, session: Session, n: int) -> Valu
                 text = text[:-len(removed)]
         return text
 
-    return of_values(trimmed, "text", "text?")(arguments, call, session, n)
+    return of_values(without, "text", "text?")(arguments, call, session, n)
 
 
 def _repeated(text: str, count: int) -> str:
@@ -114,7 +114,7 @@ def _format(arguments: Arguments, call: Call, session: Session, n: int) -> Value
 
 FUNCTIONS: dict[str, Function] = {
     "SUBSTRING_INDEX": of_values(_before_or_behind, "text", "text", "whole"),
-    "LPAD": _filled(left=True), "RPAD": _filled(left=False), "TRIM": _trimmed,
+    "LPAD": _filled(left=True), "RPAD": _filled(left=False), "TRIM": trimmed,
     "REVERSE": of_values(lambda text: text[::-1], "text"),
     "INSERT": of_values(_inserted, "text", "whole", "whole", "text"),
     "REPEAT": of_values(_repeated, "text", "whole"), "SPACE": _spaces, "FORMAT": _format,
