@@ -52,6 +52,7 @@ from applier.sql.values import (
     beside_text,
     constant,
     converted,
+    is_choice_of_digits,
     numbers,
     text_type,
 )
@@ -194,7 +195,9 @@ class Evaluator:
             made = replace(made, is_loose=all(value.is_loose for value in arguments if value.type.base in BINARY))
         is_told = call.name in _WITH_DIGITS and made.type.base == "decimal" and len(arguments) > 1 and \
             arguments[1].constant
-        return made if is_told or all(map(_shows, arguments)) else replace(made, shows=False)
+        if is_told or all(_shows(value) or (made.is_text and is_choice_of_digits(value)) for value in arguments):
+            return made
+        return replace(made, shows=False)
 
     def _instant(self, node: Node) -> Value:
         """A value to which an interval is added. In MySQL a DATE among text that is chosen has a time of day then."""
@@ -239,6 +242,8 @@ def _string(literal: Literal, session: Session) -> Value:
     charset = literal.charset or session.literals
     if charset == "binary":  # empty: others are kept as bytes
         return Value(pa.array([literal.text.encode()], pa.binary()), BYTES, constant=True, is_loose=True)
+    if charset == "utf8mb3" and session.flavour == "mysql" and literal.text and max(literal.text) > "\uffff":
+        raise NotComputable("a character of four bytes in utf8mb3")
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
     is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
     return constant(pa.scalar(literal.text.translate(_ESCAPES) if is_read_as_written else literal.text), type_)

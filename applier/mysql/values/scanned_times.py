@@ -163,7 +163,7 @@ def read_by_mariadb(text: str, *, up: bool) -> tuple[int, bool]:
     NoDate or Unclear."""
     if len(text.lstrip(_SPACES)) >= _WITH_DATE:
         try:
-            micros, has_clock, offset = datetime_of_text(text, up=up)
+            micros, has_clock, offset = _datetime(_WITH_T.sub(r"\1 ", text), up=up, needs_space=True)
         except NoDate as error:
             if error.is_final and not error.is_short:
                 raise
@@ -186,6 +186,7 @@ def number_read_by_mariadb(whole: int, fraction: int) -> tuple[int, bool]:
     return datetime_of_number(whole, fraction)[0], False
 
 
+_WITH_T = re.compile(r"^(\s*\d+\D\d+\D\d+)T", re.ASCII)
 _SURELY_LONG, _LAST_DATE = 10_000_000, 99991231235959
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -17,7 +18,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
-from applier.mysql.values import decimals, zero_dates
+from applier.mysql.values import zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.texts import by_distinct
@@ -181,8 +182,8 @@ def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> V
     if value.type.fsp and session.flavour == "mariadb":
         exact = pc.multiply(pa.array(micros, pa.int64(), mask=np.asarray(value.values.is_null())).cast(
             pa.decimal128(19, 0)), MILLIONTH)
-        return numbers(decimals.truncated(exact, value.type.fsp).cast(pa.decimal128(38, value.type.fsp)),
-                       constant=value.constant)
+        made = numbers(exact.cast(pa.decimal128(38, 6)), constant=value.constant)
+        return replace(made, shown=by_distinct(made.values, lambda one: f"{one:f}".removesuffix(".000000")))
     made = np.sign(micros) * (np.abs(micros) // SECOND)
     return numbers(pa.array(made, pa.int64(), mask=np.asarray(value.values.is_null())), constant=value.constant)
 

@@ -23,7 +23,7 @@ from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.texts import in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.documents import as_part
-from applier.sql.functions.intervals import NO_DATE
+from applier.sql.functions.intervals import NO_DATE, SECOND
 from applier.sql.nodes import Call
 from applier.sql.read_times import datetimes, has_dates, times
 from applier.sql.values import (
@@ -39,6 +39,7 @@ from applier.sql.values import (
     converted,
     is_ascii,
     numbers,
+    shown_bytes,
 )
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
@@ -80,7 +81,7 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
 
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
-    text = as_text(value, session)
+    text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
     return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), TEXT)
 
 
@@ -90,7 +91,7 @@ def _binary(value: Value, size: int | None, _: int | None, session: Session) -> 
 
 
 def _signed(value: Value, size: int | None, _: int | None, session: Session) -> Value:
-    if value.type.base in BINARY and not value.digits:
+    if value.type.base in BINARY and value.digits is False:
         value = Value(byte_strings.as_ascii(value.values, value.type, TEXT, session), TEXT, value.constant)
     if value.is_text:
         if pc.any(pc.match_substring_regex(value.values, _UNUSUAL)).as_py():
@@ -178,6 +179,17 @@ def _datetime_cast(base: str) -> _Cast:
         return Value(values, type_)
 
     return made
+
+
+def cast_without_digits(value: Value, base: str, call: Call, session: Session) -> Value:
+    """TIME(x) and TIMESTAMP(x), which servers write as a CAST without digits. MariaDB has the fraction of a second all
+    the same while it copies a table."""
+    word = "DATETIME" if base == "datetime" else base.upper()
+    if session.flavour == "mariadb":
+        whole = cast(value, replace(call, word=f"{word}(6)"), session).values.cast(pa.int64())
+        if any(one is not None and one % SECOND for one in whole.unique().to_pylist()):
+            raise NotComputable(f"{call.name} of a value with a fraction of a second")
+    return cast(value, replace(call, word=word), session)
 
 
 def _are_times(texts: pa.Array, values: pa.Array) -> bool:

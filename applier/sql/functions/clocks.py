@@ -22,7 +22,7 @@ from applier.mysql.values import zero_dates
 from applier.sql.casting.temporals import moved
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.casts import cast
+from applier.sql.functions.casts import cast_without_digits
 from applier.sql.functions.combinations import computed
 from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, shown_instant
 from applier.sql.functions.times import FUNCTIONS as DATES
@@ -161,9 +161,9 @@ def _made(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def _instant(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """TIMESTAMP: a date, with a time added to it. That of one value is written as a CAST without digits."""
+    """TIMESTAMP: a date, with a time added to it."""
     if len(arguments) == 1:
-        return cast(arguments[0], replace(call, word="DATETIME"), session)
+        return cast_without_digits(arguments[0], "datetime", call, session)
     value = local(arguments[0], session)
     if value.type.base not in ("date", "datetime"):
         raise NotComputable("TIMESTAMP of a value that is not a date")

@@ -249,9 +249,9 @@ def _case(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
             result = pc.if_else(condition.fill_null(False), choice, result)
         return result
 
-    texts = _shown_texts(made)
+    texts = _shown_texts(made) if not constant else []
     return Value(chosen(made), type_, constant, shows=made[0].shows, is_choice=True,
-                 shown=chosen(texts) if texts and not constant else None)
+                 shown=chosen(texts) if texts else None, in_text=bool(texts) and session.flavour == "mysql")
 
 
 def _if(arguments: Arguments, call: Call, session: Session, n: int) -> Value:

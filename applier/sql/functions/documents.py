@@ -261,6 +261,38 @@ def _lines(node: Node, indent: str) -> str:
     return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
 
 
+def _detailed(node: Node, _: list[Path]) -> str:
+    return _detailed_lines(node, "\n")
+
+
+def _detailed_lines(node: Node, indent: str) -> str:
+    """MariaDB's form of several lines: what has parts begins a line of its own."""
+    if not node.kind or (node.kind == "[" and not node.parts):
+        return node.written()
+    within = indent + "    "
+    parts = [_detailed_lines(part, within) for part in node.parts]
+    if node.kind == "{":
+        parts = [f"{name}: {within if part.kind else ''}{text}"
+                 for name, part, text in zip(node.names, node.parts, parts, strict=True)]
+    return node.kind + ",".join(within + part for part in parts) + indent + {"{": "}", "[": "]"}[node.kind]
+
+
+def _queried(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """JSON_QUERY of MariaDB: the part that is an object or an array, as it is written in the document."""
+    [path] = paths_of(arguments[1:]) or [Path()]
+
+    def query(text: str) -> str | None:
+        part = found(parsed(text), path, session.flavour)
+        if part is None or not part.kind:
+            return None
+        whole = text.strip()
+        if path == Path() or part.written() in whole:
+            return whole if path == Path() else part.written()
+        raise NotComputable("JSON_QUERY of a part with other spaces than usual")
+
+    return Value(by_distinct(as_documents(arguments[0], session), _read(query, session)), JSON, arguments[0].constant)
+
+
 def _overlap(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """JSON_OVERLAPS: whether arrays share a value, objects a member, or two values are equal."""
     if session.flavour != "mysql":
@@ -461,6 +493,7 @@ FUNCTIONS: dict[str, Function] = {
     "JSON_EXISTS": _of_document(_exists, pa.bool_(), ["mariadb"]),
     "JSON_COMPACT": _of_document(_compact, pa.string(), ["mariadb"]), "JSON_TYPE": _type_of,
     "JSON_PRETTY": _of_document(_pretty, pa.string(), ["mysql"]), "JSON_SCHEMA_VALID": _is_of_schema,
+    "JSON_DETAILED": _of_document(_detailed, pa.string(), ["mariadb"]), "JSON_QUERY": _queried,
     "JSON_OVERLAPS": _overlap, "MEMBER OF": _is_member, "JSON_CONTAINS": _contains,
     "JSON_CONTAINS_PATH": _contains_path,
 }

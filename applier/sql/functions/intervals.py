@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import NUMBERS, ColumnType
+from applier.mysql.types import BINARY, NUMBERS, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.temporal_texts import USUAL_FORM
@@ -30,6 +30,7 @@ from applier.sql.values import (
     as_number,
     as_text,
     numbers,
+    shown_bytes,
     together,
 )
 
@@ -147,13 +148,18 @@ _USUAL = USUAL_FORM + r"|^([1-9]\d([02468][48]|[13579][26]|[2468]0)|[1-9]\d00)-0
 
 def _digits(count: Value, unit: str, session: Session) -> int:
     """The digits of a second that an interval may have."""
-    if unit != "SECOND" or count.is_text:
+    if unit != "SECOND" or count.is_text or count.type.base in BINARY:
         return 6 if "MICROSECOND" in unit or unit == "SECOND" else 0
-    return min(6, as_number(count, session).type.scale)
+    found = as_number(count, session)
+    if pa.types.is_floating(found.type):
+        raise NotComputable("an interval of a number that is not exact")
+    return min(6, found.type.scale)
 
 
 def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
     """An interval in months (None without months) and microseconds, which are NULL, and whether it is constant."""
+    if count.type.base in BINARY and count.digits is False:
+        count = replace(count, values=shown_bytes(count), type=TEXT)
     if unit in _PARTS:
         texts = as_text(count, session)
         months, micros = (computed([texts], partial(_total, unit=unit, units=units), pa.int64())

@@ -65,7 +65,7 @@ def _inserted(text: str, start: int, length: int, new: str) -> str:
     return text[:int(start) - 1] + new + text[end:]
 
 
-def trimmed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+def _trimmed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TRIM of spaces, or of a text that is repeated at one end or at both."""
     def without(text: str, removed: str = " ") -> str:
         if not removed:
@@ -114,7 +114,7 @@ def _format(arguments: Arguments, call: Call, session: Session, n: int) -> Value
 
 FUNCTIONS: dict[str, Function] = {
     "SUBSTRING_INDEX": of_values(_before_or_behind, "text", "text", "whole"),
-    "LPAD": _filled(left=True), "RPAD": _filled(left=False), "TRIM": trimmed,
+    "LPAD": _filled(left=True), "RPAD": _filled(left=False), "TRIM": _trimmed,
     "REVERSE": of_values(lambda text: text[::-1], "text"),
     "INSERT": of_values(_inserted, "text", "whole", "whole", "text"),
     "REPEAT": of_values(_repeated, "text", "whole"), "SPACE": _spaces, "FORMAT": _format,

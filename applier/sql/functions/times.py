@@ -22,7 +22,7 @@ from applier.mysql.values.zero_dates import DAY
 from applier.sql.casting.numbers import MILLIONTH
 from applier.sql.casting.texts import by_distinct
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.casts import cast
+from applier.sql.functions.casts import cast_without_digits
 from applier.sql.functions.date_functions import DATE_FUNCTIONS, date_function, days_between, seconds_since_epoch, weeks
 from applier.sql.functions.intervals import SECOND
 from applier.sql.nodes import Call
@@ -162,8 +162,7 @@ def _date(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
 
 
 def _time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
-    """TIME(x), which servers write as a CAST without digits."""
-    return cast(arguments[0], replace(call, word="TIME"), session)
+    return cast_without_digits(arguments[0], "time", call, session)
 
 
 def _name(form: str) -> Function:
