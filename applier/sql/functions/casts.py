@@ -20,7 +20,7 @@ from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType, arrow_ty
 from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
-from applier.sql.casting.texts import in_charset
+from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.documents import as_part
 from applier.sql.functions.intervals import NO_DATE, SECOND
@@ -40,6 +40,7 @@ from applier.sql.values import (
     is_ascii,
     numbers,
     shown_bytes,
+    text_type,
 )
 
 _TYPE = re.compile(r"(\w+)(?: ?\((\d+)(?: ?, ?(\d+))?\))?(?: INTEGER| INT)?")
@@ -82,7 +83,8 @@ def _in_charset(value: Value, charset: str, session: Session, *, is_made: bool =
 
 def _char(value: Value, size: int | None, _: int | None, session: Session) -> Value:
     text = shown_bytes(value) if value.type.base in BINARY else as_text(value, session)
-    return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), TEXT)
+    type_ = text_type(session.literals, None) if session.literals in WIDE else TEXT
+    return Value(text if size is None else pc.utf8_slice_codeunits(text, 0, size), type_)
 
 
 def _binary(value: Value, size: int | None, _: int | None, session: Session) -> Value:

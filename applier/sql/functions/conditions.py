@@ -89,6 +89,9 @@ def _comparable(arguments: Arguments, name: str, session: Session, n: int) -> li
                     raise NotComputable("a time compared with a part of one, which CASE and = read in other ways")
                 return _comparable_texts([Value(as_text(value, session), TEXT, value.constant) for value in arguments],
                                          name, session, n)
+            if instant.type.base == "time" and not instant.is_column and session.flavour == "mariadb" and \
+                    instant.values.null_count:
+                raise NotComputable("a time that is NULL compared with text, which differs by version")
             if not arguments[days.index(False)].is_text or not arguments[days.index(False)].constant:
                 raise NotComputable("a date compared with a value that is not a date")
             wanted = replace(instant.type, base="datetime" if instant.type.base == "date" else instant.type.base, fsp=6)

@@ -453,12 +453,19 @@ def _parts(arguments: Arguments, session: Session) -> list[Value]:
     """Values as parts of a document; beside text in a wide character set, MariaDB makes text of numbers."""
     texts = [value for value in arguments if value.is_text]
     are_wide = {value.type.charset in WIDE for value in [value for value in texts if not value.constant] or texts}
+    charsets = {session.literals, *(value.type.charset for value in texts)}
+    if session.flavour == "mariadb" and charsets & _NOT_ASCII and len(texts) < len(arguments):
+        raise NotComputable("numbers in a document beside text in a character set that has not all of ASCII")
     if session.flavour == "mysql" or not (are_wide or {session.literals in WIDE}) - {False}:
         return [as_part(value, session) for value in arguments]
     if len(are_wide) > 1 or any(value.type.base == "json" for value in arguments):
         raise NotComputable("a document beside text in a wide character set")
     return [Value(by_distinct(as_text(value, session), quoted).fill_null("null"), JSON, value.constant)
             for value in arguments]
+
+
+_NOT_ASCII = frozenset({"sjis", "swe7"})
+"""Sets beside which MariaDB makes text of numbers, too (seen of sjis on 10.5)."""
 
 
 def _array(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
