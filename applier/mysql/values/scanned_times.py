@@ -199,8 +199,8 @@ _FORMS = [(101, 691231, 20000000, 1_000_000), (700101, 991231, 19000000, 1_000_0
 def datetime_of_number(whole: int, fraction: int) -> tuple[int, bool]:
     """Of a whole number and microseconds behind its point: microseconds, and whether there is a time of day. Raises
     NoDate or Unclear."""
-    if whole == 0:
-        raise ZeroInDate("the number 0 as a date")
+    if 0 <= whole < 101:
+        raise ZeroInDate("a small number as a date")
     for least, most, century, unit in _FORMS:
         if least <= whole <= most:
             digits = f"{(whole + century) * unit:014}"

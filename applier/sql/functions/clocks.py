@@ -121,6 +121,15 @@ def _times(micros: np.ndarray, is_null: np.ndarray, type_: ColumnType, session: 
     return Value(pa.array(clipped, mask=is_null).cast(pa.duration("us")), type_, constant)
 
 
+def _has_wrong_dates(value: Value, micros: pa.Array) -> bool:
+    """True if some text is like a date and is none: MySQL's functions differ in whether it is a time then."""
+    return value.is_text and bool(pc.any(pc.and_(
+        micros.is_null(), pc.match_substring_regex(value.values, _LIKE_A_DATE))).as_py())
+
+
+_LIKE_A_DATE = r"^\s*\d+[^\d:]+\d+[^\d:]+\d"
+
+
 def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
     """TIMEDIFF of two times or of two datetimes; NULL for one of each."""
     sides = [local(value, session) if value.type.base == "timestamp" else value for value in arguments]
@@ -128,6 +137,8 @@ def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> V
     for side in sides:
         if has_dates(side):
             micros, are_times = instants_or_times(side, session)
+            if session.flavour == "mysql" and _has_wrong_dates(side, micros):
+                raise NotComputable(f"{call.name} of a value that is not a time")
             given.append(replace(times(side, session), values=micros))
         elif side.type.base in ("time", "datetime") and not zero_dates.has_any(side.values):
             given.append(side)
@@ -236,11 +247,12 @@ def _time_format(arguments: Arguments, call: Call, session: Session, n: int) -> 
     value, wanted = arguments[0], one(arguments[1])
     if has_dates(value):
         has_offset = value.is_text and pc.any(pc.match_substring_regex(value.values, r"[+-]\d\d:\d\d$")).as_py()
-        if has_offset:
-            raise NotComputable("TIME_FORMAT of a value that is not a time")
         micros, are_times = instants_or_times(value, session)
-        value = replace(value, type=ColumnType("time", fsp=6), values=pc.if_else(
-            are_times, micros, pa.array(np.asarray(micros.fill_null(0)) % zero_dates.DAY)).cast(pa.duration("us")))
+        if has_offset or (session.flavour == "mysql" and _has_wrong_dates(value, micros)):
+            raise NotComputable("TIME_FORMAT of a value that is not a time")
+        of_day = pa.array(np.asarray(micros.fill_null(0)) % zero_dates.DAY, mask=np.asarray(micros.is_null()))
+        value = replace(value, type=ColumnType("time", fsp=6),
+                        values=pc.if_else(are_times, micros, of_day).cast(pa.duration("us")))
     parts = re.findall(r"%(.)|([^%]+)", wanted, re.DOTALL) if isinstance(wanted, str) else []
     if not parts or value.type.base not in ("time", "datetime") or any(
             sign and sign not in _SHOWN for sign, _ in parts):

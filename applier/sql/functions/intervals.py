@@ -100,15 +100,24 @@ def _added_to_time(instant: Value, count: Value, unit: str, sign: int, session: 
     return Value(spans, ColumnType("time", fsp=instant.type.fsp), constant and instant.constant)
 
 
+_LEAST = pa.scalar(101)
+"""The numbers below are dates with zeros, if any, to which nothing is added."""
+
+
 def _added_to_read(instant: Value, count: Value, unit: str, sign: int, session: Session, n: int) -> Value:
     """The same of what is read out of text or a number, as text: a day if it was one and the interval has whole
     days, else with six digits of a second where there is a fraction, in MariaDB with as many as both may have."""
     is_year = instant.type.base == "year"
     if instant.type.base in {*NUMBERS, "year"}:
+        if instant.is_choice and session.flavour == "mysql":
+            raise NotComputable("an interval added to a number that is chosen, which may be a YEAR")
         found = as_number(instant, session)
-        found = pc.if_else(pc.equal(found, pa.scalar(0, found.type)), pa.scalar(None, found.type), found)
         if is_year and session.flavour == "mysql":  # its first day, as a number
+            if pc.any(pc.equal(found, pa.scalar(0, found.type))).as_py():
+                raise NotComputable("an interval added to the year 0")
             found = pc.add(pc.multiply(found.cast(pa.int64()), 10000), 101).cast(pa.decimal128(38, 0))
+        is_small = pc.and_(pc.greater_equal(found, pa.scalar(0, found.type)), pc.less(found, _LEAST.cast(found.type)))
+        found = pc.if_else(is_small, pa.scalar(None, found.type), found)
         instant = numbers(found, constant=instant.constant)
     start = datetimes(instant, session, whole=True)
     digits = max(start.type.fsp, _digits(count, unit, session)) if session.flavour == "mariadb" else None
