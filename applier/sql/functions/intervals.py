@@ -162,7 +162,7 @@ def _digits(count: Value, unit: str, session: Session) -> int:
     found = as_number(count, session)
     if pa.types.is_floating(found.type):
         raise NotComputable("an interval of a number that is not exact")
-    return min(6, found.type.scale)
+    return int(min(6, found.type.scale))
 
 
 def _span(count: Value, unit: str, session: Session) -> tuple[np.ndarray | None, np.ndarray, np.ndarray, bool]:
