@@ -4,7 +4,7 @@
     result = applier.replay("backup", "lake/now")
     result.snapshot.tables["shop.orders"].to_pandas()
 
-What is public is in `__all__`; each name is loaded when it is first used.
+The public names are in `__all__`; each is loaded when it is first used.
 """
 
 from importlib import import_module
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from applier.api.dumping import export, import_dump
     from applier.api.following import Batch, follow
     from applier.api.histories import History, history
-    from applier.api.lakes import expire, fsck, versions
+    from applier.api.lakes import compact, expire, fsck, versions
     from applier.api.logs import explain, locate, summary
     from applier.api.publishing import publish, published
     from applier.api.querying import query
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from applier.jobs.diff.result import TableDiff
     from applier.jobs.doctor.result import Check, Diagnosis
     from applier.jobs.lake.checking import CheckedLake
+    from applier.jobs.lake.compacting import Compacted
     from applier.jobs.lake.expiring import Expired
     from applier.jobs.lake.versions import LakeVersion
     from applier.jobs.publish.result import Published, PublishedAsOf, PublishedTable, TableAsOf
@@ -79,7 +80,7 @@ _HOMES = {
     "applier.api.dumping": ("export", "import_dump"),
     "applier.api.following": ("Batch", "follow"),
     "applier.api.histories": ("History", "history"),
-    "applier.api.lakes": ("expire", "fsck", "versions"),
+    "applier.api.lakes": ("compact", "expire", "fsck", "versions"),
     "applier.api.logs": ("explain", "locate", "summary"),
     "applier.api.publishing": ("publish", "published"),
     "applier.api.querying": ("query",),
@@ -97,6 +98,7 @@ _HOMES = {
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.doctor.result": ("Check", "Diagnosis"),
     "applier.jobs.lake.checking": ("CheckedLake",),
+    "applier.jobs.lake.compacting": ("Compacted",),
     "applier.jobs.lake.expiring": ("Expired",),
     "applier.jobs.lake.versions": ("LakeVersion",),
     "applier.jobs.publish.result": ("Published", "PublishedAsOf", "PublishedTable", "TableAsOf"),
@@ -115,15 +117,15 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "AnotherRun", "ApplierError", "ArchiveError", "Archived", "Batch", "BinlogPosition", "Changes", "Check",
-    "CheckedLake", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable",
+    "CheckedLake", "Compacted", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable",
     "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "Keys", "LakeVersion", "MissingFile",
     "NotInstalled", "Proof", "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped",
     "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError", "Server", "ServerAnswerError",
-    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step",
-    "StoreUnavailable", "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone", "UndoneTable",
-    "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "diff", "doctor", "expire",
-    "explain", "export", "follow", "fsck", "history", "import_dump", "locate", "publish", "published", "query",
-    "replay", "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
+    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "StoreUnavailable",
+    "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent",
+    "UnsupportedStatement", "UsageError", "archive", "changes", "compact", "diff", "doctor", "expire", "explain",
+    "export", "follow", "fsck", "history", "import_dump", "locate", "publish", "published", "query", "replay",
+    "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
@@ -134,7 +136,7 @@ if "apply_diffs" not in getattr(jsondiff, "__all__", ()):
 
 
 def __getattr__(name: str) -> object:
-    """A public name, loaded from its home."""
+    """Return a public name, loaded from its module."""
     if name not in _HOME_OF:
         raise AttributeError(f"module 'applier' has no attribute {name!r}")
     found = globals()[name] = getattr(import_module(_HOME_OF[name]), name)

@@ -1,9 +1,9 @@
 """The one family of errors: each says what happened, where, and what to do next.
 
-`exit_code` is what the command line returns: 1 if the data or a definition does not allow the replay (a replica stops,
-too, or it is not known what a server does), 2 if the usage is wrong or the input cannot be read, 75 if another run was
-first or a store did not answer: the same command may succeed later. `mysql_errno` is MySQL's own number where MySQL
-has one. Errors are picklable, since they travel from Spark's tasks to the driver.
+`exit_code` is the exit code of the command line: 1 if the data or a definition does not allow the replay (a replica
+would stop, too, or the behaviour of a server is unknown), 2 if the usage is wrong or the input cannot be read, 75 if
+another run was first or a store did not answer, so that the same command may succeed later. `mysql_errno` is MySQL's
+own number, if MySQL has one. Errors are picklable, since they travel from Spark's tasks to the driver.
 """
 
 import os
@@ -28,12 +28,12 @@ class ApplierError(Exception):
 
     `file` is a binlog's name or any path, `position` a byte offset in it, `row` the number from 0 of a row in the event
     there, `gtid` the transaction, `table` "db.table", `key` the search key's value as text, `errno` MySQL's error
-    number. Parts that are not known stay None.
+    number. Unknown parts are None.
     """
 
     exit_code: ClassVar[int] = 2
     listed: tuple[str, ...] = ()
-    """What it is about, one by one: each is a line below the error."""
+    """Items that the error is about, such as rows: each is printed on a line below the error."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class ApplierError(Exception):
         self.mysql_errno = errno
 
     def at(self, **parts: Any) -> "ApplierError":
-        """The same error with parts of its place that it did not know (those it knew stay); to be raised again."""
+        """Return the error with additional parts of its location, to be raised again. Known parts are kept."""
         for name, value in parts.items():
             if getattr(self, name) is None:
                 setattr(self, name, value)
@@ -68,7 +68,7 @@ class ApplierError(Exception):
 
     @property
     def where(self) -> dict[str, Any]:
-        """The parts of the place that are known, in the order in which people look for them."""
+        """Return the known parts of the location, in the order of display."""
         parts = {"file": self.file, "position": self.position, "row": self.row, "gtid": self.gtid, "table": self.table,
                  "key": self.key}
         return {name: value for name, value in parts.items() if value is not None}
@@ -78,7 +78,7 @@ class ApplierError(Exception):
 
     @property
     def headline(self) -> str:
-        """The error without what it lists."""
+        """Return the error without the listed items."""
         text = self.message.rstrip(".")
         if place := self._place():
             text += f" (at {place})" if self.file is not None else f" ({place})"
@@ -106,8 +106,8 @@ def _rebuild(kind: type[ApplierError], message: str, parts: dict[str, Any]) -> A
 
 
 def reason(error: OSError) -> str:
-    """What is wrong with a file, without the number and the path that pyarrow and Python wrap around it, and in a line
-    where deltalake draws a tree of causes."""
+    """Return the reason of a file's error on one line, without the number and the path that pyarrow and Python add, and
+    without the tree of causes that deltalake draws."""
     plain = (FileNotFoundError, PermissionError, NotADirectoryError, IsADirectoryError)
     if isinstance(error, plain) and error.errno:
         return os.strerror(error.errno).lower()
@@ -115,16 +115,16 @@ def reason(error: OSError) -> str:
 
 
 class UsageError(ApplierError):
-    """The command or the options make no sense together."""
+    """The command or its options are invalid or contradictory."""
 
 
 class NotInstalled(UsageError, ImportError):
-    """A package is not installed that only some work takes; the hint says how to get it."""
+    """A package that some work needs is not installed; the hint says how to install it."""
 
 
 def need(package: str, extra: str) -> None:
-    """Raise NotInstalled where a package of an extra cannot be imported. Modules that import it come after this, so
-    that what is wrong with these is not taken for it."""
+    """Raise NotInstalled if a package of an extra cannot be imported. Call it before the modules that import the
+    package, so that errors inside these are not mistaken for a missing package."""
     try:
         import_module(package)
     except ModuleNotFoundError as error:
@@ -133,28 +133,28 @@ def need(package: str, extra: str) -> None:
 
 
 class ArchiveError(ApplierError):
-    """A binlog is unreadable or corrupt, or the archive does not hold together."""
+    """A binlog is unreadable or corrupt, or the files of an archive are inconsistent."""
 
 
 class EncryptedBinlog(ArchiveError):
-    """The file is encrypted, and its key is not given."""
+    """The file is encrypted, and its key was not given."""
 
 
 class MissingFile(ArchiveError):
-    """The archive lacks a file that another one names, or whose number is skipped."""
+    """A file is missing in the archive: another file names it, or its number is skipped."""
 
 
 class UnsupportedEvent(ArchiveError):
-    """An event that must not be passed over is of a kind that cannot be applied."""
+    """An event that must not be skipped is of a kind that cannot be applied."""
 
 
 class SnapshotError(ApplierError):
-    """A snapshot is incomplete, unreadable, or in the way of the output."""
+    """A snapshot is incomplete or unreadable, or conflicts with the output."""
 
 
 class AnotherRun(SnapshotError):
-    """Another run is at work there, or was first. This one has published nothing; started again, it goes on from what
-    is there then. The exit code is EX_TEMPFAIL of sysexits.h."""
+    """Another run is active there, or was first. This run has published nothing; run it again, and it continues from
+    the other run's result. The exit code is EX_TEMPFAIL of sysexits.h."""
 
     exit_code = 75
 
@@ -167,7 +167,7 @@ class StoreUnavailable(ApplierError):
 
 
 class ReplayStopped(ApplierError):
-    """The replay stopped as a replica would: the data says no."""
+    """The replay stopped as a replica would, because of the data."""
 
     exit_code = 1
 
@@ -179,11 +179,11 @@ class UndoRefused(ReplayStopped):
 
 
 class ServerAnswerError(ApplierError):
-    """A server's answer breaks the protocol, or has another shape than the question asked for."""
+    """A server's answer violates the protocol, or does not have the requested shape."""
 
 
 class ServerDiffers(ApplierError):
-    """A server does not hold what a snapshot holds."""
+    """A server's rows differ from those of a snapshot."""
 
     exit_code = 1
 
@@ -193,10 +193,10 @@ class UnsupportedStatement(ReplayStopped):
 
 
 class SchemaError(ApplierError):
-    """DDL that is not understood and touches a replayed table."""
+    """DDL that cannot be parsed or applied and that affects a replayed table."""
 
     exit_code = 1
 
 
 class NotComputable(SchemaError):
-    """What a server makes of a value or an expression, where this project does not know it."""
+    """A value or an expression whose result on a server is unknown to this project."""

@@ -1,4 +1,4 @@
-"""Values of options as people write them: positions, sizes, keys, pairs of databases."""
+"""Parsers for values of options as users write them: positions, sizes, keys, pairs of databases."""
 
 import re
 from collections.abc import Iterable
@@ -16,10 +16,10 @@ from applier.schema.table_filter import unquoted
 TYPE_CONVERSIONS = ("all_non_lossy", "all_lossy", "all_signed", "all_unsigned")
 
 Place = tuple[str, int] | str
-"""Where to stop: a binlog's base name and an offset, or a GTID set."""
+"""A stop position: a binlog's base name and an offset, or a GTID set."""
 KeyValue = int | float | Decimal | str | bytes | date | time | timedelta | UUID
 KeyValues = tuple[tuple[KeyValue, ...], ...]
-"""Values of a table's key, each with a value for each of its columns."""
+"""Values of a table's key, each with one value per column."""
 
 _DATABASE = r"(?:`(?:[^`]|``)+`|[^`.,=\s]+)"
 _SIZE = re.compile(r"([0-9]{1,6})\s*([MG])i?B?", re.IGNORECASE)
@@ -47,7 +47,7 @@ def parse_rewrites(texts: list[str]) -> tuple[tuple[str, str], ...]:
 
 
 def parse_conf(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Parse settings of Spark, NAME=VALUE each; of two with one name the last counts, as for spark-submit."""
+    """Parse settings of Spark, NAME=VALUE each; the last one of a name counts, as in spark-submit."""
     found: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -70,8 +70,8 @@ def parse_conversions(texts: list[str]) -> frozenset[str]:
 
 
 def parse_key(text: str) -> tuple[str, ...]:
-    """Parse the values of a key, with commas between; one in double quotes may have commas itself, spaces at its ends,
-    and quotes, each written as two."""
+    """Parse the values of a key, separated by commas; a value in double quotes may contain commas, leading and trailing
+    spaces, and quotes, which are doubled."""
     found, at, comma = [], 0, ","
     while comma:
         match = _KEY_VALUE.match(text, at)
@@ -85,12 +85,12 @@ def parse_key(text: str) -> tuple[str, ...]:
 
 
 def parse_columns(text: str) -> tuple[str, ...]:
-    """Parse names of columns, with commas between."""
+    """Parse names of columns, separated by commas."""
     return tuple(name.strip() for name in text.split(","))
 
 
 def parse_named_places(texts: list[str]) -> dict[str, str]:
-    """Parse other places by names, NAME=PLACE each. Raises UsageError."""
+    """Parse named places, NAME=PLACE each. Raises UsageError."""
     places: dict[str, str] = {}
     for text in texts:
         name, equals, place = text.partition("=")
@@ -102,7 +102,7 @@ def parse_named_places(texts: list[str]) -> dict[str, str]:
 
 
 def parse_stop_position(text: str) -> tuple[str, int]:
-    """Parse FILE:POS, as people copy it from SHOW BINARY LOG STATUS or from an error's hint."""
+    """Parse FILE:POS, as copied from SHOW BINARY LOG STATUS or from an error's hint."""
     name, colon, offset = text.rpartition(":")
     if not colon or not name or not (offset.isascii() and offset.isdigit()):
         raise UsageError(f"{text!r} is not a position", hint="write FILE:POS, as in binlog.000003:1234")
@@ -135,7 +135,7 @@ def _parse_ids(texts: list[str], what: str) -> tuple[int, ...]:
 
 
 def parse_seconds(text: str) -> float:
-    """Parse a time between two things, "10s", "0.5s", "1m" or "2h". Raises UsageError for another text."""
+    """Parse a duration, "10s", "0.5s", "1m" or "2h". Raises UsageError for another text."""
     found = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,3})?)(s|m|h)", text)
     if found is None:
         raise UsageError(f"{text!r} is not a valid interval", hint="write it as 10s, 0.5s, 1m or 2h")
@@ -143,7 +143,7 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_size(text: str) -> int:
-    """Parse a number of bytes with a unit of 1024s: 64M, 1G; 1M at least."""
+    """Parse a number of bytes with a binary unit: 64M, 1G; at least 1M."""
     match = _SIZE.fullmatch(text)
     size = int(match[1]) << {"M": 20, "G": 30}[match[2].upper()] if match else 0
     if size == 0:
@@ -152,7 +152,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_places(texts: list[str]) -> tuple[Place, ...]:
-    """Parse places: each text is FILE:POS,FILE:POS,… or one GTID set, which may contain commas."""
+    """Parse positions: each text is FILE:POS,FILE:POS,… or one GTID set, which may contain commas."""
     places: list[Place] = []
     for text in texts:
         parts = [part.strip() for part in text.split(",") if part.strip()]
@@ -168,7 +168,7 @@ def parse_places(texts: list[str]) -> tuple[Place, ...]:
 
 
 def parse_place(text: str) -> place.Place:
-    """Parse a place in a log: FILE:POS, a GTID set, or a time as --stop-datetime takes it. Raises UsageError."""
+    """Parse a position in a log: FILE:POS, a GTID set, or a time as in --stop-datetime. Raises UsageError."""
     text = text.strip()
     if _DATE.fullmatch(text):
         raise UsageError(f"{text} is ambiguous: a date, or a MariaDB GTID",

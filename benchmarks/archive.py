@@ -39,7 +39,7 @@ class Archive:
         return written / self.size
 
     def begin_file(self) -> None:
-        """Go on in another file."""
+        """Continue in another file."""
         self._closed_bytes += self.log.position
         self.log = self.log.rotate(os.path.join(self._folder, f"binlog.{len(self.files) + 1:06d}"))
         self.files.append(self.log.path)

@@ -79,7 +79,7 @@ def _long_statement(path: Path) -> None:
 
 
 def _repeated(path: Path, write: Callable[[BinlogWriter], None], numbers: Iterable[int]) -> None:
-    """A file of copies of what is written once, each with another number in place of 00000."""
+    """A file of copies of what is written once, each with another number instead of 00000."""
     with BinlogWriter(path, checksum=False) as log:
         start = log.position
         write(log)

@@ -90,7 +90,7 @@ def _followed(files: tuple[str, ...], as_python: bool) -> tuple[int, Cost]:
 
 
 def written(files: tuple[str, ...], name: tuple[str, str], format: str) -> tuple[int, int, Cost]:
-    """How many rows or lines were written, their bytes, and the cost."""
+    """Return how many rows or lines were written, their bytes, and the cost."""
     options = ChangeFilesOptions(ChangesOptions(files), "-", format, TableFilter((name,)))
     with open(os.devnull, "wb") as nowhere:
         cost = best(lambda: write_changes(options, nowhere))
@@ -112,7 +112,7 @@ class _Counted:
         return len(data)
 
     def tell(self) -> int:
-        """How many there were."""
+        """Return how many there were."""
         return self.size
 
     def flush(self) -> None:
@@ -135,7 +135,7 @@ class _Counted:
 
 
 def _measured(files: tuple[str, ...], table: str) -> tuple[int, Cost, Cost, Cost]:
-    """How many rows there are, and the costs of outlining, of reading, and of a query."""
+    """Return how many rows there are, and the costs of outlining, of reading, and of a query."""
     import duckdb
 
     connection = duckdb.connect(config={"threads": 1})
@@ -147,7 +147,7 @@ def _measured(files: tuple[str, ...], table: str) -> tuple[int, Cost, Cost, Cost
 
 
 def _traced(files: tuple[str, ...], table: str) -> tuple[int, Cost, Cost]:
-    """How many versions of rows there are, and the costs of reading complete changes, and the history."""
+    """Return how many versions of rows there are, and the costs of reading complete changes, and the history."""
     feed, history = applier.changes(files, table, complete=True), applier.history(files, table)
     versions = sum(batch.num_rows for batch in history)
     return (versions, best(lambda: sum(batch.num_rows for batch in feed)),

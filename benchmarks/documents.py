@@ -95,7 +95,7 @@ def read(kind: str) -> tuple[Cost, int, float]:
 
 
 def read_with_python(kind: str) -> tuple[Cost, int]:
-    """Documents of a kind by python-mysql-replication: (cost, bytes). Raises ImportError where that is not there."""
+    """Documents of a kind by python-mysql-replication: (cost, bytes). Raises ImportError where that does not exist."""
     from pymysqlreplication.json_binary import parse_json
 
     made = documents_of(kind, _PYTHON_BYTES)

@@ -1,7 +1,7 @@
 """CPU, wall time and memory of calls, of commands, and of everything that a process has started.
 
 CPU seconds are what is compared, where one core does the work: they bear other load on the machine better than wall
-time does. Of several runs the best one counts, since nothing but other load makes a run slower than it has to be.
+time does. Of several runs the best one counts, since nothing but other load makes a run slower than it must be.
 """
 
 import multiprocessing

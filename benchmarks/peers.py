@@ -139,7 +139,8 @@ def with_polars(changes: pa.Table) -> Callable[[], Any]:
 
 
 def apply_with_server(reader: list[str], server: str, files: tuple[str, ...], database: str) -> Cost:
-    """`mysqlbinlog FILES | mysql`: wall time until the server has applied everything. `server` is mysql://user@host:port.
+    """`mysqlbinlog FILES | mysql`: wall time until the server has applied everything. `server` is
+    mysql://user@host:port.
 
     The database is dropped first, and stays afterwards. Raises CalledProcessError where a program fails.
     """
@@ -161,13 +162,13 @@ def estimate_with_server(reader: list[str], server: str, files: tuple[str, str],
 
 
 def is_mariadb(server: str) -> bool:
-    """Whether MariaDB answers there."""
+    """Return whether MariaDB answers there."""
     said = subprocess.run([*client(server), "-e", "SELECT VERSION()"], capture_output=True, text=True, check=True)
     return "mariadb" in said.stdout.lower()
 
 
 def count_transactions(file: str) -> int:
-    """How many transactions of rows are in a file."""
+    """Return how many transactions of rows are in a file."""
     return sum(kind == EventType.XID for kind, _ in _events(file))
 
 

@@ -47,7 +47,7 @@ def number(value: float | None) -> str:
 
 
 def ratio(ours: float | None, theirs: float | None) -> str:
-    """How many times more `ours` is, a dash where one is missing."""
+    """Return how many times more `ours` is, a dash where one is missing."""
     return "–" if not ours or not theirs else f"{number(ours / theirs)} ×"
 
 

@@ -9,7 +9,7 @@ _HEADING = re.compile(r"^(?=### )", re.MULTILINE)
 
 
 def with_tables(before: str, tables: Sequence[Table], machine: str, day: str) -> str:
-    """The page with these tables, measured on `day` (as 2026-11-23), in place of those of the same titles, new ones
+    """The page with these tables, measured on `day` (as 2026-11-23), instead of those of the same titles, new ones
     after the others; and what they were measured on."""
     _, *parts = _HEADING.split(before)
     texts = {part.splitlines()[0]: part.rstrip("\n") for part in parts}

@@ -1,4 +1,4 @@
-"""Writing an archive anew, smaller, and proving it."""
+"""Writing an archive again, smaller, and proving it."""
 
 import time
 from tempfile import TemporaryDirectory
@@ -17,7 +17,7 @@ _WORK = (*((name, *way) for name in ("oltp", "bulk", "types") for way in _WAYS),
 def rewriting(bench: Bench) -> list[Table]:
     """Smaller images, compression, and both; and whole images again."""
     table = Table(
-        "Writing an archive anew",
+        "Writing an archive again",
         "How large the new files are, and MB/s of one core's CPU time: writing them, and all of it, with the proof by "
         "replaying both archives.",
         ["log", "MB", "--image", "--compress", "new ÷ old", "writing", "with the proof"],

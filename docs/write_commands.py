@@ -51,7 +51,7 @@ def _verb(verb: Verb) -> Iterator[str]:
 
 
 def _example(text: str) -> str:
-    """Commands as a shell takes them: a line that is indented further goes on with the one before."""
+    """Commands as a shell takes them: a line that is indented further continues the previous one."""
     return re.sub(r"\n +", lambda found: " \\\n    ", textwrap.dedent(text))
 
 

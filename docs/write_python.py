@@ -21,17 +21,17 @@ from applier.options.option import Verb
 PAGE = Path(__file__).with_name("PYTHON.md")
 _HEAD = """# Python
 
-What the command line does, as functions: results are objects, nothing is printed, and no Java is started unless Spark
-is asked for. This page is made from the docstrings, and the tests run their examples; `backup` is the demo's archive.
+The verbs of the command line as functions: results are objects, nothing is printed, and Java starts only if Spark is
+requested. This page is generated from the docstrings, and the tests run their examples; `backup` is the demo's archive.
 
 ```pycon
 >>> import applier
 >>> from datetime import UTC, datetime
 ```
 
-Errors are `applier.ApplierError` and the kinds below it, with `message`, `file`, `position`, `gtid`, `table`, `key`,
-`hint` and `mysql_errno`. An argument of a type or a value that a function does not take raises `UsageError`, before
-anything is read; none is ignored.
+Errors are `applier.ApplierError` and its subclasses, with `message`, `file`, `position`, `gtid`, `table`, `key`,
+`hint` and `mysql_errno`. An argument of the wrong type, or with an invalid value, raises `UsageError` before anything
+is read; no argument is silently ignored.
 """
 _ARGUMENT = re.compile(r"^(\w+(?:,\s\w+)*): ", re.MULTILINE)
 _NAME = re.compile(r"\w+")

@@ -1,7 +1,7 @@
-"""MySQL's JSON: binary documents, their text, paths, and partial updates. Stands alone: imports nothing of the applier.
+"""MySQL's JSON: binary documents, their text, paths, and partial updates. Independent: imports nothing of the applier.
 
-The names of README.md's examples can be imported from here. Each is loaded when it is first asked for: documents one by
-one need neither Arrow nor kernels, columns of documents need both.
+The names of README.md's examples can be imported from here. Each is loaded on first use: single documents
+need neither Arrow nor kernels, columns of documents need both.
 """
 
 from importlib import import_module

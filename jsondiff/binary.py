@@ -65,7 +65,7 @@ def _checked_utf8(column: pa.Array, offsets: np.ndarray, text: np.ndarray) -> pa
     """The column's text. Raises JsonError if a string of a document is not UTF-8."""
     validity = validity_buffer(column.is_valid().to_numpy(zero_copy_only=False))
     buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(text)]
-    if not is_utf8(text):  # each document's text begins and ends with ASCII, so none goes on in the next one
+    if not is_utf8(text):  # each document's text begins and ends with ASCII, so none continues in the next one
         values = enumerate(pa.Array.from_buffers(pa.binary(), len(column), buffers))
         bad = (row for row, value in values if value.is_valid and not _is_utf8(value.as_py()))
         raise JsonError("a string is not UTF-8", next(bad))

@@ -6,7 +6,7 @@ from jsondiff.values import DATE, DATETIME, TIME, TIMESTAMP, Document, Opaque
 
 
 def equal(a: Document, b: Document) -> bool:
-    """Whether MySQL takes two documents to be equal.
+    """Return whether MySQL takes two documents to be equal.
 
     Numbers of all types compare by value, where a double has the value of its shortest digits: 0.1 equals the DECIMAL
     0.10, but 9223372036854775808 is not the double 9.223372036854775808e18, whose digits are 9223372036854776000.

@@ -1,5 +1,5 @@
-"""Parses JSON text as MySQL's parser does, which is RapidJSON's reader with full precision. It is slow, but says what
-is wrong and where in the server's own words; text.from_text uses it where a faster parser is not enough.
+"""Parses JSON text as MySQL's parser does, which is RapidJSON's reader with full precision. It is slow, but reports
+errors and their positions in the server's own words; text.from_text uses it if a faster parser is not enough.
 
 It differs little from RFC 8259: a zero byte ends the text, a number of zeros with too big an exponent is refused, and
 of members with one name the last counts. An integer above 4294967295 is unsigned.

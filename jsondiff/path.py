@@ -1,4 +1,4 @@
-"""JSON paths that lead to one place, as MySQL's diffs use them: parse, print, compare.
+"""JSON paths to a single location, as MySQL's diffs use them: parse, print, compare.
 
     path   = "$" leg*
     leg    = "." name | "[" index "]"
@@ -6,7 +6,7 @@
     index  = number | "last" | "last" "-" number
 
 Spaces are allowed between all of these. MySQL also has wildcards and ranges ("JSON Path Syntax" in its manual), but
-they lead to many places, and a diff has one. A server quotes a name only if it is not an identifier.
+they match many locations, and a diff has one. A server quotes a name only if it is not an identifier.
 """
 
 import json
@@ -96,7 +96,7 @@ def parse(text: str) -> Path:
 
 
 def is_identifier(name: str) -> bool:
-    """Whether a name needs no quotes in a path.
+    """Return whether a name needs no quotes in a path.
 
     An identifier of ECMAScript, as MySQL tests it: by the lowest byte of a character's code (is_letter and is_digit in
     json_path.cc), so 日 (U+65E5) is a letter, and 本 (U+672C, taken as a comma) is not."""

@@ -2,7 +2,7 @@
 
     JSON_REMOVE(                         the last operation is outermost
     JSON_REPLACE(@2, '$.a', 7,           diffs with the same operation, one after another, are one call
-    '$.b[1]', 'bb'),                     one line a diff
+    '$.b[1]', 'bb'),                     one line per diff
     '$.c')
 
 The expression has the effect of the diffs on the column, whose document is not shown.
@@ -47,7 +47,7 @@ def _step(diff: Diff) -> str:
 
 
 def _literal(value: Document) -> str:
-    """The value as an argument of a JSON function, to which a container is text that has to be cast."""
+    """The value as an argument of a JSON function, to which a container is text that must be cast."""
     if isinstance(value, Opaque):
         return value.text() if value.kind == DECIMAL else quote(value.text())
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Diffs as the binlog has them, in the after-image of a PARTIAL_UPDATE_ROWS event (WL#2955, section 4; JD-WIRE).
+"""Diffs in the binlog format, in the after-image of a PARTIAL_UPDATE_ROWS event (WL#2955, section 4; JD-WIRE).
 
     column  = length (4 bytes), diff*
     diff    = operation (1 byte), length, path, and unless the operation is REMOVE: length, document

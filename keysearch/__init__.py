@@ -1,6 +1,6 @@
-"""The key that finds a row, keys as bytes, and collations. Stands alone: imports nothing of the applier.
+"""The key that finds a row, keys as bytes, and collations. Independent: imports nothing of the applier.
 
-The names of README.md's examples can be imported from here. Each is loaded when it is first asked for: choosing a key
+The names of README.md's examples can be imported from here. Each is loaded on first use: choosing a key
 needs neither Arrow nor kernels, encoding keys needs both.
 """
 

@@ -1,6 +1,6 @@
-"""Addresses of memory that Python owns, for kernels: the one door by which these get at it. It needs no Numba.
+"""Addresses of memory that Python owns, for kernels: the only way to get them. It needs no Numba.
 
-In the checked build of the kernels (keysearch.checked) it is known of each address how much memory there is, and whose.
+In the checked build of the kernels (keysearch.checked) the size and the owner of the memory at each address are known.
 """
 
 import functools
@@ -24,7 +24,7 @@ MOST_TAKEN = 256
 
 
 def is_checked() -> bool:
-    """Whether this process runs the checked build of the kernels (keysearch.checked)."""
+    """Return whether this process runs the checked build of the kernels (keysearch.checked)."""
     build = os.environ.get("APPLIER_KERNELS", "")
     if build not in ("", "checked"):
         raise ValueError(f"APPLIER_KERNELS={build}: there is no such build of the kernels; give checked, or unset it")
@@ -108,7 +108,7 @@ class Table:
         self._count(count - 1, at)
 
     def _count(self, count: int, changed: int) -> None:
-        """Set how many there are; their furthest ends from one on are made anew."""
+        """Set how many there are; their furthest ends from one on are made again."""
         before = max(changed - 1, 0)
         furthest = self._bounds[1, before:count].copy()
         if changed and count > before:

@@ -11,7 +11,7 @@ Where the servers differ, and what they cannot do, as MySQL 9.7 and MariaDB 10.1
                         finds, unless the before-image has a NULL in it
     several plain keys  MySQL takes the first; MariaDB that of the best cardinality, which no log tells: here the first
     FULLTEXT, functional keys   neither searches by them
-    SPATIAL keys        both try, and find nothing (1032): here they are passed over, and the row is found
+    SPATIAL keys        both try, and find nothing (1032): here they are skipped, and the row is found
 """
 
 from collections.abc import Iterable, Sequence
@@ -147,7 +147,7 @@ def _nullable(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
 
 
 def _is_unique(key: KeyInfo, columns: Sequence[ColumnInfo]) -> bool:
-    """Whether no two rows can have the same values in it; NULLs are never the same."""
+    """Return whether no two rows can have the same values in it; NULLs are never the same."""
     return key.kind == "primary" or (key.kind == "unique" and not _nullable(key, columns))
 
 

@@ -67,18 +67,19 @@ def collation_of(collation: str, flavour: str) -> str:
 
 
 def is_exact(collation: str) -> bool:
-    """Whether keys are equal exactly where this collation takes strings to be equal (a name of information_schema)."""
+    """Return whether keys are equal exactly where this collation takes strings to be equal (a name of
+    information_schema)."""
     return _rules(collation) is not None
 
 
 def is_ordered(collation: str) -> bool:
-    """Whether keys also sort as this collation sorts strings."""
+    """Return whether keys also sort as this collation sorts strings."""
     rules = _rules(collation)
     return rules is not None and not any(name.startswith(_UNORDERED) for name in rules.tables)
 
 
 def compares_bytes(collation: str) -> bool:
-    """Whether a string's own bytes are its key; true of unknown collations, too."""
+    """Return whether a string's own bytes are its key; true of unknown collations, too."""
     return (_rules(collation) or _BYTES) == _BYTES
 
 

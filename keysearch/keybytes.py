@@ -123,7 +123,7 @@ def encode_keys(columns: Sequence[pa.Array | pa.ChunkedArray], nullable: Sequenc
 
 
 def int_key_capable(type_: pa.DataType, unsigned_bigint: bool = False) -> bool:
-    """Whether `int_key` accepts every value of a column of this type.
+    """Return whether `int_key` accepts every value of a column of this type.
 
     unsigned_bigint: the column is a BIGINT UNSIGNED or a BIT(64), so that decimal128(20, 0) has no value from
     2**64 on; a DECIMAL(20, 0) may.
@@ -229,7 +229,7 @@ def _fixed_text(column: pa.Array) -> _Text:
 
 
 def _values(column: pa.Array, dtype: np.dtype | type, each: int = 1) -> np.ndarray:
-    """A fixed-width column's values as they lie in memory, `each` items a row; those of nulls are undefined."""
+    """A fixed-width column's values as stored in memory, `each` items per row; those of nulls are undefined."""
     data = np.frombuffer(column.buffers()[1] or b"", dtype)
     return data[column.offset * each : (column.offset + len(column)) * each]
 

@@ -69,7 +69,7 @@ def add_escaped_lengths(starts, ends, data, lengths):
 def put_escaped(starts, ends, data, cursors, address):
     """Write data[starts[i]:ends[i]] with 0x00 as 0x00 0xFF, then the end mark 0x00 0x00.
 
-    Where one value ends and another goes on, the end mark sorts first: the other has 0x00 0xFF there for a zero byte,
+    Where one value ends and another continues, the end mark sorts first: the other has 0x00 0xFF there for a zero byte,
     and else a greater byte.
     """
     for row in range(starts.size):

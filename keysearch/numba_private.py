@@ -51,7 +51,7 @@ class SourceLocator(UserProvidedCacheLocator):
 
     @staticmethod
     def is_for(file: str) -> bool:
-        """Whether the kernels of this file are kept by this class."""
+        """Return whether the kernels of this file are kept by this class."""
         raise NotImplementedError
 
     @staticmethod
@@ -84,7 +84,7 @@ class _Cache(FunctionCache):
         return numbas._index_key(signature, codegen)
 
     def has(self, signature: Any, codegen: Any) -> bool:
-        """Whether there is compiled code for arguments of these types."""
+        """Return whether there is compiled code for arguments of these types."""
         key = self.key(signature, codegen)
         return any(key in keys for _, keys in self.indexes())
 
@@ -160,7 +160,7 @@ def wanted_directory() -> str:
 
 
 def is_kept(thing: Any) -> bool:
-    """Whether it is a function that Numba compiles and keeps on disk."""
+    """Return whether it is a function that Numba compiles and keeps on disk."""
     return isinstance(thing, CPUDispatcher) and not isinstance(_cache(thing), NullCache)
 
 
@@ -175,7 +175,7 @@ def load_kept(kernel: Kernel) -> int:
 
 
 def is_compiled(kernel: Kernel, types: tuple[Any, ...]) -> bool:
-    """Whether there is compiled code of a function for arguments of these types."""
+    """Return whether there is compiled code of a function for arguments of these types."""
     return bool(_cache(kernel).has(types, _codegen(kernel)))
 
 
@@ -194,12 +194,13 @@ def host_features() -> frozenset[str]:
 
 
 def is_told_processor() -> bool:
-    """Whether Numba was told a processor, by its environment variables or in its configuration."""
+    """Return whether Numba was told a processor, by its environment variables or in its configuration."""
     return _SETTINGS["CPU_NAME"] is not None or _SETTINGS["CPU_FEATURES"] is not None
 
 
 def has_begun() -> bool:
-    """Whether this process has a code generator for this processor already: it is made for the first function."""
+    """Return whether this process has a code generator for this processor already: it is made for the first
+    function."""
     return "_toplevel_target_context" in vars(cpu_target)
 
 

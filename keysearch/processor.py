@@ -22,7 +22,7 @@ class Processor(NamedTuple):
         return self in LEVELS
 
     def has(self, *features: str) -> bool:
-        """Whether it has all of these instructions, by LLVM's names of them."""
+        """Return whether it has all of these instructions, by LLVM's names of them."""
         named = self.features.split(",")
         of_model = LEVELS.get(self, frozenset())
         return all(f"+{feature}" in named or feature in of_model for feature in features)

@@ -1,4 +1,4 @@
-"""The Python API, which the package `applier` offers: the verbs of the command line as functions, and snapshots."""
+"""The public Python API of the package `applier`: the verbs of the command line as functions, and snapshots."""
 
 __all__ = ["archiving", "arguments", "building", "changes", "checked", "diffing", "doctoring", "dumping", "following",
            "histories", "job_options", "lakes", "logs", "public", "publishing", "querying", "replaying", "rewriting",

@@ -1,4 +1,4 @@
-"""`archive`: a live server's binlogs, copied."""
+"""`archive`: copy a live server's binlogs."""
 
 from __future__ import annotations
 
@@ -25,18 +25,17 @@ def archive(
     stopped: Callable[[], bool] | None = None,
     progress: Watcher | None = None,
 ) -> Archived:
-    """Copy the binlogs of a server as a replica gets them, byte for byte, and go on as it writes. A second call with
-    the same output goes on where the first one was, however that ended.
+    """Copy the binlogs of a server as a replica receives them, byte for byte, and continue as it writes. A second call
+    with the same output resumes where the first one stopped, however it ended.
 
         archived = applier.archive("mysql://repl@db1:3306", "backup/binlogs", until_now=True)
         applier.replay("backup/binlogs", "lake/now")
 
     {arguments}
 
-    Raises UsageError for a server that cannot be asked, or is another one than the output is of; ArchiveError (1236)
-    where it has purged what comes next, (1610) for an event that is damaged; ServerAnswerError for a server that breaks
-    the protocol. A connection that is lost is made anew; with until_now, ArchiveError after eight in a row that brought
-    nothing new.
+    Raises UsageError for a server that cannot be reached, or that is not the output's server; ArchiveError (1236) if it
+    has purged the next events, (1610) for a damaged event; ServerAnswerError for a server that violates the protocol. A
+    lost connection is replaced; with until_now, ArchiveError is raised after eight in a row that brought nothing new.
     """
     from applier.jobs.archive.job import ArchiveOptions
     from applier.jobs.archive.job import archive as copy

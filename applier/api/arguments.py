@@ -1,4 +1,4 @@
-"""What people give to functions, as the values that options hold: paths, tables, places in a log, watchers."""
+"""Convert arguments of functions to the values that options hold: paths, tables, positions in a log, watchers."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ if typing.TYPE_CHECKING:
 PathLike = str | os.PathLike[str]
 """A local path, or any URI that pyarrow.fs opens: s3://, gs://, hdfs://."""
 Paths = PathLike | Sequence[PathLike]
-"""One or several; a directory of binlogs, files, a glob, or an index file."""
+"""One or several: a directory of binlogs, files, a glob, or an index file."""
 Tables = str | Sequence[str]
-"""As --tables takes them: "db.table", "db", with wildcards, several with commas."""
+"""As in --tables: "db.table" or "db", with wildcards, several separated by commas."""
 Place = str | tuple[str, int] | BinlogPosition | GtidSet
-"""A place in a log: "binlog.000003:1234" or those two parts, where a snapshot stands, or a GTID set or its text. Where
-a time is taken, text may be one, too: "2026-03-14 10:30:00", with an offset or UTC behind it, or "-1h"."""
+"""A position in a log: "binlog.000003:1234" or these two parts, the position of a snapshot, or a GTID set or its text.
+If a time is accepted, text may also be a time: "2026-03-14 10:30:00", with an offset or " UTC" at its end, or "-1h"."""
 Time = datetime | np.datetime64
-"""A time. A datetime without a zone is local, as text is; numpy's are UTC. A pandas.Timestamp needs a zone. A date or a
-number is not taken: neither names one time."""
+"""A time. A datetime without a zone is local, like text; numpy's are UTC. A pandas.Timestamp needs a zone. Dates and
+numbers are refused, because they do not name one time."""
 Key = KeyValue | tuple[KeyValue, ...]
 """A value of a table's key; a tuple for a key of several columns."""
 Size = int | str
-"""In bytes, or as "64M" or "1G"."""
+"""A number of bytes, or text such as "64M" or "1G"."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A server, as mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, and an option file of the servers' clients:
-    the password, TLS, and what the address leaves out."""
+    """A server, as mysql://USER@HOST:PORT or mysql://USER@?socket=/PATH, and an option file of the servers' clients
+    with the password, TLS settings, and parts that the address omits."""
 
     url: str
     defaults_file: PathLike | None = None
@@ -62,8 +62,8 @@ class Server:
 
 @dataclass(frozen=True)
 class Step:
-    """How far a job is: `phase` ("outline") has done so many of `total` items of `what` ("files"), 0 if unknown, and
-    row changes. `note` is something for people to know, which comes once; else ""."""
+    """The progress of a job: `phase` ("outline") has finished `done` of `total` items of `what` ("files"; total 0 if
+    unknown), and `rows` row changes. `note` is a note for the user, given once; else ""."""
 
     phase: str
     done: int
@@ -75,7 +75,7 @@ class Step:
 
 OnStep = Callable[[Step], None]
 Watcher = OnStep | Progress
-"""What is told how far a job is: a function of a Step, or an object with Progress's methods."""
+"""A receiver of progress: a function that takes a Step, or an object with Progress's methods."""
 
 
 class _Calling:
@@ -99,24 +99,24 @@ class _Calling:
 
 
 def watcher(progress: Watcher | None) -> Progress:
-    """The watcher that a job reports to."""
+    """Return the watcher that a job reports to."""
     if progress is None:
         return Silent()
     return _Calling(progress) if callable(progress) else progress
 
 
 def path(given: PathLike) -> str:
-    """One path, as text."""
+    """Return one path as text."""
     return os.fspath(given)
 
 
 def paths(given: Paths) -> tuple[str, ...]:
-    """Paths, as texts."""
+    """Return paths as texts."""
     return (os.fspath(given),) if isinstance(given, str | os.PathLike) else tuple(path(one) for one in given)
 
 
 class KeyNames(TypedDict, total=False):
-    """The parts of `keys` as arguments of their own."""
+    """The parts of `keys` as separate arguments."""
 
     keyring: Paths | None
     key_file: Paths | None
@@ -142,7 +142,7 @@ def uri(given: Any) -> str:
 
 
 def table_filter(tables: Tables | None, ignore_tables: Tables | None) -> TableFilter:
-    """The filter of both. Raises UsageError."""
+    """Return the filter for both arguments. Raises UsageError."""
     if tables is not None and not tables:
         raise UsageError("tables names no table", hint="leave it out for all of them")
     wanted, ignored = ([names] if isinstance(names, str) else list(names or ()) for names in (tables, ignore_tables))
@@ -150,8 +150,8 @@ def table_filter(tables: Tables | None, ignore_tables: Tables | None) -> TableFi
 
 
 def point(given: Place | Time | str, *kinds: str) -> places_in_logs.Place:
-    """A place in a log, or a time, as all functions take it; of these kinds only, if some are given. Raises UsageError
-    for a place of another kind, and for what is none."""
+    """Return a position in a log, or a time, as all functions accept it; if `kinds` are given, only of these kinds.
+    Raises UsageError for another kind, and for an invalid value."""
     found = _point(given)
     if kinds and found.kind not in kinds:
         raise UsageError(f"{found.text} is {found.kind}, which is not accepted here", hint=f"give {' or '.join(kinds)}")
@@ -184,7 +184,7 @@ def _time_text(given: datetime | np.datetime64) -> str:
 
 
 def _seconds(given: datetime | np.datetime64) -> float:
-    """Seconds since 1970 UTC. A datetime without a zone is local. Raises UsageError for what is not one time."""
+    """Return seconds since 1970 UTC. A datetime without a zone is local. Raises UsageError for an ambiguous value."""
     if str(given) == "NaT":
         raise UsageError("NaT is not a time", hint=PLACES_HINT)
     if isinstance(given, np.datetime64):
@@ -192,7 +192,7 @@ def _seconds(given: datetime | np.datetime64) -> float:
             raise UsageError(f"{given} does not name one time of that day",
                              hint="give a datetime, or a numpy.datetime64 with a time: '2026-03-14T00:00'")
         whole = given.astype("datetime64[us]")
-        return (int(whole.astype(np.int64)) + bool(whole < given)) / 1_000_000  # no event has a part of a microsecond
+        return (int(whole.astype(np.int64)) + bool(whole < given)) / 1_000_000  # events have whole microseconds
     if given.tzinfo is None and hasattr(given, "to_datetime64"):  # pandas means UTC, a datetime local time
         raise UsageError(f"{given} has no time zone", hint="give tz_localize('UTC') of it, or another zone")
     try:
@@ -202,14 +202,14 @@ def _seconds(given: datetime | np.datetime64) -> float:
 
 
 def position(given: Place) -> tuple[str, int]:
-    """A file and an offset. Raises UsageError for other places."""
+    """Return a file and an offset. Raises UsageError for other kinds of positions."""
     found = point(given, places_in_logs.POSITION).position
     assert found is not None
     return found
 
 
 def places(given: Place | Iterable[Place]) -> tuple[tuple[str, int] | str, ...]:
-    """Positions and GTID sets; a text is several, as on the command line. Raises UsageError."""
+    """Return positions and GTID sets; a text may contain several, as on the command line. Raises UsageError."""
     if isinstance(given, str):
         return parse_places([given])
     is_one = isinstance(given, BinlogPosition | GtidSet) or (
@@ -220,7 +220,7 @@ def places(given: Place | Iterable[Place]) -> tuple[tuple[str, int] | str, ...]:
 
 
 def chosen_gtids(given: str | GtidSet | None) -> str | None:
-    """Transactions, as text. Raises UsageError for a set that does not name them."""
+    """Return transactions as text. Raises UsageError for a set that does not name them."""
     if isinstance(given, GtidSet) and given.domains:
         raise UsageError(f"the GTID set {given} is a position in a MariaDB log, and does not name transactions",
                          hint="stop there, or give GTIDs one by one, as text: 0-1-5,0-1-7")
@@ -228,14 +228,14 @@ def chosen_gtids(given: str | GtidSet | None) -> str | None:
 
 
 def keys_of_rows(given: Key | list[Key] | None) -> KeyValues | None:
-    """One key, or several."""
+    """Return one key, or several."""
     if given is None:
         return None
     return tuple(key if isinstance(key, tuple) else (key,) for key in (given if isinstance(given, list) else [given]))
 
 
 def size(given: Size) -> int:
-    """A number of bytes. Raises UsageError."""
+    """Return a number of bytes. Raises UsageError."""
     if isinstance(given, str):
         return parse_size(given)
     if given <= 0:
@@ -244,12 +244,12 @@ def size(given: Size) -> int:
 
 
 def database_names(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
-    """Databases by other names, as ReplayOptions has them."""
+    """Return pairs of database names, as in ReplayOptions."""
     return parse_rewrites([f"{_quoted(old)}={_quoted(new)}" for old, new in (given or {}).items()])
 
 
 def spark_conf(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
-    """Settings of Spark, as ReplayOptions has them."""
+    """Return Spark's settings, as in ReplayOptions."""
     return parse_conf(f"{name}={value}" for name, value in (given or {}).items())
 
 

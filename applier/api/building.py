@@ -1,4 +1,4 @@
-"""`applier.binlog.Writer`: events are built, and a file of them is a log that servers and `replay` take."""
+"""`applier.binlog.Writer`: build events and write them to a binlog file that servers and `replay` can read."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from applier.writer.wire_columns import wire_columns
 from applier.writer.writer import SOURCE, BinlogWriter
 
 Rows: TypeAlias = Any
-"""Values by column, lists or arrays; a list of dicts, one a row; or anything that pyarrow takes as a table. Values are
-as a snapshot has them: {"price": [Decimal("9.99")]}, [{"price": Decimal("9.99")}]."""
+"""Values by column, lists or arrays; a list of dicts, one per row; or anything that pyarrow accepts as a table. Values
+are as in a snapshot: {"price": [Decimal("9.99")]}, [{"price": Decimal("9.99")}]."""
 
 
 class Writer:
-    """A binlog file that is being written, as a server would write it; a context manager that closes it.
+    """A binlog file to be written, as a server would write it; a context manager that closes it.
 
     >>> import applier.binlog
     >>> from jsondiff import Diff, Operation, path
@@ -47,20 +47,20 @@ class Writer:
     >>> applier.replay("made.000001", "lake/made").snapshot.tables["shop.item"].to_arrow().to_pylist()
     [{'id': 1, 'kind': 'lamp', 'about': '{"n": 2}'}]
 
-    `mysqlbinlog made.000001 | mysql` applies it to a server. The columns that are given are those that the images have:
-    full images have all of them, minimal ones the key before and what changes after. Nothing is checked but that
-    the columns can hold the values: whether rows are there, a replay or a server says.
+    `mysqlbinlog made.000001 | mysql` applies it to a server. Images have exactly the given columns: full images have
+    all of them, minimal ones the key before and the changed columns after. Only the fit of values to columns is
+    checked; whether rows exist, a replay or a server checks.
 
     path: the file, which is replaced.
-    flavour: whose log it is.
+    flavour: the kind of server that the log is for.
     schema: a file of CREATE TABLEs of tables that exist before it.
-    gtids: on; anonymous, as with gtid_mode=OFF (MySQL); or none, as servers before 5.6.
+    gtids: on; anonymous, as with gtid_mode=OFF (MySQL); or none, as in servers before 5.6.
     source: the UUID of the server (MySQL).
-    server_id: its number.
-    executed: how many transactions came before this file.
+    server_id: the server's id.
+    executed: the number of transactions before this file.
     compress: whether transactions are compressed.
     checksum: whether events have a CRC32.
-    time: when the first events are made; by default now.
+    time: the time of the first events; by default now.
     """
 
     @checked
@@ -84,13 +84,13 @@ class Writer:
 
     @property
     def position(self) -> tuple[str, int]:
-        """The file, and the offset where the next event starts."""
+        """Return the file, and the offset where the next event starts."""
         return self._log.path, self._log.position
 
     @checked
     def query(self, sql: str, database: str = "") -> None:
-        """Write a statement, in an event group of its own or in the open transaction: DDL, which later changes go by.
-        `database` is the default one. Raises SchemaError for DDL that cannot be followed."""
+        """Write a statement, in its own event group or in the open transaction. DDL applies to later changes.
+        `database` is the default database. Raises SchemaError for DDL that cannot be followed."""
         body = event_encoder.query(sql, database, self._log.flavour)
         at, said = (0, self._log.position), parse_query(body)
         context: dict[str, Any] = dict(said.context)
@@ -100,7 +100,7 @@ class Writer:
     @checked
     @contextmanager
     def transaction(self, time: datetime | None = None, *, rollback: bool = False) -> Iterator[None]:
-        """An event group of what is written inside, at a time that holds from there on; nothing after an error."""
+        """Write everything inside as one event group, with a time that also applies later; nothing after an error."""
         if time is not None:
             self._log.timestamp = int(time.timestamp())
         with self._log.transaction("rollback" if rollback else "commit"):
@@ -109,14 +109,15 @@ class Writer:
     @checked
     def insert(self, table: str, rows: Rows) -> None:
         """Insert rows into a table, "db.table", in the open transaction: values by column, a list of dicts, or anything
-        that pyarrow takes as a table, as a snapshot has them: Decimals, datetimes, labels of ENUMs, JSON as text."""
+        that pyarrow accepts as a table, as in a snapshot: Decimals, datetimes, labels of ENUMs, JSON as text."""
         definition = self._table(table)
         self._rows(definition, None, _image(definition, rows))
 
     @checked
     def update(self, table: str, before: Rows, after: Rows, *, diffs: Sequence[str] = ()) -> None:
-        """Update rows: those of `before`, one after another, become those of `after`. In `diffs`, JSON columns (of
-        MySQL) whose values after are lists of Diffs (jsondiff), as binlog_row_value_options=PARTIAL_JSON logs them."""
+        """Update rows: each row of `before` becomes the corresponding row of `after`. `diffs` names JSON columns (of
+        MySQL) whose values in `after` are lists of Diffs (jsondiff), as binlog_row_value_options=PARTIAL_JSON logs
+        them."""
         definition = self._table(table)
         images = _image(definition, before), _image(definition, after, diffs)
         if not all(images):
@@ -131,12 +132,12 @@ class Writer:
         self._rows(definition, _image(definition, rows), None)
 
     def flush(self) -> None:
-        """Have readers of the file see all that is written so far: whole groups, unless a transaction is open."""
+        """Make everything written so far visible to readers: whole groups, unless a transaction is open."""
         self._log.flush()
 
     @checked
     def rotate(self, path: PathLike) -> None:
-        """End this file, and go on in the next one, in the same directory."""
+        """End this file, and continue in the next one, in the same directory."""
         self._log = self._log.rotate(_text(path))
 
     def close(self) -> None:
@@ -166,7 +167,7 @@ class Writer:
 
 
 def _image(table: TableDefinition, rows: Rows, diffs: Iterable[str] = ()) -> dict[str, pa.Array]:
-    """The columns of an image, as it has them. Raises UsageError."""
+    """Return the columns of an image in its format. Raises UsageError."""
     from jsondiff import wire
 
     try:
@@ -196,4 +197,4 @@ def _by_column(rows: Any) -> dict[str, Any]:
 
 
 _text = path
-"""Under another name, since `path` is an argument."""
+"""An alias, since `path` is also the name of an argument."""

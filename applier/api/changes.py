@@ -1,4 +1,4 @@
-"""`changes`: the row changes of a table, for whatever reads Arrow."""
+"""`changes`: the row changes of a table, for any reader of Arrow."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 class Changes(Stream):
-    """The changes of a table in commit order, an update as two: the row before and the row after.
+    """The changes of a table in commit order; an update is two rows, before and after.
 
-    Record batches for whatever takes Arrow streams: DuckDB, Polars, pandas, pyarrow. Memory is bounded, but
-    for complete changes, and who stops early has read no more.
+    Record batches for any consumer of Arrow streams: DuckDB, Polars, pandas, pyarrow. Memory is bounded, except for
+    complete changes, and a consumer that stops early reads no more of the log.
     """
 
     def __init__(self, feed: ChangeFeed) -> None:
@@ -34,7 +34,7 @@ class Changes(Stream):
 
     @property
     def position(self) -> BinlogPosition:
-        """Where the part of the log ends that is read: `after` of a later call goes on there."""
+        """The end of the part of the log that was read; pass it as `after` to continue there."""
         return self._position
 
 
@@ -76,20 +76,20 @@ def changes(
 
     Each change has `_change_type` (insert, update_preimage, update_postimage, delete), `_commit_version` (the total
     order of the archive's transactions), `_seq` (the order of the changes in a transaction), `_commit_timestamp`,
-    `_gtid`, `_file`, `_pos`, `_row`, and `_present`: where the log has less than the whole row, the columns that it
-    has. `_commit_version` and `_seq` identify a change, whatever part of the log is read and with which filters; the
-    two rows of an update have the same. `_pos` does not: a compressed transaction of MySQL has one. A statement that
-    changes rows below the log is one change without values: truncate (the table was emptied or dropped) or alter (its
-    values were converted; complete changes go on with all its rows, as inserts).
+    `_gtid`, `_file`, `_pos`, `_row`, and `_present`: the columns in the log, if it does not have the whole row.
+    `_commit_version` and `_seq` identify a change, whatever part of the log is read and with which filters; the two
+    rows of an update have the same. `_pos` does not identify it: a compressed transaction of MySQL has one position. A
+    statement that changes rows outside the log is one change without values: truncate (the table was emptied or
+    dropped) or alter (its values were converted; complete changes then list all its rows, as inserts).
 
-    There are the columns of all of the table's versions. One that was renamed has its last name, and one whose type was
-    changed has a type with the values of both (INT and BIGINT: int64). Where there is none, as of INT and VARCHAR, or
-    they are of another kind, as DECIMAL and INT, the earlier one is a column of its own, NAME__1 (the next one
-    NAME__2). A column that a version lacks is null in it.
+    The result has the columns of all versions of the table. A renamed column has its last name, and a column whose
+    type changed has a type that can hold both (INT and BIGINT: int64). If there is none, as for INT and VARCHAR, or
+    the types are of different kinds, such as DECIMAL and INT, the earlier column is separate, NAME__1 (the next one
+    NAME__2). In rows of a version without a column, the column is null.
 
-    Raises ApplierError as `replay` does before it applies anything; ArchiveError for damage while it is read, and, of
-    complete changes, ReplayStopped for one that a replica would stop at. A program that reads the stream through
-    Arrow's C interface, as DuckDB and Polars, raises an error of its own, whose text begins with the kind of ours.
+    Raises ApplierError as `replay` does before it applies anything; ArchiveError for damage found while reading; and,
+    for complete changes, ReplayStopped where a replica would stop. A program that reads the stream through
+    Arrow's C interface, such as DuckDB or Polars, raises its own error, whose text begins with the class of ours.
     """
     from applier.jobs.changes.job import ChangeLog
 

@@ -1,4 +1,4 @@
-"""Arguments of public functions are checked by their annotations: a value of none of the types is a UsageError."""
+"""Check arguments of public functions by their annotations: a value of the wrong type is a UsageError."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NAMES: dict[Any, str] = {
 
 
 class _Unfit(Exception):
-    """Raised for a value that is not of a type; `why` goes on with the message."""
+    """Raised for a value of the wrong type; `why` continues the message."""
 
     def __init__(self, why: str = "") -> None:
         super().__init__(why)
@@ -35,8 +35,8 @@ class _Unfit(Exception):
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which raises UsageError for an argument that is not what its annotation says. Iterables become
-    tuples, numbers of NumPy those of Python. An argument that is the default is not looked at."""
+    """Return the function with checked arguments: it raises UsageError for an argument that does not match its
+    annotation. Iterables become tuples, NumPy's numbers Python's. Defaults are not checked."""
     signature = inspect.signature(function)
 
     @cache
@@ -60,7 +60,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _named(function: str, given: dict[str, Any], kinds: type) -> dict[str, Any]:
-    """Return arguments by the names that a TypedDict has. Raises TypeError for others, as Python does."""
+    """Return arguments by the names of a TypedDict. Raises TypeError for others, as Python does."""
     hints = typing.get_type_hints(kinds)
     if unknown := [name for name in given if name not in hints]:
         raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}")
@@ -68,7 +68,7 @@ def _named(function: str, given: dict[str, Any], kinds: type) -> dict[str, Any]:
 
 
 def _fitted(name: str, value: Any, hint: Any) -> Any:
-    """Return the value as the function gets it. Raises UsageError."""
+    """Return the value as the function receives it. Raises UsageError."""
     try:
         return _fit(value, hint)
     except _Unfit as unfit:
@@ -76,16 +76,16 @@ def _fitted(name: str, value: Any, hint: Any) -> Any:
 
 
 def shown(value: object) -> str:
-    """Return a value for a message: its repr, if that is short, else its type."""
+    """Return a value for a message: its repr if that is short, else its type."""
     try:
         text = repr(value)
-    except Exception:  # of whatever class people give, or a number of too many digits
+    except Exception:  # of any class that a caller may pass, or a number with too many digits
         text = ""
     return text if 0 < len(text) <= _MOST_SHOWN else f"a value of type {type(value).__name__}"
 
 
 def _advice(value: Any, hint: Any) -> str:
-    """Return the hint of the error for a value: what to give instead of it."""
+    """Return the hint for a wrong value: what to give instead."""
     kinds = list(_kinds(hint))
     if datetime in kinds and isinstance(value, date) and not isinstance(value, datetime):
         return "a date does not name one time of that day: give a datetime, as datetime(2026, 3, 14, tzinfo=UTC)"
@@ -109,8 +109,8 @@ def _name_of(kind: Any) -> str:
 
 
 def _kinds(hint: Any) -> Iterable[Any]:
-    """Yield the types of a hint: each of a union, the values of a Literal as text, and a generic type without its
-    arguments."""
+    """Yield the types of a hint: each member of a union, the values of a Literal as text, and generic types without
+    their arguments."""
     origin = typing.get_origin(hint)
     if origin in (typing.Union, types.UnionType):
         for part in typing.get_args(hint):
@@ -128,7 +128,7 @@ def _kinds(hint: Any) -> Iterable[Any]:
 
 
 def _fit(value: Any, hint: Any) -> Any:
-    """Return the value, converted to a type where that loses nothing. Raises _Unfit."""
+    """Return the value, converted to a type if that is lossless. Raises _Unfit."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint in (Any, object):
         return value
@@ -189,7 +189,7 @@ def _fit_tuple(value: Any, inner: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _fit_all(value: Any, kind: Any) -> tuple[Any, ...]:
-    """Return the values of an iterable, each as a type has it. Text and dicts do not count as iterables."""
+    """Return the values of an iterable, each converted to a type. Text and dicts do not count as iterables."""
     if isinstance(value, str | bytes | bytearray | memoryview | Mapping):
         raise _Unfit()
     try:
@@ -205,7 +205,7 @@ def _fit_all(value: Any, kind: Any) -> tuple[Any, ...]:
 
 
 def _fit_plain(value: Any, kind: Any) -> Any:
-    """Return the value as an instance of a class. NumPy's numbers become those of Python."""
+    """Return the value as an instance of a class. NumPy's numbers become Python's."""
     if kind is bool:
         if isinstance(value, bool | np.bool_):
             return bool(value)

@@ -1,4 +1,4 @@
-"""`diff`: what differs between two snapshots, or between one and a position after it."""
+"""`diff`: the differences between two snapshots, or between a snapshot and a later position."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Diff(Compared):
-    """What differs between two snapshots.
+    """The differences between two snapshots.
 
     >>> found = applier.diff("lake/earlier", "lake/now")
     >>> found.same, sum(table.differing for table in found.tables.values())
@@ -44,13 +44,13 @@ class Diff(Compared):
     """
 
     def json_lines(self) -> Iterator[bytes]:
-        """JSON lines: for each table that differs one with counts, and then one for each row."""
+        """Yield JSON lines: for each table that differs one with counts, followed by one per row."""
         from applier.jobs.diff.json_lines import json_lines
 
         return json_lines(self)
 
     def repair(self, *, definitions: bool = False) -> Repair:
-        """What `sql` does, and what it leaves different.
+        """Return the effects of `sql`, and the differences that it does not repair.
 
         >>> found = applier.diff("lake/earlier", "lake/now")
         >>> repair = found.repair()
@@ -62,10 +62,10 @@ class Diff(Compared):
         return Repair(self, definitions=definitions)
 
     def sql(self, *, definitions: bool = False) -> Iterator[bytes]:
-        """The statements that make of a server's tables as they are before those as they are after.
+        """Yield the statements that turn a server's tables from their state before into that after.
 
-        They change rows only, each found by all of its values, in one transaction. With `definitions`, they also drop
-        and make tables; `repair` has what is destroyed, and what stays different.
+        They change only rows, each found by all of its values, in one transaction. With `definitions`, they also drop
+        and create tables; `repair` lists what is destroyed, and what stays different.
         """
         return self.repair(definitions=definitions).statements()
 
@@ -83,7 +83,7 @@ def diff(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> Diff:
-    """Find what differs between two snapshots.
+    """Find the differences between two snapshots.
 
     >>> found = applier.diff("lake/earlier", "lake/now")
     >>> orders = found.tables["shop.orders"]
@@ -94,11 +94,11 @@ def diff(
 
     {arguments}
 
-    Rows are the same that have the same key, as the server compares keys; their values are compared byte for byte. In a
-    table without a key, equal rows are the same, as often as they are there. A column that only one side has is NULL on
-    the other. Files that both snapshots have are not read. Of a system-versioned table, current rows are compared.
+    Rows are matched by key, as the server compares keys; their values are compared byte for byte. In a
+    table without a key, equal rows match, counting repeated rows. A column that only one side has is NULL on
+    the other. Files that both snapshots share are not read. For a system-versioned table, current rows are compared.
 
-    Raises SnapshotError for a file that is missing or damaged, and what `replay` raises.
+    Raises SnapshotError for a missing or damaged file, and the errors of `replay`.
     """
     from applier.jobs.diff import job
 

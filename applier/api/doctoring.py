@@ -1,4 +1,4 @@
-"""`doctor`: what would stop a replay, before it begins."""
+"""`doctor`: find out in advance what would stop a replay."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def doctor(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> Diagnosis:
-    """Look at all that a replay needs, on this machine and in its input, and say what would stop it.
+    """Check everything that a replay needs, on this machine and in its input, and report what would stop it.
 
     >>> found = applier.doctor("backup", "lake/next")
     >>> found.problems
@@ -62,10 +62,10 @@ def doctor(
 
     {arguments}
 
-    What would stop a replay before its first row is a problem here. What only the rows show, as a row that is not
-    there, is not.
+    An obstacle before the first row is a problem here. Obstacles that only the rows show, such as a missing row, are
+    not found.
 
-    Raises UsageError for arguments that make no sense.
+    Raises UsageError for invalid arguments.
     """
     from applier.jobs.doctor.job import diagnose
 

@@ -1,4 +1,4 @@
-"""`import_dump` and `export`: dumps become snapshots, and snapshots files that a server loads."""
+"""`import_dump` and `export`: turn dumps into snapshots, and snapshots into files that a server can load."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def import_dump(
     ignore_tables: Tables | None = None,
     progress: Watcher | None = None,
 ) -> Replayed:
-    """Make a snapshot from a logical dump, for `replay` to go on from.
+    """Make a snapshot from a logical dump, as a base for `replay`.
 
     >>> base = applier.import_dump("dump", "lake/imported").snapshot
     >>> print(base.position)
@@ -46,7 +46,7 @@ def import_dump(
 
     {arguments}
 
-    Raises ApplierError for what cannot be read; then nothing is published.
+    Raises ApplierError for unreadable input; then nothing is published.
     """
     from applier.jobs.importing.job import import_dump as job
 
@@ -74,7 +74,7 @@ def export(
     conf: Mapping[str, str] | None = None,
     progress: Watcher | None = None,
 ) -> tuple[Exported, ...]:
-    """Write a snapshot as files that a server of its kind loads, definitions included.
+    """Write a snapshot as files that a server of its kind can load, including definitions.
 
     >>> files = applier.export("lake/now", "dump")
     >>> sum(file.rows for file in files)
@@ -82,7 +82,7 @@ def export(
 
     {arguments}
 
-    Raises ApplierError; then there is no output.
+    Raises ApplierError; then the output does not exist.
     """
     from applier.jobs.on_engine.exporting import export as job
 

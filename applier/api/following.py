@@ -1,4 +1,4 @@
-"""`follow`: the changes of an archive that grows, each one once."""
+"""`follow`: the changes of a growing archive, each exactly once."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from applier.snapshot.manifest import BinlogPosition
 
 
 class Batch(Mapping[str, Changes]):
-    """The changes in a part of the log, by the names of the tables that have some, as "shop.orders".
+    """The changes in a part of the log, by name of the tables with changes, as "shop.orders".
 
-    Its number, its beginning and its end stay the same when it comes again after a crash: a sink that has a batch of
-    this number already passes over it.
+    Its number, its beginning and its end stay the same when it comes again after a crash: a sink that already has a
+    batch of this number skips it.
     """
 
     def __init__(self, batch: following.Batch, *, statements: bool = False) -> None:
@@ -48,16 +48,16 @@ class Batch(Mapping[str, Changes]):
 
     @property
     def number(self) -> int:
-        """Its number, from 1 on."""
+        """Its number, counted from 1."""
         return self._batch.number
 
     @property
     def position(self) -> BinlogPosition:
-        """Where it ends: what `after` takes."""
+        """The position where it ends, as `after` takes it."""
         return self._batch.position
 
     def acknowledge(self) -> None:
-        """Note in the state that this batch is done, and all before it, so that it does not come again."""
+        """Record in the state that this batch and all earlier ones are done, so that they do not come again."""
         self._batch.acknowledge()
 
     def __getitem__(self, table: str) -> Changes:
@@ -104,8 +104,7 @@ def follow(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> Generator[Batch]:
-    """Follow the changes of an archive that grows: yields a batch for each part of the log that has some, in the order
-    of the log.
+    """Follow the changes of a growing archive: yield a batch for each part of the log that has changes, in log order.
 
     >>> for batch in applier.follow("backup", "shop.orders,shop.stock", state="orders.state", until_now=True):
     ...     print(batch.number, batch.position, {name: changes.to_arrow().num_rows for name, changes in batch.items()})
@@ -114,17 +113,17 @@ def follow(
 
     {arguments}
 
-    Each change is in one batch, and comes with its transaction, an XA transaction with its XA COMMIT. Acknowledge a
-    batch when what was made of it is safe. After a crash, batches that were handed out and not acknowledged come again,
-    with the same numbers, changes and ends. So each change arrives exactly once in a sink that stores, in one
-    transaction with the changes, either the batch's number, and passes over a batch that it has, or the batch's
-    position, which is `after` when the program starts again (with the state, which then needs no earlier log).
+    Each change is in one batch, and comes with its transaction, that of an XA transaction with its XA COMMIT.
+    Acknowledge a batch when its results are safe. After a crash, batches that were handed out and not acknowledged come
+    again, with the same numbers, changes and ends. So each change arrives exactly once in a sink that stores, in one
+    transaction with the changes, either the batch's number, and skips a batch that it has, or the batch's
+    position, which it passes as `after` on a restart (with the state, which then needs no earlier log).
 
-    The archive may be a directory, an object store, or what is copied from a `source` meanwhile. Old files may go once
-    the batches that end in them were acknowledged, but for those with XA transactions that are still prepared.
+    The archive may be a directory, an object store, or a directory into which a `source` is copied meanwhile. Old files
+    may be deleted once the batches that end in them were acknowledged, except those with prepared XA transactions.
 
-    Raises ApplierError as `changes` does; ArchiveError for an archive that could not be read eight times in a row, and
-    as `archive` does for a source; AnotherRun where another process uses the state.
+    Raises ApplierError as `changes` does; ArchiveError if the archive could not be read eight times in a row, and
+    as `archive` does for a source; AnotherRun if another process uses the state.
     """
     return _batches(follow_options(FOLLOW, locals()), ending or Ending(), watcher(progress), statements=statements)
 
@@ -137,7 +136,7 @@ def _batches(options: following.FollowOptions, ending: Ending, progress: Progres
 
 
 def follow_options(verb: Verb, given: Mapping[str, Any], **others: Any) -> following.FollowOptions:
-    """Return what to follow, given a verb's arguments and fields of the result. Raises UsageError."""
+    """Return what to follow, from a verb's arguments and fields of the result. Raises UsageError."""
     from applier.jobs.archive.job import ArchiveOptions
 
     asked, source = options_of(ChangesOptions, verb, given), None

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 
 class History(Stream):
-    """The versions of a table's rows by key, and of each row in the order of time; where DDL gave the table a key that
-    does not compare with the one before, first those under that one.
+    """The versions of a table's rows by key, and of each row in time order. If DDL gave the table a key that is not
+    comparable with the previous one, the versions under the previous key come first.
 
-    Record batches for whatever takes Arrow streams: DuckDB, Polars, pandas, pyarrow. The table's rows, and where its
-    versions are, are in memory.
+    Record batches for any consumer of Arrow streams: DuckDB, Polars, pandas, pyarrow. The table's rows, and the
+    locations of its versions, are in memory.
     """
 
     def __init__(self, versions: RowHistory) -> None:
@@ -49,15 +49,15 @@ class History(Stream):
     def write(self, output: PathLike, *, engine: Literal["local", "auto", "spark"] = "local",
               master: str | None = None, conf: Mapping[str, str] | None = None,
               progress: Watcher | None = None) -> HistoryFiles:
-        """Write all versions as Parquet: files of those that have ended, and files of those that are still valid, by
-        ranges of the key, which all cores work on.
+        """Write all versions as Parquet: separate files for versions that have ended and for valid ones, by
+        ranges of the key, on all cores.
 
-        output: the directory to make, which is complete or not there.
-        engine: threads of this process, Spark, or what suits the work; a master means Spark.
+        output: the directory to create atomically.
+        engine: threads of this process, Spark, or whichever suits the work; a master means Spark.
         master, conf: Spark's, as for `replay`.
         progress: called with each Step.
 
-        Raises ApplierError; then there is no output.
+        Raises ApplierError; then the output does not exist.
         """
         from applier.jobs.on_engine import histories
         from applier.options import HistoryFilesOptions
@@ -86,7 +86,7 @@ def history(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> History:
-    """Every version of every row of a table, and from when to when it was valid.
+    """Return every version of every row of a table, with the time when it was valid.
 
     >>> history = applier.history("backup", "shop.orders", columns=["id", "status"]).to_arrow()
     >>> [(row["status"], row["_change_type"], row["_ended_by"]) for row in history.to_pylist() if row["id"] == 5]
@@ -97,14 +97,14 @@ def history(
 
     {arguments}
 
-    Each version has `_valid_from` and `_valid_to` (null: still valid; a base's rows were there before, it is not known
-    since when), `_from_seq` and `_to_seq` (the `_commit_version` of `changes`), `_from_change` and `_to_change` (its
+    Each version has `_valid_from` and `_valid_to` (null: still valid; the rows of a base were valid before, since an
+    unknown time), `_from_seq` and `_to_seq` (the `_commit_version` of `changes`), `_from_change` and `_to_change` (its
     `_seq`: with the one before, the change that began or ended the version), `_change_type` (what began it: insert,
     update, alter, base), `_ended_by` (update, delete, truncate, alter), `_from_gtid` and `_to_gtid`. The rows as of a
-    commit version s are those with `_from_seq <= s AND (_to_seq IS NULL OR _to_seq > s)`: of what a transaction made
-    and changed again, only the last version has such an s.
+    commit version s are those with `_from_seq <= s AND (_to_seq IS NULL OR _to_seq > s)`: if a transaction made several
+    versions of a row, only the last one has such an s.
 
-    Raises ApplierError as `changes` does of complete ones.
+    Raises ApplierError as `changes` does for complete changes.
     """
     from applier.jobs.changes.job import ChangeLog
     from applier.jobs.history.job import row_history

@@ -35,7 +35,7 @@ _PLACES = {kinds.POSITION: places_in_logs.POSITION, kinds.COMPLETED: places_in_l
 
 
 def options_of(kind: type[T], verb: Verb, given: Mapping[str, Any], **others: Any) -> T:
-    """Return a job's options, given a verb's arguments and `others`, which are fields already. An argument that is None
+    """Return a job's options from a verb's arguments and `others`, which are fields already. An argument that is None
     leaves its field at the default; with a master, the engine is Spark. Raises UsageError."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
     found: dict[str, Any] = {"filter": table_filter(given.get("tables"), given.get("ignore_tables"))}
@@ -57,8 +57,8 @@ def _fields(option: Option, value: Any) -> dict[str, Any]:
 
 
 def bounds(option: Option, value: Place | Time | None) -> dict[str, Any]:
-    """Return the fields of a job's options that say where to start or stop. Raises UsageError for a kind of place that
-    none of the option's parts takes."""
+    """Return the fields of a job's options for a start or a stop. Raises UsageError for a kind of position that
+    none of the option's parts accepts."""
     if value is None:
         return {}
     found = point(value, *(_PLACES[part.kind] for part in option.parts))
@@ -68,7 +68,7 @@ def bounds(option: Option, value: Place | Time | None) -> dict[str, Any]:
 
 
 def logs(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the locations of logs, with their keys, given a verb's arguments. Raises UsageError for a key file without
+    """Return the locations of logs, with their keys, from a verb's arguments. Raises UsageError for a key file without
     keys."""
     keys, named = given.get("keys"), {name: value for name, value in given.get("flat", {}).items() if value is not None}
     if keys is not None and named:

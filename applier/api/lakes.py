@@ -1,24 +1,25 @@
-"""`versions`, `expire` and `fsck`: lakes, whose versions replays make."""
+"""`versions`, `compact`, `expire` and `fsck`: lakes, whose versions replays make."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 
-from applier.api.arguments import PathLike, Watcher, path, watcher
+from applier.api.arguments import PathLike, Size, Watcher, path, size, watcher
 from applier.api.public import public
-from applier.jobs.lake import checking, expiring
+from applier.jobs.lake import checking, compacting, expiring
 from applier.jobs.lake import versions as listing
 from applier.jobs.lake.checking import CheckedLake
+from applier.jobs.lake.compacting import Compacted
 from applier.jobs.lake.expiring import Expired
 from applier.jobs.lake.versions import LakeVersion
-from applier.options.verbs import EXPIRE, FSCK, VERSIONS
+from applier.options.verbs import COMPACT, EXPIRE, FSCK, VERSIONS
 
 
 @public(VERSIONS)
 def versions(
     lake: PathLike,
 ) -> tuple[LakeVersion, ...]:
-    """The versions of a lake, the oldest first.
+    """Return the versions of a lake, the oldest first.
 
     >>> made = applier.replay("backup", lake="lake/shop", snapshot_at=["binlog.000002:745606", "binlog.000003:176495"])
     >>> [(version.number, str(version.position)) for version in applier.versions("lake/shop")]
@@ -26,9 +27,34 @@ def versions(
 
     {arguments}
 
-    Raises SnapshotError where there is no lake, or a version cannot be read.
+    Raises SnapshotError if there is no lake, or a version cannot be read.
     """
     return listing.versions(path(lake))
+
+
+@public(COMPACT)
+def compact(
+    lake: PathLike,
+    *,
+    compact_budget: Size | None = None,
+    target_file_size: Size = "64M",
+) -> Compacted:
+    """Rewrite the files with changes of a lake that merges on read, in a new version at the same position.
+
+    >>> made = applier.replay("backup", lake="lake/merging", merge_on_read=True, stop="binlog.000003:23594")
+    >>> made = applier.replay("backup", lake="lake/merging")
+    >>> applier.compact("lake/merging").version
+    3
+
+    {arguments}
+
+    Without changes, no version is made.
+
+    Raises SnapshotError if the latest version cannot be read, UsageError if there is no lake or it has whole files,
+    AnotherRun if another run has published a version in the meantime.
+    """
+    return compacting.compact(path(lake), None if compact_budget is None else size(compact_budget),
+                              size(target_file_size))
 
 
 @public(EXPIRE)
@@ -38,17 +64,17 @@ def expire(
     *,
     dry_run: bool = False,
 ) -> Expired:
-    """Remove versions of a lake, the files that nothing else needs, and what runs that were killed or lost left there.
+    """Remove versions of a lake, the files that only they need, and files of runs that were killed or lost.
 
     >>> applier.expire("lake/shop", keep=1).versions
     (1,)
 
     {arguments}
 
-    The latest version stays, and so do versions that a reader has a lease for or a published table stands at.
+    The latest version stays, and so do versions with a reader's lease and versions that a published table uses.
 
-    Raises SnapshotError, and has removed nothing, where there is no lake, or a version or what is needed of it cannot
-    be read.
+    Raises SnapshotError, without removing anything, if there is no lake, or a version or a document that is needed
+    cannot be read.
     """
     return expiring.expire(path(lake), expiring.checked_keep(keep), dry_run=dry_run)
 
@@ -60,13 +86,13 @@ def fsck(
     quick: bool = False,
     progress: Watcher | None = None,
 ) -> CheckedLake:
-    """Check a lake: whether all files that its versions name are there, and as they were written.
+    """Check a lake: whether all files that its versions name exist and are unchanged.
 
     >>> applier.fsck("lake/shop").damaged
     ()
 
     {arguments}
 
-    Raises SnapshotError where there is no lake. What is wrong with it is in the result, and raises nothing.
+    Raises SnapshotError if there is no lake. Damage is reported in the result, not raised.
     """
     return checking.fsck(path(lake), quick=quick, progress=watcher(progress))

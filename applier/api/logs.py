@@ -1,4 +1,4 @@
-"""`summary`, `locate` and `explain`: what is in binlogs, without replaying them."""
+"""`summary`, `locate` and `explain`: inspect binlogs without replaying them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def summary(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> Summary:
-    """Sum up what binlogs did: the largest transactions, rows by table, kind and time, DDL, and who.
+    """Sum up binlogs: the largest transactions, rows by table, kind and time, DDL, and the threads that made them.
 
     >>> summary = applier.summary("backup")
     >>> summary.rows.deletes, summary.transactions
@@ -50,7 +50,7 @@ def summary(
 
     Memory is bounded by the number of tables, and by the largest transaction.
 
-    Raises ApplierError for what cannot be read, as `replay` does; statements stop nothing.
+    Raises ApplierError for unreadable input, as `replay` does; statements do not stop it.
     """
     from applier.jobs.summary.job import summarize
 
@@ -104,7 +104,7 @@ def explain(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> Explained:
-    """Say by which key a replay would find the rows of each table, and where definitions come from.
+    """Report by which key a replay would find the rows of each table, and where definitions come from.
 
     >>> explained = applier.explain("backup", tables="shop.orders")
     >>> [table.definition.full_name for table in explained.tables]
@@ -112,7 +112,7 @@ def explain(
 
     {arguments}
 
-    Raises what a replay would raise before it applies anything.
+    Raises the errors that a replay would raise before it applies anything.
     """
     from applier.jobs.explain.job import explain as job
 

@@ -1,4 +1,4 @@
-"""`publish`: a snapshot's tables in a lake; `published`: what they are, or were."""
+"""`publish`: publish a snapshot's tables in a lake; `published`: their state, now or earlier."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def publish(
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
 ) -> Published:
-    """Bring the tables of a lake to where a snapshot's are, without writing a row, by the snapshot's own files: those
-    of a catalog of Iceberg, or of Delta below a directory.
+    """Update published tables to those of a snapshot, without writing a row, with the snapshot's own files: the tables
+    of an Iceberg catalog, or Delta tables below a directory.
 
     >>> published = applier.publish("lake/now", iceberg="sqlite:///lake/catalog.db")
     >>> published.together, [table.name for table in published.tables if table.change == "created"][:2]
@@ -31,13 +31,13 @@ def publish(
 
     {arguments}
 
-    A later snapshot of the same line replaces files that changed, and only these, and tables that were dropped go. In
-    Iceberg, columns and tables keep what they are under other names, and in a SQL catalog all tables change at once; in
-    a REST catalog whose server has multi-table commits, all rows. Tables of Delta change one after the other, and
-    `_applier.json` beside them says whether all stand at one position.
+    A later snapshot of the same line replaces only the files that changed, and removes tables that were dropped. In
+    Iceberg, renamed columns and tables keep their identity, and in a SQL catalog all tables change at once; in
+    a REST catalog with multi-table commits, all rows. Delta tables change one after the other, and
+    `_applier.json` beside them says whether all are at one position.
 
-    Raises UsageError without pyiceberg or deltalake, for a catalog that cannot be opened and a type that the format
-    lacks, SnapshotError for a table that somebody else made or wrote to, and where it changed meanwhile.
+    Raises UsageError without pyiceberg or deltalake, for a catalog that cannot be opened, and for a type that the
+    format does not have; SnapshotError for a table that somebody else created or wrote to, or that changed meanwhile.
     """
     source, chosen = uri(snapshot), table_filter(tables, ignore_tables)
     if delta is not None and iceberg is None and warehouse is None:
@@ -58,8 +58,8 @@ def published(
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
 ) -> PublishedAsOf:
-    """What published tables were as of a place in the log: by which snapshot of Iceberg, or version of Delta, a reader
-    finds each, where all of them stood.
+    """Return the state of published tables as of a position in the log: the Iceberg snapshot or the Delta version of
+    each table, at the last position where all of them were consistent.
 
     >>> then = applier.published(iceberg="sqlite:///lake/catalog.db", as_of=applier.Snapshot("lake/now").position)
     >>> [(table.name, table.position) for table in then.tables][:1], then.notes
@@ -67,11 +67,10 @@ def published(
 
     {arguments}
 
-    A table that is not in the result was not there then, by what the catalog knows; `notes` say what it has forgotten:
-    tables that were dropped, snapshots that have expired. Tables of Iceberg are found under the name that they have
-    now.
+    A table that is not in the result did not exist then, as far as the catalog knows; `notes` list what it has
+    forgotten: tables that were dropped, snapshots that have expired. Iceberg tables appear under their current names.
 
-    Raises SnapshotError where no table was published, and where the place comes before the oldest publication.
+    Raises SnapshotError if no table was published, and if the position is before the oldest publication.
     """
     chosen, place = table_filter(tables, ignore_tables), None if as_of is None else point(as_of)
     if (iceberg is None) == (delta is None):

@@ -23,7 +23,7 @@ def query(
     as_of: Place | Time | None = None,
     also: Mapping[str, PathLike | Snapshot] | None = None,
 ) -> duckdb.DuckDBPyRelation:
-    """Query a snapshot, a lake, a history or changes with DuckDB, which has to be installed.
+    """Query a snapshot, a lake, a history or changes with DuckDB, which must be installed.
 
     >>> applier.query("lake/now", "SELECT count(*) FROM shop.orders WHERE status = 'paid'").fetchall()
     [(596,)]
@@ -33,8 +33,8 @@ def query(
 
     {arguments}
 
-    Raises NotInstalled without DuckDB, UsageError where DuckDB cannot tell two tables apart, SnapshotError where
-    nothing is at a place. DuckDB raises its own error for a query that is wrong, and where a file is damaged.
+    Raises NotInstalled without DuckDB, UsageError if two tables are ambiguous for DuckDB, SnapshotError if a place
+    does not exist. DuckDB raises its own errors for invalid queries and damaged files.
     """
     from applier.jobs.views.querying import connect
 

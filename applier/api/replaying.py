@@ -1,4 +1,4 @@
-"""`replay`: binlogs become a snapshot."""
+"""`replay`: turn binlogs into a snapshot."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from applier.options.verbs import REPLAY
 
 @dataclass(frozen=True)
 class Replayed:
-    """What a replay or an import has made: the report of the run, and the snapshot; the last one, if it made several
+    """The result of a replay or an import: the report of the run, and the snapshot; the last one, if it made several
     (`snapshot_at`)."""
 
     reports: tuple[ReplayResult, ...]
 
     @property
     def report(self) -> ReplayResult:
-        """What the run did."""
+        """The report of the run."""
         return self.reports[-1]
 
     @property
     def snapshot(self) -> Snapshot:
-        """The snapshot that it made."""
+        """The snapshot that the run made."""
         return self.snapshots[-1]
 
     @cached_property
     def snapshots(self) -> tuple[Snapshot, ...]:
-        """All that it made, in the order of the log; each has its report."""
+        """All snapshots that the run made, in log order; each has its report."""
         return tuple(Snapshot(report.snapshot) for report in self.reports)
 
 
@@ -48,6 +48,7 @@ def replay(
     *,
     lake: PathLike | None = None,
     merge_on_read: bool = False,
+    compact_budget: Size = "1G",
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     start: Place | None = None,
@@ -96,7 +97,7 @@ def replay(
 
     {arguments}
 
-    Raises ReplayStopped where a replica would stop, and other ApplierErrors for what cannot be read; then nothing is
+    Raises ReplayStopped where a replica would stop, and other ApplierErrors for unreadable input; then nothing is
     published.
     """
     from applier.jobs.on_engine import replaying

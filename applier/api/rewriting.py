@@ -1,4 +1,4 @@
-"""`rewrite`: an archive again, smaller, with full images, or filtered."""
+"""`rewrite`: write an archive again, smaller, with full images, or filtered."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rewrite(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> Rewritten:
-    """Write an archive again: with less in row images or all of it, compressed, or filtered. Names of files, GTIDs,
+    """Write an archive again: with smaller or full row images, compressed, or filtered. File names, GTIDs,
     servers, times, statements and their order stay; positions change.
 
     >>> rewritten = applier.rewrite("backup", "smaller", image="minimal", compress=True)
@@ -45,11 +45,11 @@ def rewrite(
 
     {arguments}
 
-    Packed and encrypted binlogs become plain files. Both archives are replayed, the first one with the filters, and
-    their rows and all changes compared, before the output is there. A transaction that loses all its changes becomes
-    empty if it has a GTID of MySQL, and goes from other logs, as a replica with these filters writes them.
+    Packed and encrypted binlogs become plain files. Before the output is published, both archives are replayed, the
+    first one with the filters, and their rows and all changes are compared. A transaction that loses all its changes
+    becomes empty if it has a MySQL GTID, and is removed otherwise, as by a replica with these filters.
 
-    Raises what `replay` raises: what cannot be replayed is not rewritten; UsageError if the output exists.
+    Raises the errors of `replay`, since an archive must be replayable; UsageError if the output exists.
     """
     from applier.jobs.rewrite import job
 

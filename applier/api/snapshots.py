@@ -1,4 +1,4 @@
-"""Snapshots as objects: where they stand, and their tables for whatever reads Arrow."""
+"""Snapshots as objects: their position, and their tables for any reader of Arrow."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 class SnapshotTable:
-    """A table of a snapshot, for whatever reads Arrow: DuckDB, Polars, pandas, pyarrow.
+    """A table of a snapshot, for any reader of Arrow: DuckDB, Polars, pandas, pyarrow.
 
-    Rows come in the order of its key. An invalid date is null, as for every reader of its files.
+    Rows are in key order. An invalid date is null, as for every reader of its files.
     """
 
     def __init__(self, snapshot: Snapshot, entry: TableEntry) -> None:
@@ -47,23 +47,23 @@ class SnapshotTable:
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """The number of rows."""
         return self._entry.rows
 
     @property
     def bytes(self) -> int:
-        """Bytes of its files."""
+        """The size of its files in bytes."""
         return self._entry.bytes
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The columns that its files are sorted by; none if no key can be used."""
+        """The columns that its files are sorted by; empty if no key can be used."""
         return self._entry.key
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The paths or URIs of its Parquet files, in the order of the key. Raises UsageError in a lake that merges on
-        read, where rows of files may be dead."""
+        """The paths or URIs of its Parquet files, in key order. Raises UsageError in a lake that merges on
+        read, where files may contain dead rows."""
         if self._snapshot._manifest.merges:
             raise UsageError("the lake merges on read, so files alone are not the table", table=self.full_name,
                              hint="read it with to_arrow(), scan(), sql() or the views of `applier views`")
@@ -76,13 +76,13 @@ class SnapshotTable:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """Its columns as Arrow's: all but the VIRTUAL ones."""
+        """The Arrow schema of its columns, without VIRTUAL ones."""
         shown = self._definition.shown
         return unsigned_bigints(shown).stored_schema(table_schema(shown), self._snapshot.unsigned_bigint)
 
     def scan(self) -> dataset.Dataset:
-        """Its files as a dataset, of which a reader takes the columns and rows that it wants. To read a damaged page
-        raises OSError. Where changes are merged with its files, the rows are in memory."""
+        """Return its files as a dataset, from which a reader selects columns and rows. Reading a damaged page
+        raises OSError. In a lake that merges on read, the rows are in memory."""
         from pyarrow import dataset
 
         if self._entry.layer is not None:
@@ -94,8 +94,8 @@ class SnapshotTable:
 
     @checked
     def to_arrow(self, columns: Sequence[str] | None = None, filter: Any = None) -> pa.Table:
-        """Its rows, or these columns of those that a pyarrow.dataset expression takes. Raises UsageError for a column
-        that it does not have, SnapshotError for a file that is missing or damaged."""
+        """Return its rows, or the given columns of the rows that a pyarrow.dataset expression selects. Raises
+        UsageError for an unknown column, SnapshotError for a missing or damaged file."""
         from pyarrow import compute
 
         if unknown := [name for name in columns or () if name not in self.schema.names]:
@@ -116,18 +116,18 @@ class SnapshotTable:
 
     @checked
     def to_pandas(self, columns: Sequence[str] | None = None) -> pandas.DataFrame:
-        """Its rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53. Raises
-        SnapshotError as `to_arrow` does."""
+        """Return its rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53.
+        Raises SnapshotError as `to_arrow` does."""
         return self.to_arrow(columns).to_pandas()
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """Its rows for Arrow's PyCapsule interface: `polars.DataFrame(table)` and the like."""
+        """Return its rows for Arrow's PyCapsule interface: `polars.DataFrame(table)` and the like."""
         if self._entry.layer is not None:
             return pa.RecordBatchReader.from_batches(self.schema, self._batches()).__arrow_c_stream__(requested_schema)
         return self.scan().scanner().to_reader().__arrow_c_stream__(requested_schema)
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
-        """The same as `_merged`; errors are OSErrors, as Arrow passes them on."""
+        """Yield the batches of `_merged`; errors are OSErrors, as Arrow passes them on."""
         try:
             for rows in self._merged():
                 yield from rows.to_batches()
@@ -135,7 +135,7 @@ class SnapshotTable:
             raise OSError(str(error)) from error
 
     def _merged(self) -> Iterator[pa.Table]:
-        """Its rows, as files have them, where changes are merged with these: some thousand at a time."""
+        """Yield its rows in a lake that merges on read, as files have them, some thousand at a time."""
         from applier.snapshot.date_marks import DateMarks
         from applier.snapshot.merged_rows import RangeReader
 
@@ -152,7 +152,7 @@ class SnapshotTable:
         return f"<table {self.full_name}: {self.rows:,} rows>"
 
     def _raise_for_damage(self) -> None:
-        """Raise SnapshotError for the first file that cannot be read: errors of datasets do not name one."""
+        """Raise SnapshotError for the first file that cannot be read: errors of datasets do not name it."""
         filesystem, root = location.resolve(self._snapshot.root)
         for file in self._entry.files:
             with reading(place := f"{root}/{file.path}"), filesystem.open_input_file(place) as source:
@@ -192,7 +192,7 @@ class Snapshot:
     >>> snapshot.sql("SELECT count(*) FROM shop.orders WHERE status = 'paid'").fetchall()
     [(596,)]
 
-    Of a lake it is the latest version, or the last one that stands at or before a place:
+    For a lake, this is the latest version, or the last one at or before a position:
 
     >>> made = applier.replay("backup", lake="lake/kept", snapshot_at=["binlog.000002:745606", "binlog.000003:176495"])
     >>> applier.Snapshot("lake/kept", as_of="binlog.000003:4").position.file
@@ -201,8 +201,8 @@ class Snapshot:
     uri: a snapshot, a lake, or a version of one.
     as_of: a position, a GTID set, or a time (local, if it has no zone); for lakes.
 
-    Raises SnapshotError if there is none, it is damaged, or a place comes before the oldest version; UsageError for a
-    place in what is no lake.
+    Raises SnapshotError if it does not exist or is damaged, or if the position is before the oldest version; UsageError
+    for a position in a snapshot that is not a lake.
     """
 
     @checked
@@ -212,22 +212,22 @@ class Snapshot:
 
     @property
     def uri(self) -> str:
-        """Where it is."""
+        """Its path or URI."""
         return self._manifest.uri
 
     @property
     def root(self) -> str:
-        """The folder that its files are below: its own, or that of the lake of which it is a version."""
+        """The folder that contains its files: its own, or that of its lake."""
         return self._manifest.root
 
     @property
     def position(self) -> BinlogPosition:
-        """Where it stands in the log: the end of an event group, with the GTID set and the time of that group."""
+        """Its position in the log: the end of an event group, with the GTID set and the time of that group."""
         return self._manifest.position
 
     @property
     def unsigned_bigint(self) -> str:
-        """What its files have for BIGINT UNSIGNED: decimal, long or uint64."""
+        """The type of BIGINT UNSIGNED in its files: decimal, long or uint64."""
         return choice_onto(self._manifest.source.options, None)
 
     @cached_property
@@ -237,14 +237,14 @@ class Snapshot:
 
     @property
     def schema(self) -> str:
-        """Every table as CREATE TABLE: the content of _schema.sql."""
+        """The CREATE TABLE of every table: the content of _schema.sql."""
         from applier.snapshot.staging import SCHEMA
 
         return read_text(join(self.uri, SCHEMA))
 
     @cached_property
     def report(self) -> ReplayResult:
-        """What the run that made it did. Raises SnapshotError if that is missing, as after an import."""
+        """The report of the run that made it. Raises SnapshotError if there is none, as after an import."""
         from applier.jobs.report.loading import load_report
 
         return load_report(self.uri).result
@@ -258,14 +258,15 @@ class Snapshot:
 
     @checked
     def views(self, dialect: Literal["duckdb", "spark"] = "duckdb") -> str:
-        """SQL that makes a view of each table over its files, with the comments of columns, for DuckDB or Spark SQL."""
+        """Return SQL that creates a view of each table over its files, with column comments, for DuckDB or Spark
+        SQL."""
         from applier.jobs.views.job import views_of
 
         return "".join(views_of(self._manifest, dialect))
 
     @checked
     def verify(self, progress: Watcher | None = None) -> Verified:
-        """Read all its files and compare them with the manifest. Damage is in the result, and raises nothing."""
+        """Read all its files and compare them with the manifest. Damage is reported in the result, not raised."""
         from applier.engine import compiling
         from applier.jobs.verify.files import verify
 

@@ -1,4 +1,4 @@
-"""Record batches of a job, for whatever reads Arrow."""
+"""Record batches of a job, for any reader of Arrow."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Batches(Protocol):
-    """What a job gives: `batches` can be read any number of times."""
+    """The result of a job: `batches` can be read any number of times."""
 
     @property
     def schema(self) -> pa.Schema: ...
@@ -25,10 +25,10 @@ class Batches(Protocol):
 
 
 class Stream:
-    """Rows to be read any number of times, as record batches.
+    """Rows that can be read any number of times, as record batches.
 
-    It is iterated as these, and taken as it is by whatever takes Arrow streams: DuckDB, Polars, pandas, pyarrow. Who
-    stops early has read no more.
+    Iterate over it, or pass it to any consumer of Arrow streams: DuckDB, Polars, pandas, pyarrow. A consumer that
+    stops early reads no more of the log.
     """
 
     def __init__(self, feed: Batches) -> None:
@@ -36,29 +36,30 @@ class Stream:
 
     @property
     def schema(self) -> pa.Schema:
-        """The table's columns, and what is said of each row."""
+        """The table's columns, and the columns that describe each row."""
         return self._feed.schema
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Lines for people: what came before the archive, a torn end."""
+        """Notes for the user: a missing beginning of the archive, a torn end."""
         return self._feed.notes
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return self._feed.batches()
 
     def reader(self) -> pa.RecordBatchReader:
-        """The rows as a stream."""
+        """Return the rows as a stream."""
         return pa.RecordBatchReader.from_batches(self.schema, self._feed.batches())
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """For Arrow's PyCapsule interface. The consumer raises an error of its own, with a line that names ours."""
+        """Support Arrow's PyCapsule interface. The consumer raises its own error, with a line that names ours."""
         return exported(self.schema, self._feed.batches(), requested_schema)
 
     def to_arrow(self) -> pa.Table:
-        """All rows."""
+        """Return all rows."""
         return pa.Table.from_batches(self._feed.batches(), self.schema)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to 2^53."""
+        """Return all rows as a data frame with pandas' own types: integers beside nulls are floats, exact up to
+        2^53."""
         return self.to_arrow().to_pandas()

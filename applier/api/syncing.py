@@ -35,6 +35,7 @@ def sync(
     until_now: bool = False,
     ending: Ending | None = None,
     merge_on_read: bool = False,
+    compact_budget: Size = "1G",
     base: PathLike | Snapshot | None = None,
     schema: PathLike | None = None,
     tables: Tables | None = None,
@@ -57,7 +58,7 @@ def sync(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> Generator[Round]:
-    """Keep a lake, and what is published of it, up to date with an archive that grows: yields each round that did
+    """Keep a lake, and the tables published from it, up to date with a growing archive: yield each round that did
     something, or failed.
 
     >>> rounds = applier.sync("backup", "lake/followed", iceberg="sqlite:///lake/followed.db")
@@ -68,19 +69,19 @@ def sync(
 
     {arguments}
 
-    base and schema are for the first version of a lake; these and the rest are as in `replay`.
+    base and schema apply to the first version of a lake; all other arguments are as in `replay`.
 
-    A round reads what is new, up to the last whole event group of a file that is still written, and makes a version of
-    all tables at that position, or none. Formats are published after it. A round that fails is yielded with its error,
-    and tried again after a while.
+    A round reads the new part of the log, up to the last whole event group of a growing file, and makes a version of
+    all tables at that position, or none. Formats are published after it. A failed round is yielded with its error,
+    and retried after a while.
 
-    Raises what no later round could mend: ReplayStopped where a replica would stop, SchemaError, UsageError.
+    Raises errors that no later round could resolve: ReplayStopped where a replica would stop, SchemaError, UsageError.
     """
     return follow(sync_options(locals()), ending or Ending(), watcher(progress))
 
 
 def sync_options(given: Mapping[str, Any]) -> SyncOptions:
-    """What to follow, of the verb's arguments. Raises UsageError."""
+    """Return what to follow, from the verb's arguments. Raises UsageError."""
     keep = given["keep"]
     return options_of(SyncOptions, SYNC, given, keep=None if keep is None else checked_keep(keep),
                       replay=options_of(ReplayOptions, SYNC, given, engine="local"))

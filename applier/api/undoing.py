@@ -1,4 +1,4 @@
-"""`undo`: what takes transactions back."""
+"""`undo`: write a script that reverts transactions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def undo(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> Undone:
-    """Write what takes transactions back on a server: their rows get the values that they had before, and rows that
+    """Write a script that reverts transactions on a server: their rows get the values that they had before. Rows that
     others have changed since are found before anything is written.
 
     >>> undone = applier.undo("backup", "undo.sql", gtids="20810cc3-e548-11f1-a5e4-02fc00000001:1928")
@@ -48,12 +48,12 @@ def undo(
 
     {arguments}
 
-    SQL is one transaction. Each statement changes one row, which it finds by all of its values, and a row that is not
-    as the log left it stops all of it.
+    SQL is one transaction. Each statement changes one row, which it finds by all of its values; a row that is not
+    as the log left it stops the whole transaction.
 
-    Raises UndoRefused; UsageError where the log has none of the transactions; SchemaError where one of them, or a
-    statement since, made or altered one of the tables; and what `replay` raises. Of a table or
-    partition that was emptied or dropped the rows come back, and the table or partition.
+    Raises UndoRefused; UsageError if the log has none of the transactions; SchemaError if one of them, or a
+    later statement, created or altered one of the tables; and the errors of `replay`. If a table or partition was
+    emptied or dropped, its rows are restored, and so is the table or partition.
     """
     from applier.jobs.undo import job
 

@@ -1,4 +1,4 @@
-"""`verify` and `verify_sql`: whether a server holds what a snapshot holds."""
+"""`verify` and `verify_sql`: check whether a server holds the same rows as a snapshot."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from applier.jobs.verify.server import ServerPosition
 
 _ATTEMPTS, _SECONDS_BETWEEN = 10, 1.0
-"""How often an archive that is being written is read again until it has what the server has."""
+"""How often, and at which interval, a growing archive is read again until it reaches the server's position."""
 _KEPT_OPTIONS = ["tables", "ignore_tables", *(option.name for option in REPLAY.options if option.recorded
                                               and option.group in (ADVANCED, READ))]
-"""Those that hold for any replay of a log, not for one up to a place."""
+"""Options that apply to any replay of a log, not only to one up to a position."""
 
 
 @public(VERIFY_SQL)
@@ -57,8 +57,8 @@ def verify_sql(
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
 ) -> str:
-    """Statements for a client of a server that holds the same tables: it answers with sums, a row for each range of
-    about 100,000 rows, and `verify` compares them with the snapshot.
+    """Return statements for a client of a server that holds the same tables: the server answers with sums, one row per
+    range of about 100,000 rows, and `verify` compares them with the snapshot.
 
     >>> sql = applier.verify_sql("lake/now", tables="shop.orders")
     >>> sql.splitlines()[2]
@@ -66,10 +66,10 @@ def verify_sql(
 
     {arguments}
 
-    All is read in one transaction, so that tables of InnoDB are seen in one state. Have the client print a row a line,
-    with tabs between values, as `mysql --batch` does.
+    Everything is read in one transaction, so that InnoDB tables are seen in one state. Use a client that prints one row
+    per line, with tabs between values, as `mysql --batch` does.
 
-    Raises UsageError where no table is chosen, SnapshotError for a file that is missing or damaged, SchemaError for a
+    Raises UsageError if no table is chosen, SnapshotError for a missing or damaged file, SchemaError for a
     name that a client of another character set than UTF-8 could misread.
     """
     loaded = manifest.load(uri(snapshot))
@@ -94,20 +94,20 @@ def verify(
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
 ) -> ServerComparison:
-    """Compare a snapshot with a server's tables: with a server that is asked, or with what a client printed of its
-    answers to `verify_sql`.
+    """Compare a snapshot with a server's tables: query the server, or compare the output of a client that ran the
+    statements of `verify_sql`.
 
     {arguments}
 
-    A server is seen in one state while others write: MySQL holds back commits while that state is
-    taken (FLUSH TABLES WITH READ LOCK, which needs RELOAD), MariaDB nothing.
+    A server's tables are read in one consistent state while others write: MySQL blocks commits while that state is
+    taken (FLUSH TABLES WITH READ LOCK, which needs RELOAD), MariaDB blocks nothing.
 
     Values are compared byte for byte, as UTF-8 where they are text. VIRTUAL columns and definitions are not compared,
     nor tables and columns that only the server has.
 
-    Raises UsageError for an answer that is incomplete or one to other statements, for a server that cannot be asked, or
-    where the snapshot cannot be at its position; ServerAnswerError for a server that breaks the
-    protocol; SnapshotError for a file of the snapshot that is missing or damaged, and what `replay` raises.
+    Raises UsageError for an answer that is incomplete or belongs to other statements, for a server that cannot be
+    reached, or if the snapshot cannot reach its position; ServerAnswerError for a server that violates the
+    protocol; SnapshotError for a missing or damaged file of the snapshot, and the errors of `replay`.
     """
     from applier.engine import compiling
     from applier.jobs.verify.comparing import compare_with_answers
@@ -139,8 +139,8 @@ def verify(
 
 def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, filter: TableFilter, snapshot: manifest.Snapshot,
           position: ServerPosition) -> manifest.Snapshot:
-    """Replay the tables that are compared up to the server's position, to which the archive may yet have to grow.
-    Raises UsageError where it does not lead there."""
+    """Replay the compared tables up to the server's position, which the archive may not have reached yet.
+    Raises UsageError if the archive does not lead there."""
     from applier.jobs.verify.live import is_at
 
     by_gtid = position.gtid_set and snapshot.position.gtid_set
@@ -163,7 +163,7 @@ def _lead(binlogs: tuple[str, ...], folder: str, progress: Watcher, filter: Tabl
 
 
 def _as_it_was_made(snapshot: manifest.Snapshot, filter: TableFilter) -> dict[str, Any]:
-    """Return the options of `replay` with which a snapshot goes on as it was made, without tables that are ignored."""
+    """Return the options of `replay` that continue a snapshot as it was made, without ignored tables."""
     made: dict[str, Any] = snapshot.source.options
     compared: dict[str, Any] = filter.for_manifest()
     options = {name: made[name] for name in _KEPT_OPTIONS if name in made}
@@ -175,8 +175,8 @@ def _as_it_was_made(snapshot: manifest.Snapshot, filter: TableFilter) -> dict[st
 
 
 def _with_last_changes(binlogs: tuple[str, ...], base: str, table: DifferentTable, stop: str | None) -> DifferentTable:
-    """The table's rows with the last transactions that changed them up to where the server stands; without these where
-    the log does not tell."""
+    """Return the table's rows with the last transactions that changed them up to the server's position, or without
+    these if the log does not show them."""
     from applier.jobs.verify.rows import FEED, keys_of, with_last_changes
 
     if not table.table.key or not table.rows:

@@ -1,4 +1,4 @@
-"""What a unit has changed in a table that is merged when it is read: plain data that travels."""
+"""The changes of a unit in a table that is merged on read: plain data sent between processes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from applier.snapshot.file_entries import FileEntry, KeyValue
 
 @dataclasses.dataclass(frozen=True)
 class RangeChange:
-    """What was changed in the range of a file: how many rows were added, with the first and the last key of them, and
-    how many died in the file and in row files."""
+    """The changes in the range of a file: the number of added rows, with their first and last key, and
+    the numbers of rows that died in the file and in row files."""
 
     added: int = 0
     low: KeyValue | None = None
@@ -23,7 +23,7 @@ class RangeChange:
 
 @dataclasses.dataclass(frozen=True)
 class MergedChanges:
-    """`rows` are the rows that were added, in the order of the key, where they are few; many are in `files`. `dead` are
+    """`rows` are the rows that were added, in key order, where they are few; many are in `files`. `dead` are
     the rows that died: `file`, a name, and `position`, in the order of both. `ranges` are of the unit's files, in their
     order."""
 

@@ -1,4 +1,4 @@
-"""What a unit is: how its rows are found, where they come from, and what its task needs. Plain data that travels."""
+"""The specification of a unit: how its rows are found, where they come from, and what its task needs. Plain data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RowPart:
 
 
 def content_part(column: int, definition: TableDefinition) -> RowPart:
-    """What a before-image compares of a column, to find a row by what it holds."""
+    """Return the part of a column that a before-image compares to find a row by content."""
     return RowPart(column, by_bits=definition.columns[column].type.base in ("float", "double"))
 
 
@@ -94,7 +94,7 @@ RowSearch = KeyRange | Stored | ImageMultiset | NotSearched
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class BeginsEmpty:
-    """From nowhere: there are none."""
+    """Without rows."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -115,12 +115,12 @@ class Altered:
 
     @cached_property
     def keeps_key(self) -> bool:
-        """Whether rows are ordered and divided by the same key as before."""
+        """True if rows are ordered and divided by the same key as before."""
         return keeps_key(self.conversion)
 
     @cached_property
     def keeps_rows(self) -> bool:
-        """Whether the rows are those of before, in their order, as over a RENAME."""
+        """True if the rows are the previous ones, in their order, as across a RENAME."""
         return self.keeps_key and not changes_rows(self.conversion)
 
 
@@ -145,7 +145,7 @@ class NothingElse:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GroupMembership:
-    """All units of a foreign-key `group`, in the order of the log. The unit belongs to it in the range of the log from
+    """All units of a foreign-key `group`, in log order. The unit belongs to it in the range of the log from
     `start` to before `end` (positions: file, offset), in which this version applies; `unfollowed` are the columns to
     which foreign keys refer that nothing follows."""
 
@@ -155,15 +155,15 @@ class GroupMembership:
     unfollowed: frozenset[tuple[int, ...]] = frozenset()
 
     def holds_at(self, position: tuple[int, int]) -> bool:
-        """Whether the version applies at a position."""
+        """Return whether the version applies at a position."""
         return self.start <= position and (self.end is None or position < self.end)
 
 
 @dataclasses.dataclass(frozen=True)
 class ParentLink:
-    """A foreign key of one column, of which it can be told from the changes of the table that it refers to what it does
-    to rows: that table's version and definition, its column and the own one, by number, what is compared of values, and
-    what happens (applier.schema.foreign_keys)."""
+    """A foreign key of one column whose effects on rows follow from the changes of the parent table: that table's
+    version and definition, its column and the own one, by number, the part of values that is compared, and the action
+    (applier.schema.foreign_keys)."""
 
     version: int
     parent: TableDefinition
@@ -239,7 +239,7 @@ class UnitSpec:
 
     @cached_property
     def merges(self) -> bool:
-        """Whether what is changed may be written beside the files of its base, all rows of which are the unit's."""
+        """True if changes may be written beside the files of its base, all rows of which are the unit's."""
         return self.may_merge and isinstance(self.origin, FromBase) and not self.shared_files
 
     @property
@@ -282,8 +282,8 @@ class UnitSpec:
 
     @property
     def is_walked_for(self) -> bool:
-        """Whether the unit's task walks the log on either route: where it takes all changes of its table, it may as
-        well read them; where it needs other tables' changes, it has to."""
+        """True if the unit's task walks the log on either route: if it takes all changes of its table, it may as
+        well read them; if it needs other tables' changes, it must."""
         return isinstance(self.search, (Stored, ImageMultiset)) or not isinstance(self.needs, NothingElse)
 
     @cached_property

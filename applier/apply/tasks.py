@@ -1,4 +1,4 @@
-"""What a plan asks of a task, and what the task answers: plain data that travels between the driver and its workers."""
+"""The request of a plan to a task, and the task's result: plain data sent between the driver and its workers."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ from applier.snapshot.file_entries import FileEntry
 @dataclasses.dataclass(frozen=True)
 class UnitResult:
     """The outcome of a unit. `zero_dates` is how many invalid dates of the log its rows have had; `files` are its new
-    files, None where nothing changed (the base's are carried over); `conflicts` what idempotent mode passed over
+    files, None where nothing changed (the base's are carried over); `conflicts` what idempotent mode skipped
     (conflicts.CONFLICTS), None if nothing; `found` how many rows were found in which way
     (keysearch.choose.AccessPath.kind); `seconds` how long its rows were applied and written; `history` the files of a
     versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
-    or deleted that the log does not have; `next_number` where AUTO_INCREMENT goes on in a column that the log does not
-    have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths;
-    `merged` what is merged with the base's files, which stay (files is None then);
-    `witnessed` what before-images said of rows; `partial_updates`, `documents` and `bytes_saved` what
-    binlog.rows.partial_updates counts."""
+    or deleted that the log does not have; `next_number` where AUTO_INCREMENT continues in a column that the log does
+    not have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths; `merged`
+    what is merged with the base's files, which stay (files is None then); `witnessed` what before-images said of rows;
+    `partial_updates`, `documents` and `bytes_saved` what binlog.rows.partial_updates counts."""
 
     number: int
     inserted: int
@@ -67,7 +66,7 @@ SegmentTables = dict[tuple[str, str], int]
 class LogSegment:
     """Bytes [start, end) of a file in which every table keeps its definition: `tables` maps (database, table) to the id
     of the version that rows there are about. `split` is what they are in, as it was outlined, `left_out` ranges of the
-    file that are passed over (left_out.pack_ranges). `computes_omitted`: see FormatDescription."""
+    file that are skipped (left_out.pack_ranges). `computes_omitted`: see FormatDescription."""
 
     file: int
     uri: str

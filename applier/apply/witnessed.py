@@ -1,4 +1,4 @@
-"""What before-images said of the rows that they found: counts and first differences, as data that travels."""
+"""The results of comparing before-images with the rows that they found: counts and first differences. Plain data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REPORT, STOP, OFF = WITNESS = ("report", "stop", "off")
 """What becomes of a difference: it is reported, it stops the replay, or nobody looks."""
 
 _HINT = "the base, the definitions or the log of an earlier change are not the source's, or the replay is wrong; " \
-    "--witness report keeps the row that a replica would have, and goes on"
+    "--witness report keeps the row that a replica would have, and continues"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

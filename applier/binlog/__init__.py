@@ -1,6 +1,6 @@
 """Binlog files: archive, events, outline, row images.
 
-`open` gives the events of binlogs to any Python program: no Spark, no kernels, no schema. `Writer` builds a log.
+`open` gives the events of binlogs to any Python program, without Spark, kernels or a schema. `Writer` builds a log.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""The command line: one verb a job. Nothing slow is imported before a verb needs it.
+"""The command line: one verb per job. Slow modules are imported only when a verb needs them.
 
-Exit codes: 0 done; 1 the replay stopped as a replica would (the data says no); 2 bad usage or unreadable input; 75 the
-same command may succeed later: another run was first, or a store did not answer.
+Exit codes: 0 done; 1 the replay stopped as a replica would (because of the data); 2 bad usage or unreadable input; 75
+the same command may succeed later: another run was first, or a store did not answer.
 """
 
 import atexit
@@ -26,12 +26,12 @@ from applier.errors import ApplierError, StoreUnavailable
 from applier.io import full_disk
 from applier.io.transient import comes_of, is_transient, unavailable
 
-INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: for a defect: not one of the three documented codes
+INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: a bug, so none of the documented codes
 INTERRUPTED = 130
 
 
 def main(argv: list[str]) -> int:
-    """Run one command line, `argv` without the program's name, in this process; returns the exit code.
+    """Run one command line, `argv` without the program's name, in this process; return the exit code.
 
     Errors that a person can act on are printed to stderr, never raised.
     """
@@ -45,7 +45,7 @@ def main(argv: list[str]) -> int:
         _print_error(error)
         return StoreUnavailable.exit_code if comes_of(error, is_transient) else error.exit_code
     except SystemExit as ended:
-        if not isinstance(ended.__context__, BrokenPipeError):  # of which typer makes an exit with 1
+        if not isinstance(ended.__context__, BrokenPipeError):  # typer turns it into an exit with 1
             raise
         return _unread()
     except BrokenPipeError:
@@ -61,14 +61,14 @@ def main(argv: list[str]) -> int:
 
 @cache
 def _command() -> Any:
-    """Return all verbs with their options. Typer takes 20 ms of CPU time to make them, for each call of `app`."""
+    """Return all verbs with their options. Typer takes 20 ms of CPU time to create them on each call of `app`."""
     return typer.main.get_command(app)
 
 
 def console() -> None:
-    """The console script: a defect must not look like one of the documented exit codes."""
+    """The console script: a bug must not look like one of the documented exit codes."""
     show_every_character()
-    gc.set_threshold(100_000, 20, 50)  # the usual 700 walks over all modules several times while they are imported
+    gc.set_threshold(100_000, 20, 50)  # the default of 700 scans all modules several times while they are imported
     left_out.shut()
     try:
         code = main(sys.argv[1:])
@@ -87,31 +87,31 @@ def console() -> None:
 
 
 def show_every_character() -> None:
-    """Make stdout and stderr escape what the locale cannot show: no name is a reason to stop."""
+    """Make stdout and stderr escape characters that the locale cannot show: no name may stop a job."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def leave(code: int) -> NoReturn:
-    """End the process at once, after the functions registered for its end. Taking the interpreter apart, with its
-    kernels and mapped logs, costs most of a second, and the system frees all of it anyway."""
+    """End the process at once, after the functions registered with atexit. Shutting down the interpreter, with its
+    kernels and mapped logs, takes most of a second, and the system frees everything anyway."""
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError):  # the reader has gone, or its disk is full: reported already, or unread
+        with suppress(OSError):  # the reader is gone, or its disk is full: already reported, or irrelevant
             stream.flush()
     os._exit(code)
 
 
 def _has_output(argv: list[str]) -> bool:
-    """Whether something is to be written that is there when it is complete; "-" is stdout."""
+    """Return whether an output file is to be written, which appears when it is complete; "-" is stdout."""
     return any((word in ("--output", "--lake") and after != "-") or word.startswith("--lake=") or
                (word.startswith("--output=") and word != "--output=-")
                for word, after in pairwise([*argv, ""]))
 
 
 def _spread_binlogs(argv: list[str]) -> list[str]:
-    """Rewrite `--binlogs A B`, which a shell makes of an unquoted glob, as `--binlogs A --binlogs B`."""
+    """Rewrite `--binlogs A B`, which a shell makes from an unquoted glob, as `--binlogs A --binlogs B`."""
     spread: list[str] = []
     taking, first = False, False
     for word in argv:
@@ -125,13 +125,13 @@ def _spread_binlogs(argv: list[str]) -> list[str]:
 
 
 def _unread() -> int:
-    """The exit code where the reader has closed the pipe; what is still buffered goes nowhere."""
+    """Return the exit code for a pipe that its reader has closed; discard buffered output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
 
 def _unreadable(error: OSError) -> ApplierError:
-    """Convert an error of a file system; some of pyarrow's file systems give a text without parts."""
+    """Convert an error of a file system; some file systems of pyarrow raise errors with only a text."""
     file = error.filename.decode(errors="replace") if isinstance(error.filename, bytes) else error.filename
     if full := full_disk.explanation(str(error)):
         return ApplierError(full[0], file=None if file is None else str(file), hint=full[1])

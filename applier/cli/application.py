@@ -18,11 +18,11 @@ from applier.options.option import REQUIRED, Option, Verb
 from applier.version import __version__
 
 Context = Any
-"""typer's own class of contexts; it does not say which one."""
+"""typer's own class of contexts, which it does not export."""
 
 
 class _Common:
-    """Adds the options that all verbs have, which may also precede a verb."""
+    """Add the options that all verbs have, which may also precede a verb."""
 
     _common: tuple[TyperOption, ...] = ()
 
@@ -34,20 +34,20 @@ class _Common:
 
 
 class Command(_Common, TyperCommand):
-    """One verb, as typer knows it."""
+    """One verb, as a typer command."""
 
     verb: Verb
 
     def format_usage(self, ctx: Context, formatter: Any) -> None:
-        """The line that --help begins with, and that errors of usage show."""
+        """Write the first line of --help, which usage errors show, too."""
         formatter.write_usage(ctx.command_path, " ".join(help_pages.usage(self.verb)))
 
     def format_help(self, ctx: Context, formatter: Any) -> None:
-        """The first screen."""
+        """Write the first screen."""
         formatter.write(help_pages.first_screen(self.verb, help_pages.width()))
 
     def whole_help(self) -> str:
-        """All that there is to say."""
+        """Return the complete help."""
         return help_pages.whole(self.verb, help_pages.width())
 
 
@@ -55,11 +55,11 @@ class Commands(_Common, TyperGroup):
     """All verbs."""
 
     def format_help(self, ctx: Context, formatter: Any) -> None:
-        """The verbs by what they are for."""
+        """Write the verbs by group."""
         formatter.write(help_pages.overview())
 
     def whole_help(self) -> str:
-        """The verbs, then all of each."""
+        """Return the list of verbs, followed by the complete help of each."""
         return "\n".join([help_pages.overview(), *(help_pages.whole(verb, help_pages.width())
                                                    for verb in help_pages.verbs())])
 
@@ -109,7 +109,7 @@ def _parameter(option: Option) -> inspect.Parameter:
 
 
 def _common(help_option: Any) -> tuple[TyperOption, ...]:
-    """The options that all verbs have beside --help."""
+    """Return the options that all verbs have in addition to --help."""
     return (
         _flag(help_option, ["--help-all"], _print_whole_help),
         _flag(help_option, ["-q", "--quiet"], lambda ctx: choose(Loudness.QUIET)),

@@ -1,4 +1,4 @@
-"""`applier archive`: a live server's binlogs, copied."""
+"""`applier archive`: copy a live server's binlogs."""
 
 import signal
 import threading
@@ -12,10 +12,10 @@ from applier.options.verbs import ARCHIVE
 
 @verb(ARCHIVE)
 def archive(**arguments: Any) -> None:
-    """Copy a server's binlogs as a replica gets them, byte for byte, and go on as it writes.
+    """Copy a server's binlogs as a replica receives them, byte for byte, and continue as it writes.
 
-    The output is an archive that `replay` reads at any time. After any end of either side the same command goes on
-    where it was. SIGTERM and SIGINT end it with 0.
+    The output is an archive that `replay` can read at any time. However either side ended, the same command resumes
+    where it stopped. SIGTERM and SIGINT end it with 0.
 
         MYSQL_PWD=… applier archive --source mysql://repl@db1 --output /backup
     """
@@ -26,10 +26,10 @@ def archive(**arguments: Any) -> None:
 
     def end(number: int, frame: FrameType | None) -> None:
         ended.set()
-        signal.signal(number, signal.SIG_DFL)  # a second one ends at once
+        signal.signal(number, signal.SIG_DFL)  # a second signal ends at once
 
     before = {}
-    with suppress(ValueError):  # of signals outside of the main thread
+    with suppress(ValueError):  # signals cannot be set outside of the main thread
         before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         with progress() as watcher:

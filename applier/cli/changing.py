@@ -10,10 +10,10 @@ from applier.options.verbs import CHANGES, FOLLOWING
 
 @verb(CHANGES)
 def changes(*, output: str, **arguments: Any) -> None:
-    """Write the row changes of tables, in commit order, with their columns' names.
+    """Write the row changes of tables, in commit order, with column names.
 
-    As JSON on stdout the tables' changes are in one order, that of the log. A directory is complete or it is not there.
-    --follow goes on as the archive grows, and --state keeps how far it is.
+    As JSON on stdout, the changes of all tables are in log order. A directory is created atomically.
+    --follow continues as the archive grows, and --state records the progress.
 
         applier changes --binlogs /backup --tables shop.orders | jq .after.status
         applier changes --binlogs /backup --format parquet --output /lake/changes
@@ -35,7 +35,7 @@ def changes(*, output: str, **arguments: Any) -> None:
     options = options_of(ChangeFilesOptions, CHANGES, arguments, changes=log, output=output)
     out = standard_output()
     if output == STDOUT and compiling.is_ready("change files"):
-        written = write_changes(options, out.buffer)  # no lines between the changes
+        written = write_changes(options, out.buffer)  # no other lines between the changes
     else:
         with progress() as watcher:
             written = write_changes(options, out.buffer, watcher)
@@ -46,7 +46,7 @@ def changes(*, output: str, **arguments: Any) -> None:
 
 
 def _follow(output: str, arguments: dict[str, Any]) -> None:
-    """Write batches, until a signal asks to end."""
+    """Write batches, until a signal ends it."""
     import signal
 
     from applier.api.following import follow_options

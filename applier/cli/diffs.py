@@ -1,4 +1,4 @@
-"""`applier diff`: what differs between two snapshots, or between one and where binlogs lead it."""
+"""`applier diff`: the differences between two snapshots, or between a snapshot and its replay with binlogs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from applier.options.verbs import DIFF
 
 @verb(DIFF)
 def diff(*, format: str, definitions: bool, output: str | None, rows: int, **arguments: Any) -> None:
-    """Show what differs between two snapshots: rows that were removed, added and changed, by key.
+    """Show the differences between two snapshots: rows that were removed, added and changed, by key.
 
-    Files that both have are not read. Rows are found by the key of their table as the server compares it, values are
-    compared byte for byte; a table without a key is a multiset of rows. Definitions compare by meaning.
+    Files that both share are not read. Rows are matched by their table's key as the server compares it, values are
+    compared byte for byte; a table without a key is a multiset of rows. Definitions are compared by meaning.
 
     With --format sql the exit code is 1 if a table or its definition stays different.
 

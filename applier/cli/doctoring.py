@@ -12,11 +12,11 @@ _PROBLEMS = 2
 
 @verb(DOCTOR)
 def doctor(*, json: bool, **arguments: Any) -> None:
-    """Look at everything that a replay needs, and say what would stop it and what to do.
+    """Check everything that a replay needs, and report what would stop it and what to do.
 
     Java, kernels, memory, disks and stores; the files of the archive, their heads, checksums and keys; gaps; formats
-    and images; definitions; what a replay would cost. The whole log is read, but no row is decoded. What only rows
-    show, as a row that is not there, a replay finds.
+    and images; definitions; the cost of a replay. The whole log is read, but no row is decoded, so obstacles that only
+    the rows show, such as a missing row, are not found.
 
     Exit code 2 if there is a problem that would stop a replay.
 

@@ -1,4 +1,4 @@
-"""`applier import` and `export`: dumps become snapshots, and snapshots files that a server loads."""
+"""`applier import` and `export`: turn dumps into snapshots, and snapshots into files that a server can load."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from applier.options.verbs import EXPORT, IMPORT
 
 @verb(IMPORT)
 def import_(**arguments: Any) -> None:
-    """Make a snapshot from a logical dump, for `replay --base` to go on from.
+    """Make a snapshot from a logical dump, as a base for `replay --base`.
 
-    It stands at the dump's position (from --source-data, --master-data, or its GTIDs), or, if the dump has none, before
+    Its position is the dump's (from --source-data, --master-data, or its GTIDs), or, if the dump has none, before
     the first binlog that is replayed on it.
 
         mysqldump --single-transaction --source-data=2 --all-databases > d.sql
@@ -28,13 +28,13 @@ def import_(**arguments: Any) -> None:
 
 @verb(EXPORT)
 def export(*, snapshot: str, output: str, as_of: str | None, no_data: bool, data_only: bool, **arguments: Any) -> None:
-    """Write a snapshot as files that a server of its kind loads, definitions included.
+    """Write a snapshot as files that a server of its kind can load, including definitions.
 
         applier export /lake/before --output /restore
         applier export /lake/shop --as-of '2026-03-14 10:30:00' --output /then
         sh /restore/_load.sh -h HOST -u USER -p
 
-    Every file has the session settings that it needs, so after the definitions (_schema.sql) the others may be
+    Every file sets the session variables that it needs, so after the definitions (_schema.sql) the others may be
     loaded in parallel.
     """
     from applier.api.dumping import export as write

@@ -1,4 +1,4 @@
-"""`applier history`: the versions of rows, of one on the terminal, or of all in a file."""
+"""`applier history`: the versions of one row on the terminal, or of all rows in a file."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from applier.options.verbs import HISTORY
 @verb(HISTORY)
 def history(*, table: str, key: tuple[str, ...] | None, output: str | None, statements: bool,
             **arguments: Any) -> None:
-    """Show what a row was, when, and by which transaction; or write all versions of a table's rows.
+    """Show the versions of a row, with times and transactions; or write all versions of a table's rows.
 
         applier history --binlogs /backup --tables shop.orders --key 9499
         applier history --binlogs /backup --tables shop.orders --output /lake/orders

@@ -1,4 +1,4 @@
-"""`applier versions`, `expire`, `fsck`: lakes, whose versions `replay --lake` makes."""
+"""`applier versions`, `compact`, `expire`, `fsck`: lakes, whose versions `replay --lake` makes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from applier.cli.application import verb
 from applier.cli.output.documents import print_json
-from applier.options.verbs import EXPIRE, FSCK, VERSIONS
+from applier.options.verbs import COMPACT, EXPIRE, FSCK, VERSIONS
 
 if TYPE_CHECKING:
     from applier.jobs.lake.versions import LakeVersion
@@ -18,7 +18,7 @@ Lake = Annotated[str, typer.Argument(metavar="LAKE", help="What `replay --lake` 
 
 @verb(VERSIONS)
 def versions(*, lake: str, json: bool) -> None:
-    """Print the versions of a lake: where each stands, what it holds, and how much of it is new.
+    """Print the versions of a lake: position, size, and how much of each is new.
 
         applier versions /lake/shop
     """
@@ -41,12 +41,34 @@ def versions(*, lake: str, json: bool) -> None:
     grid.print(result_console())
 
 
+@verb(COMPACT)
+def compact(*, lake: str, compact_budget: str | None, target_file_size: str, json: bool) -> None:
+    """Rewrite the files with changes of a lake that merges on read.
+
+    The lake gets a new version at the same position. Rounds of `replay` and `sync` rewrite files with many changes.
+
+        applier compact /lake/shop
+        applier compact /lake/shop --compact-budget 10G
+    """
+    import dataclasses
+
+    from applier.api.lakes import compact as compacted
+    from applier.jobs.summary.words import counted
+
+    done = compacted(lake, compact_budget=compact_budget, target_file_size=target_file_size)
+    if json:
+        print_json(dataclasses.asdict(done))
+        return
+    print(f"version {done.version}: {counted(done.files, 'file')} with {done.bytes / 1e6:,.1f} MB rewritten, "
+          f"{done.left:,} left")
+
+
 @verb(EXPIRE)
 def expire(*, lake: str, keep: str, dry_run: bool, json: bool) -> None:
-    """Remove versions of a lake, the files that nothing else needs, and what dead runs left.
+    """Remove versions of a lake, the files that only they need, and leftovers of dead runs.
 
-    Versions that a reader has a lease for, or a published table stands at, stay, with their files. Files that no
-    version names go when they are a day old.
+    Versions with a reader's lease, and versions that a published table uses, are kept with their files. Files that no
+    version names are removed when they are a day old.
 
         applier expire /lake/shop --keep 7d --dry-run
         applier expire /lake/shop --keep 7d
@@ -71,9 +93,9 @@ def expire(*, lake: str, keep: str, dry_run: bool, json: bool) -> None:
 
 @verb(FSCK)
 def fsck(*, lake: str, quick: bool, json: bool) -> None:
-    """Check a lake: whether all files that its versions name are there, and as they were written.
+    """Check a lake: whether all files that its versions name exist and are unchanged.
 
-    Prints a line for each thing that is wrong, and exits with 1 if there is one. Strays, which no version names, are no
+    Prints a line for each problem, and exits with 1 if there is one. Strays, which no version names, are not
     damage: `expire` removes them.
 
         applier fsck /lake/shop

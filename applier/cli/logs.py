@@ -1,4 +1,4 @@
-"""`applier show`, `summary`, `locate`, `index` and `explain`: what is in binlogs, without replaying them."""
+"""`applier show`, `summary`, `locate`, `index` and `explain`: inspect binlogs without replaying them."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from applier.schema.table_filter import TableFilter, parse_table_list
 
 
 def _named(binlogs: list[str] | None, unnamed: list[str] | None) -> list[str]:
-    """The binlogs of --binlogs, and those that stand there without it, as older command lines have them."""
+    """Return the binlogs of --binlogs, and positional ones, as in older command lines."""
     if found := [*(binlogs or []), *(unnamed or [])]:
         return found
     raise UsageError("no binlogs are named", hint="give --binlogs PATH")
@@ -23,9 +23,9 @@ def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | No
          **arguments: Any) -> None:
     """Print events and row changes of binlog files. No schema is needed: columns are @1, @2, ...
 
-    Takes options of mysqlbinlog by their names, too.
+    Also accepts the options of mysqlbinlog under their own names.
 
-    In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
+    In a file or a pipe, names and values are printed unchanged; on a terminal, control characters are shown as \\x1b.
     """
     from applier.api.job_options import logs
     from applier.binlog.locating.group_choice import LeftOutGroups
@@ -58,7 +58,7 @@ def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | No
 
 @verb(SUMMARY)
 def summary(*, json: bool, html: str | None, **arguments: Any) -> None:
-    """Sum up what binlogs did: the largest transactions, rows by table, kind and time, DDL, and who.
+    """Sum up binlogs: the largest transactions, rows by table, kind and time, DDL, and the threads that made them.
 
     No schema is needed: rows are counted, not decoded. Times are of event groups, in UTC.
 
@@ -83,8 +83,8 @@ def locate(*, json: bool, **arguments: Any) -> None:
     """Find event groups: the file, the start and the end, without reading rows.
 
     Uses the heads of the files, or the archive's index if `applier index` has made one. `replay --stop-position` with
-    the start stops before the group, with the end after it. By heads, a time is found where it should be if no clock
-    went wrong; by the index it is exact.
+    the start stops before the group, with the end after it. By heads, a time is found only if the servers' clocks never
+    jumped; by the index it is exact.
     """
     from applier.api.logs import locate as find
     from applier.cli.output.located import print_located
@@ -100,9 +100,9 @@ def locate(*, json: bool, **arguments: Any) -> None:
 
 @verb(INDEX)
 def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None) -> None:
-    """Keep an index beside an archive, which makes `locate` faster.
+    """Write an index beside an archive, which makes `locate` faster.
 
-    The index is checked against the files whenever it is used, and updated if it does not fit them.
+    The index is checked against the files whenever it is used, and updated if it does not match them.
     """
     from applier.api.job_options import logs
     from applier.binlog.locating import search
@@ -122,9 +122,10 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
 
 @verb(EXPLAIN)
 def explain(*, json: bool, **arguments: Any) -> None:
-    """Say by which key a replay would find the rows of each table, and where definitions come from, without replaying.
+    """Report by which key a replay would find the rows of each table, and where definitions come from, without
+    replaying.
 
-    Reads headers, table maps and DDL only. Warns if a before-image may match a row other than the intended one, and if
+    Reads only headers, table maps and DDL. Warns if a before-image may match a row other than the intended one, and if
     duplicates in a key cannot be found as the server finds them.
     """
     from applier.api.logs import explain as ask

@@ -1,28 +1,28 @@
-"""How much is said on stderr: what -q and -v of every verb ask for."""
+"""How much is printed on stderr: the options -q and -v of every verb."""
 
 from enum import IntEnum
 
 
 class Loudness(IntEnum):
-    """What stderr gets."""
+    """How much stderr gets."""
 
     QUIET = 0
     """Errors only."""
     NORMAL = 1
     """Progress, and notes about the result."""
     VERBOSE = 2
-    """Besides, a line with the time for each step, and of an error where in the code it came from."""
+    """Also a line with the time for each step, and for an error the place in the code where it was raised."""
 
 
 _chosen = Loudness.NORMAL
 
 
 def choose(loudness: Loudness) -> None:
-    """Say so much from now on, in this process."""
+    """Set how much this process prints from now on."""
     global _chosen
     _chosen = loudness
 
 
 def chosen() -> Loudness:
-    """How much is to be said."""
+    """Return how much to print."""
     return _chosen

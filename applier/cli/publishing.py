@@ -1,4 +1,4 @@
-"""`applier publish`: a snapshot's tables in a lake."""
+"""`applier publish`: publish a snapshot's tables in a lake."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 @verb(PUBLISH)
 def publish(**arguments: Any) -> None:
-    """Bring the tables of a lake to where a snapshot's are, without writing a row: its own files are registered.
+    """Update published tables to those of a snapshot, without writing a row: the snapshot's own files are registered.
 
-    A later snapshot of the same line replaces files that changed, and only these, and tables that were dropped go. In
-    Iceberg, columns and tables keep what they are under other names, and in a SQL catalog all tables change at once; in
-    a REST catalog whose server has multi-table commits, all rows. Tables of Delta change one after the other, and
-    `_applier.json` beside them says whether all stand at one position.
+    A later snapshot of the same line replaces only the files that changed, and removes tables that were dropped. In
+    Iceberg, renamed columns and tables keep their identity, and in a SQL catalog all tables change at once; in
+    a REST catalog with multi-table commits, all rows. Delta tables change one after the other, and
+    `_applier.json` beside them says whether all are at one position.
 
         applier publish /lake/now --iceberg sqlite:////lake/catalog.db
         applier publish /lake/now --delta /lake/delta

@@ -1,4 +1,4 @@
-"""`applier sql`: a query of snapshots, lakes, histories and changes."""
+"""`applier sql`: query snapshots, lakes, histories and changes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 _MOST_ROWS = 200
-"""So many rows of a table are shown."""
+"""The most rows of a table to show."""
 _AT_ONCE = 1 << 20
 _END = "\n\n"
-"""What DuckDB writes before it shows the query again."""
+"""The separator that DuckDB writes before it repeats the query."""
 
 
 @verb(SQL)
@@ -30,7 +30,7 @@ def sql(*, place: str, sql: str, as_of: str | None, also: dict[str, str] | None,
         output: str | None) -> None:
     """Query a snapshot, a lake as of any version, a history or changes in SQL, with DuckDB (pip install duckdb).
 
-    A table is DB.TABLE, or TABLE where no other database has one of its name.
+    A table is DB.TABLE, or TABLE if no other database has one of its name.
 
         applier sql /lake/now 'SELECT status, count(*) FROM orders GROUP BY ALL'
         applier sql /lake/shop --as-of '2026-03-14 10:30:00' 'FROM shop.orders'
@@ -53,7 +53,7 @@ def sql(*, place: str, sql: str, as_of: str | None, also: dict[str, str] | None,
         if format == "table":
             print_lines(f"{printable(line)}\n" for line in _table(found))
         elif output is None:
-            with TemporaryDirectory(prefix="applier-sql-") as folder:  # DuckDB writes to files alone
+            with TemporaryDirectory(prefix="applier-sql-") as folder:  # DuckDB only writes to files
                 _write(found, format, f"{folder}/rows")
                 with open(f"{folder}/rows", "rb") as file:
                     print_lines(iter(partial(file.read, _AT_ONCE), b""))
@@ -63,7 +63,7 @@ def sql(*, place: str, sql: str, as_of: str | None, also: dict[str, str] | None,
 
 
 def _table(rows: duckdb.DuckDBPyRelation) -> list[str]:
-    """Rows as DuckDB draws them, in the width that other tables have."""
+    """Return rows as DuckDB draws them, in the width of other tables."""
     from applier.cli.output.grids import result_console
 
     drawn, width = io.StringIO(), result_console().width
@@ -84,7 +84,7 @@ def _write(rows: duckdb.DuckDBPyRelation, format: str, path: str) -> None:
 
 @contextmanager
 def _errors_of_duckdb(place: str) -> Iterator[None]:
-    """Raise DuckDB's errors as ours: a query that it refuses, and a file that is damaged."""
+    """Raise DuckDB's errors as ours: for an invalid query, and for a damaged file."""
     from applier.errors import SnapshotError, UsageError
     from applier.io.parquet_reading import DAMAGED_PAGE
 

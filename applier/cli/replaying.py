@@ -13,14 +13,14 @@ def replay(**arguments: Any) -> None:
     """Replay binlogs into a new snapshot.
 
     Starts from nothing (table definitions come from the CREATE TABLEs in the log), from --schema, or from --base.
-    The output is complete or it is not there; all its tables stand at one position, always an event group's end.
+    The output is published atomically; all its tables are at one position, always an event group's end.
 
-    What did the shop's tables hold before 10:30?
+    Restore the shop's tables as of 10:30:
 
         applier replay --binlogs /backup --output /lake/before
                        --stop-datetime '2026-03-14 10:30:00'
 
-    Bring yesterday's snapshot to today:
+    Advance yesterday's snapshot to today:
 
         applier replay --base /lake/yesterday --binlogs /backup
                        --output /lake/today
@@ -35,7 +35,7 @@ def replay(**arguments: Any) -> None:
     if is_on_spark:
         from applier.engine.spark import prefork, session
 
-        session.boot(options.master, options.conf)  # Java starts while the rest is imported
+        session.boot(options.master, options.conf)  # Java starts while other modules are imported
     from applier.cli.output.status import print_result
     from applier.cli.terminal import progress
     from applier.jobs.on_engine import replaying

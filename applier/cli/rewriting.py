@@ -1,4 +1,4 @@
-"""`applier rewrite`: an archive again, smaller, with full images, or filtered."""
+"""`applier rewrite`: write an archive again, smaller, with full images, or filtered."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,9 @@ def rewrite(**arguments: Any) -> None:
     """Write an archive again, smaller, with full images, or only a part of it, and prove that it replays to the same
     rows.
 
-    Names of files, GTIDs, servers, times, statements and their order stay; positions change. Both archives are
-    replayed, and all changes and rows compared, before the output is there. With filters, transactions that lose all
-    their changes become empty (MySQL with GTIDs), or go (other logs), as a replica with these filters writes them.
+    File names, GTIDs, servers, times, statements and their order stay; positions change. Before the output is
+    published, both archives are replayed, and all changes and rows compared. With filters, transactions that lose all
+    their changes become empty (MySQL with GTIDs), or are removed (other logs), as by a replica with these filters.
 
         applier rewrite --binlogs /backup --image minimal --compress
                         --output /backup-small

@@ -1,4 +1,4 @@
-"""`applier status`, `report`, `views`: what a snapshot holds, how it was made, and ways to look at it."""
+"""`applier status`, `report`, `views`: what a snapshot contains, how it was made, and ways to read it."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from applier.options.verbs import REPORT, STATUS, VIEWS
 
 @verb(STATUS)
 def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: bool, **published: Any) -> None:
-    """Print the position of a snapshot, and what is in it; or where published tables stand, and by which snapshot of
-    Iceberg or version of Delta a reader finds each.
+    """Print the position of a snapshot and its tables; or the position of published tables, and the Iceberg
+    snapshot or Delta version of each.
 
-    Checks that a snapshot's files are there and have the right size and number of rows; `verify` reads them.
+    Checks that a snapshot's files exist and have the right size and number of rows; `verify` reads them.
 
         applier status /lake/shop --as-of '2026-03-14 10:30:00'
         applier status --delta /lake/delta --as-of binlog.000003:1234
@@ -38,7 +38,7 @@ def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: 
 
 
 def version_of(uri: str, as_of: str | None) -> str:
-    """A snapshot, or the version of a lake as of a place."""
+    """Return a snapshot, or the version of a lake as of a position."""
     from applier.option_texts import parse_place
     from applier.snapshot.as_of import version_as_of
 
@@ -82,10 +82,10 @@ def report(*, snapshot: str, html: str | None, json: bool) -> None:
 @verb(VIEWS)
 def views(*, place: str, as_of: str | None, dialect: str, tables: list[str] | None,
           ignore_tables: list[str] | None) -> None:
-    """Print SQL that makes a view of each table over its files, with the comments of columns.
+    """Print SQL that creates a view of each table over its files, with column comments.
 
-    Over a snapshot's it has the table's name, over those of changes and versions NAME_changes and NAME_history. Over a
-    history there is a function, too: NAME_as_of(SEQ) are the rows as they were after the commit with this number.
+    A snapshot's views have the tables' names, those of changes and versions are NAME_changes and NAME_history. A
+    history also has a function: NAME_as_of(SEQ) returns the rows as of the commit with this number.
 
         applier views /lake/now | duckdb shop.duckdb
         applier views /lake/orders_history | duckdb shop.duckdb

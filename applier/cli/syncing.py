@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @verb(SYNC)
 def sync(*, json_log: bool, **arguments: Any) -> None:
-    """Keep a lake, and what is published of it, up to date with an archive that grows.
+    """Keep a lake, and the tables published from it, up to date with a growing archive.
 
-    A round reads what is new, up to the last whole event group of a file that is still written, and makes a version of
-    all tables at that position; then it is published. A round that fails is told, and tried again after a while; what
-    would stop a replica ends it. SIGTERM and Ctrl-C end it after the round; a killed one goes on where it was.
+    A round reads the new part of the log, up to the last whole event group of a growing file, makes a version of
+    all tables at that position, and publishes it. A failed round is reported and retried after a while; data that
+    would stop a replica ends it. SIGTERM and Ctrl-C end it after the round; a killed one resumes where it stopped.
 
         applier sync --binlogs /backup --lake /lake/shop --every 10s
                      --iceberg sqlite:////lake/catalog.db --keep 7d
 
-    --base and --schema are for the first version of a lake. -v prints the notes of each round, too.
+    --base and --schema apply to the first version of a lake. -v also prints the notes of each round.
     """
     from applier.api.syncing import sync_options
 
@@ -31,7 +31,7 @@ def sync(*, json_log: bool, **arguments: Any) -> None:
 
 
 def _follow(options: SyncOptions, as_json: bool) -> None:
-    """Do rounds, a line each, until a signal asks to end."""
+    """Do rounds, printing one line each, until a signal ends it."""
     import signal
 
     from applier.io.ending import Ending
@@ -73,7 +73,7 @@ def _print_line(done: Round) -> None:
 
 
 def _now() -> str:
-    """The local time, as logs have it."""
+    """Return the local time for a log line."""
     from datetime import datetime
 
     return datetime.now().astimezone().isoformat(sep=" ", timespec="seconds")

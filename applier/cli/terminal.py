@@ -1,6 +1,6 @@
-"""What people see: progress of long jobs and errors on stderr, results on stdout.
+"""Terminal output: progress of long jobs and errors on stderr, results on stdout.
 
-Whatever is printed with rich goes through `words` or `assembled`, since names from a log may contain anything.
+Everything printed with rich goes through `words` or `assembled`, since names from a log may contain anything.
 """
 
 import sys
@@ -31,18 +31,18 @@ LOG_EVERY_SECONDS = 10.0
 
 
 def words(text: str, style: str = "", keep: str = "") -> Text:
-    """Text for a console: printable, and never markup. `keep` is as in `printable`."""
+    """Return text for a console: printable, and never markup. `keep` is as in `printable`."""
     return Text(printable(text, keep), style=style)
 
 
 def assembled(*parts: str | tuple[str, str]) -> Text:
-    """Texts side by side; a pair is a text and its style."""
+    """Return texts side by side; a pair is a text and its style."""
     return Text.assemble(*(words(part) if isinstance(part, str) else words(*part) for part in parts))
 
 
 class ResultConsole(Console):
-    """A console on stdout. If its reader has gone, as `head` does, printing raises BrokenPipeError, as plain writes do;
-    rich alone would end the program with exit code 1. In a pipe or a file, lines end where their text ends."""
+    """A console on stdout. If its reader is gone, as with `head`, printing raises BrokenPipeError, as plain writes do;
+    rich itself would end the program with exit code 1. In a pipe or a file, lines have no trailing blanks."""
 
     def __init__(self, **options: Any) -> None:
         on_terminal = sys.stdout.isatty()
@@ -54,7 +54,7 @@ class ResultConsole(Console):
 
 
 class _Unpadded:
-    """A text stream without the blanks at the ends of lines."""
+    """A text stream that removes trailing blanks from lines."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -86,7 +86,7 @@ class _Unwatched:
 
 
 class TerminalProgress:
-    """Progress bars on a terminal: one for each phase, with rows a second and the time left. A context manager."""
+    """Progress bars on a terminal: one per phase, with rows per second and the time left. A context manager."""
 
     def __init__(self, console: Console) -> None:
         self._bars = Progress(
@@ -111,7 +111,7 @@ class TerminalProgress:
 
     def update(self, done: int, rows: int = 0) -> None:
         if self._task is not None:
-            known = {"total": self._fields()["of"]} if done else {}  # nothing says how far it is before
+            known = {"total": self._fields()["of"]} if done else {}  # the progress is unknown before
             self._bars.update(self._task, completed=done, rows=rows, **known)
 
     def note(self, text: str) -> None:
@@ -181,7 +181,7 @@ class LogProgress:
 
 
 class _Count(ProgressColumn):
-    """What there is to do, and how much of it is done once something is."""
+    """The amount of work, and how much of it is done once anything is."""
 
     def render(self, task: Task) -> Text:
         of, what = task.fields["of"], task.fields["what"]
@@ -190,7 +190,7 @@ class _Count(ProgressColumn):
 
 
 class _RowsPerSecond(ProgressColumn):
-    """Row changes a second in this phase; empty if the phase counts none."""
+    """Row changes per second in this phase; empty if the phase counts none."""
 
     def render(self, task: Task) -> Text:
         rows, seconds = task.fields.get("rows", 0), task.finished_time or task.elapsed
@@ -198,7 +198,7 @@ class _RowsPerSecond(ProgressColumn):
 
 
 class NoProgress(Silent):
-    """Says nothing, as -q asks for."""
+    """Print nothing, as -q requests."""
 
     def __enter__(self) -> "NoProgress":
         return self
@@ -208,7 +208,7 @@ class NoProgress(Silent):
 
 
 def progress() -> TerminalProgress | LogProgress | NoProgress:
-    """The progress watcher that suits stderr, and how much is to be said there."""
+    """Return the progress watcher that suits stderr and the chosen loudness."""
     if chosen() is Loudness.QUIET:
         return NoProgress()
     console = _stderr()
@@ -216,7 +216,7 @@ def progress() -> TerminalProgress | LogProgress | NoProgress:
 
 
 def print_error(error: ApplierError) -> None:
-    """Print an error to stderr; on a terminal its hint has a line of its own. What it lists comes below. With -v, its
+    """Print an error to stderr; on a terminal its hint has a separate line. Listed items follow. With -v, its
     place in the code comes first."""
     console = _stderr()
     if chosen() is Loudness.VERBOSE:
@@ -242,7 +242,7 @@ def print_note(text: str) -> None:
 
 
 def _items(count: int, what: str) -> str:
-    """`what`, a plural that more may follow, as it is said of so many."""
+    """Return `what`, a plural that more words may follow, as it agrees with a count."""
     plural, space, more = what.partition(" ")
     return (plural.removesuffix("s") if count == 1 else plural) + space + more
 

@@ -1,4 +1,4 @@
-"""`applier undo`: what takes transactions back, as a file for a server."""
+"""`applier undo`: write a script that reverts transactions on a server."""
 
 import os
 from collections.abc import Sequence
@@ -27,9 +27,9 @@ _HOW_TO_RUN = {
 
 @verb(UNDO)
 def undo(**arguments: Any) -> None:
-    """Write what takes transactions back: their rows get the values that they had before.
+    """Write a script that reverts transactions: their rows get the values that they had before.
 
-    The archive is read to its end, so that rows are known that others have changed since. Nothing is done to a server:
+    The archive is read to its end, to find rows that others have changed since. Nothing is done to a server:
     the file is for you to read and run.
 
         applier undo --binlogs /backup --output undo.sql
@@ -46,7 +46,7 @@ def undo(**arguments: Any) -> None:
 
 
 def _listed(rows: Sequence["Conflict"], count: int) -> list[str]:
-    """A line a row, with -v of all that are known, and how many more there are."""
+    """Return one line per row, with -v for all known rows, and how many more there are."""
     shown = rows if loudness.chosen() >= loudness.Loudness.VERBOSE else rows[:_LISTED]
     lines = [f"{row.outcome}: {row}" for row in shown]
     known = "all" if len(rows) == count else f"{len(rows):,}"
@@ -55,7 +55,7 @@ def _listed(rows: Sequence["Conflict"], count: int) -> list[str]:
 
 
 def _print(found: "Undone", on_conflict: str) -> None:
-    """What it does, what it does not, and what to do now."""
+    """Print what the file does, what it does not do, and what to do next."""
     from applier.cli.output.grids import new_grid, result_console
     from applier.cli.terminal import assembled, words
 

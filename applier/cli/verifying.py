@@ -1,4 +1,4 @@
-"""`applier verify`: a snapshot's files against its manifest, and its rows against a server's."""
+"""`applier verify`: compare a snapshot's files with its manifest, or its rows with a server's."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 @verb(VERIFY)
 def verify(*, sql: bool, repair: str | None, format: str, json: bool, **arguments: Any) -> None:
-    """Read all files of a snapshot and compare them with its manifest, or its rows with those of a server.
+    """Read all files of a snapshot and compare them with its manifest, or compare its rows with a server's.
 
-    By itself, it prints a line for each file that is damaged, missing or unknown (digests, sizes, rows, columns, keys),
+    By itself, it prints a line for each damaged, missing or unknown file (digests, sizes, rows, columns, keys),
     and exits with 2 if there is one. Against a server, it prints which ranges of rows differ in which columns, and
     exits with 1 if there is one.
 

@@ -1,4 +1,4 @@
-"""A log's columns and a table's definition: whether they agree, values, and what an image lacks."""
+"""A log's columns and a table's definition: whether they agree, values, and columns that are missing in images."""
 
 __all__ = [
     "agreement", "alter", "altering", "conditions", "defaults", "definition_differences", "extra_columns", "from_log",

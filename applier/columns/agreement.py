@@ -108,7 +108,7 @@ def _same_bytes(column_type: ColumnType, wire_type: int, metadata: int) -> bool:
 
 
 def _charset(collation: int | None) -> str | None:
-    """A collation's character set, None if it is not known. Text read in another set is wrong text."""
+    """A collation's character set, None if it is unknown. Text read in another set is wrong text."""
     try:
         return by_id(collation).charset if collation is not None else None
     except KeyError:

@@ -1,6 +1,6 @@
-"""The ALTER TABLEs that make one definition of a table of another one, where rows keep all of their columns.
+"""The ALTER TABLEs that turn one definition of a table into another one, if rows keep all of their columns.
 
-What may be in the way of new rows goes first; the rest comes when the rows are what they are to be.
+Parts that may conflict with new rows are removed first; the rest is added when the rows have their new values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows that an expression in SQL chooses, which people give: as the project's evaluator computes it."""
+"""Rows that a user's SQL expression selects, as the project's evaluator computes it."""
 
 from __future__ import annotations
 

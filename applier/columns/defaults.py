@@ -40,7 +40,7 @@ def default_values(column: Column, definition: TableDefinition, columns: Callabl
     """A column's DEFAULT for n rows, as `arrow_type`; one value if it is the same for all of them. `columns` finds the
     values of the rows' other columns, with their types. With `strict`, a constant has to fit the column.
 
-    Raises NotComputable if it is not known.
+    Raises NotComputable if it is unknown.
     """
     default, session = column.default, _of_table(session, definition)
     if default is None and not column.nullable and not column.generated and not column.auto_increment:
@@ -156,7 +156,7 @@ _BY_BYTES = re.compile(r"(_FORMAT|\b(CONV|BIN|OCT))\s*\(", re.IGNORECASE)
 def generated_values(column: Column, definition: TableDefinition, values: Stored, n: int,
                      session: Session | None = None) -> pa.Array:
     """A generated column for n rows; `values` has their stored columns. Raises NotComputable if the expression, or its
-    conversion to the column's type, is not known."""
+    conversion to the column's type, is unknown."""
     if definition.flavour == "mysql" and definition.charset in WIDE and column.type.base in BINARY and \
             calls_functions(column.expression or ""):
         raise NotComputable(f"bytes of text that functions make in a table in {definition.charset}")

@@ -212,7 +212,7 @@ def _of_foreign_keys(before: TableDefinition, after: TableDefinition) -> Iterato
 
 
 def same_foreign_key(old: ForeignKey, before: TableDefinition, new: ForeignKey, after: TableDefinition) -> bool:
-    """Without `referenced`, a key refers to the other table's primary key, which is not known here."""
+    """Without `referenced`, a key refers to the other table's primary key, which is unknown here."""
     if old.referenced and new.referenced and _folded(old.referenced) != _folded(new.referenced):
         return False
     return all((_folded(key.columns), key.database, key.table, key.on_delete, key.on_update, _given_name(key, own)) == (
@@ -320,7 +320,7 @@ def _same_bound(one: str, other: str) -> bool:
 
 
 def _bound(sql: str) -> str:
-    """A bound as the text of its value; if that is not known, of its form."""
+    """A bound as the text of its value; if that is unknown, of its form."""
     if sql.upper() in (MAXVALUE, DEFAULT):
         return sql.upper()
     try:

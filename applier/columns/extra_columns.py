@@ -1,5 +1,5 @@
-"""Columns that a replica's table has and the log's lacks (AP-POS: they are the last ones; DEF-R1a, DEF-R2), and
-generated columns that the log's images may lack.
+"""Columns that only a replica's table has (AP-POS: they are the last ones; DEF-R1a, DEF-R2), and
+generated columns that may be missing in the log's images.
 
 Inserts give them the table's default, and updates leave them alone; but a STORED generated column follows the row, and
 AUTO_INCREMENT numbers the rows as they are inserted.
@@ -90,7 +90,7 @@ class ExtraColumns:
                            "leave the table out with --ignore-tables")
 
     def generated(self, rows: pa.Table) -> pa.Table:
-        """The rows with their generated columns computed anew. Raises SchemaError for an unknown expression."""
+        """The rows with their generated columns computed again. Raises SchemaError for an unknown expression."""
         for column in self._generated:
             rows = rows.set_column(rows.schema.get_field_index(column.name), rows.schema.field(column.name),
                                    self._value(rows, column))

@@ -1,6 +1,6 @@
 """Computes generated columns that have no value, from the row's other columns.
 
-A snapshot has no VIRTUAL columns, images may lack generated ones, and the log may not have them at all. Where an image
+A snapshot has no VIRTUAL columns, images may not have generated ones, and the log may not have them at all. If an image
 has a column that is generated on the source, too, its value is the row's.
 
 A MySQL replica computes a generated column of the resulting row if the image has any column that it depends on,

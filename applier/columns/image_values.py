@@ -1,6 +1,6 @@
-"""Completes a column of row images as a replica does: NULLs that the column cannot hold, and values that images lack.
+"""Completes a column of row images as a replica does: NULLs that the column cannot hold, and missing values.
 
-Both are computed only for images that need them: a default that cannot be computed then stops only a replay that uses
+Both are computed only for images that need them: so a default that cannot be computed stops only a replay that uses
 it.
 """
 

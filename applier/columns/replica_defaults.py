@@ -1,5 +1,5 @@
-"""What a replica stores where the log has no value: columns that an insert's image lacks (DEF-R1a, DEF-R1b), and NULLs
-for columns that cannot be NULL.
+"""Values that a replica stores if the log has none: columns that are not in an insert's image (DEF-R1a, DEF-R1b), and
+NULLs for columns that cannot be NULL.
 
 A MySQL replica evaluates the column's default, at the event's time. For a column that an image lacks, MariaDB evaluates
 only constants: any other default is NULL there, or the implicit default of a NOT NULL column. Both evaluate all
@@ -47,7 +47,7 @@ class ReplicaDefaults:
 
     def timed(self, nullable: tuple[bool, ...]) -> tuple[tuple[int, ...], bool]:
         """Numbers of the columns whose default depends on the event's time if an image lacks them, and whether one
-        needs it in place of NULL; `nullable` marks the log's columns that may be NULL."""
+        needs it instead of NULL; `nullable` marks the log's columns that may be NULL."""
         numbers = tuple(c for c, column in enumerate(self._definition.columns) if column.name in self._instants)
         nulls = any(not self._definition.columns[number].nullable and number < len(nullable) and nullable[number]
                     for number in numbers)

@@ -27,7 +27,7 @@ _REAL_LENGTH: dict[int | str, int] = {WireType.FLOAT: 12, WireType.DOUBLE: 22, "
 
 
 class Step(enum.Enum):
-    """The kind of a conversion, which is what has to be allowed."""
+    """The kind of a conversion, which is what must be allowed."""
 
     NON_LOSSY = "all_non_lossy"
     LOSSY = "all_lossy"

@@ -1,4 +1,4 @@
-"""Converts the decode kernel's output to what a snapshot holds: a column's values by its definition.
+"""Converts the decode kernel's output to a snapshot's values: a column's values by its definition.
 
 Row images do not say whether a number is signed, in which character set text is, or what an ENUM's labels are; the
 table's definition does. Everything here works on whole columns.

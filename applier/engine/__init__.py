@@ -1,3 +1,3 @@
-"""Who runs tasks: this process, or Spark."""
+"""Runs tasks: in this process, or in Spark."""
 
 __all__ = ["by_work", "choice", "compiling", "executor", "left_out", "room", "spark", "threads"]

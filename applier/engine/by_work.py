@@ -1,4 +1,4 @@
-"""Runs tasks in this process while they are little work, else in Spark, which is started then."""
+"""Runs tasks in this process as long as they are little work, else in Spark, which is started then."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Which engine runs tasks, and why.
 
 Threads are as fast as Spark's processes on the same cores: two tasks of 60 MB took 0.12 s of CPU each, whether one by
-one or at a time, and waited for the interpreter's lock for 1 to 5 % of that. So on one machine Spark saves no time.
-What it has is that a process which dies costs a task and not the run: worth Spark's start where more would be lost.
+one or at a time, and waited for the GIL for 1 to 5 % of that. So on one machine Spark saves no time.
+Its advantage is that the death of a process costs a task and not the run: worth Spark's start for long work.
 """
 
 import importlib.util
@@ -58,7 +58,7 @@ def choose_by_work(core_seconds: float) -> Choice:
 
 
 def spark_is_installed() -> bool:
-    """Whether Spark could be imported. It is an extra, as it is most of what an installation weighs."""
+    """Return whether Spark could be imported. It is an extra, as it is most of what an installation weighs."""
     return importlib.util.find_spec("pyspark") is not None
 
 

@@ -1,9 +1,9 @@
-"""Compiles kernels before tasks need them: several at a time, once for a machine, with progress.
+"""Compiles kernels before tasks need them: several at a time, once per machine, with progress.
 
-Where a wheel brought them, there is nothing to do. Else Numba would compile each when it is first called; of processes
-that need the same one, one compiles and the others wait (keysearch.numba_private). That is what happens to kernels that
-few replays need. All others are compiled here first, in a process for each core. A file in the directory of a module's
-kernels says that all of them are there.
+If a wheel brought them, there is nothing to do. Otherwise Numba would compile each when it is first called; of several
+processes that need the same one, one compiles and the others wait (keysearch.numba_private). This happens for kernels
+that few replays need. All others are compiled here first, in one process per core. A file in the directory of a
+module's kernels says that all of them are compiled.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _ready: set[tuple[str, str]] = set()
 
 
 def is_ready(job: str) -> bool:
-    """Whether the kernels for a job are compiled: "replay", another one of `_FOR_JOBS`, or EVERYTHING."""
+    """Return whether the kernels for a job are compiled: "replay", another one of `_FOR_JOBS`, or EVERYTHING."""
     import keysearch.memory  # noqa: F401  it names the cache directory
     from keysearch import kernel_cache
 
@@ -83,7 +83,8 @@ def ensure(job: str, progress: Progress | None = None) -> bool:
 
 
 def lock_cache() -> IO[str]:
-    """The file that who compiles locks, in the directory where kernels are kept. Raises UsageError where none can be.
+    """Return the file that a compiling process locks, in the directory of kernels. Raises UsageError if none can be
+    made.
     """
     from keysearch import kernel_cache
 
@@ -157,7 +158,7 @@ def compile_missing(modules: tuple[str, ...]) -> None:
 
 
 def _try(compile: Callable[..., object], *arguments: object) -> None:
-    """Compile a kernel. One that no more takes these types is left to who calls it with others."""
+    """Compile a kernel. If it no longer accepts these types, it is compiled when it is called with others."""
     try:
         compile(*arguments)
     except Exception:

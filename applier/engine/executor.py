@@ -1,4 +1,4 @@
-"""Where the tasks of a plan run: in this process, or elsewhere (applier.engine.spark). The job knows the protocol."""
+"""Where the tasks of a plan run: in this process, or elsewhere (applier.engine.spark). The job uses this protocol."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Executor(Protocol):
 
     @property
     def has_late_attempts(self) -> bool:
-        """True if an attempt of a task may go on after another attempt's outcome was taken, and write files."""
+        """True if an attempt of a task may continue after another attempt's outcome was taken, and write files."""
         ...
 
     def expect(self, core_seconds: float) -> None:

@@ -1,8 +1,8 @@
-"""Keeps packages out of a program that does not need them, though packages that it needs import them where they are.
+"""Keeps packages out of a program that does not need them, although packages that it needs import them if installed.
 
 pyarrow imports pandas and dateutil with the first value that it converts: 0.3 s of CPU, and only Spark needs them.
-Numba imports coverage, cffi and yaml, for services that nobody asks of it here: another 0.15 s where they are
-installed. Where coverage measures a program, it is there before.
+Numba imports coverage, cffi and yaml, for services that are not used here: another 0.15 s if they are
+installed. If coverage measures a program, it is imported before.
 """
 
 import sys

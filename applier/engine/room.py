@@ -1,4 +1,4 @@
-"""How much log a replay takes at a time, by the memory and the disk of the machine that plans it."""
+"""The amount of log that a replay takes at a time, by the memory and the disk of the machine that plans it."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 """Payloads that arrive in any order and leave sorted by key: in memory while they are few, then in a file; or left in
-the file where their sender put them, if both see it."""
+their sender's file, if both see it."""
 
 import mmap
 import os

@@ -1,7 +1,7 @@
-"""Record batches for Arrow's PyCapsule interface, with errors that can be read.
+"""Record batches for Arrow's PyCapsule interface, with readable errors.
 
-An error of a Python iterator reaches a consumer of pyarrow's streams as text, with a Python traceback in it. Of an
-ApplierError, that text is one line here: its kind and what it says. The consumer raises an error of its own with it.
+An error of a Python iterator reaches a consumer of pyarrow's streams as text, with a Python traceback in it. For an
+ApplierError, that text is one line here: its class and its message. The consumer raises its own error with it.
 Source: Apache Arrow, "The Arrow C stream interface".
 """
 

@@ -1,10 +1,10 @@
-"""Copies on this machine's disk of files that cannot be mapped where they are: far ones, packed ones.
+"""Copies on this machine's disk of files that cannot be mapped directly: remote and packed ones.
 
-The processes of a user share them. A copy has a name as long as a process uses it, which a lock (flock) tells: who
-maps it holds the lock, shared, and the kernel drops it when the process ends, however it ends. The last user of a copy
-removes it; what killed processes left goes when the next copy is made. A copy is whole when it is read-only: who finds
-one that is not waits for its maker, or makes it where that is dead. A sparse copy is filled by all of its users, a part
-at a time (partial_copy).
+The processes of a user share them. A copy has a name as long as a process uses it, which a lock (flock) shows: a
+process that maps it holds the lock, shared, and the kernel drops it when the process ends, however it ends. The last
+user of a copy removes it; leftovers of killed processes are removed when the next copy is made. A copy is complete when
+it is read-only: a process that finds an incomplete one waits for its maker, or makes it if the maker is dead. A sparse
+copy is filled by all of its users, a part at a time (partial_copy).
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _is_read_only(descriptor: int) -> bool:
 
 
 def _lock(descriptor: int, how: int) -> bool:
-    """Lock, in place of the lock that there was; False, and no lock, where that is not to wait, and would."""
+    """Lock, instead of the lock that there was; False, and no lock, where that is not to wait, and would."""
     try:
         fcntl.flock(descriptor, how)
     except BlockingIOError:

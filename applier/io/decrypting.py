@@ -4,9 +4,9 @@
              length, u8), 2 the file's password (32 bytes), encrypted by that key with AES-256-CBC and 3 this vector (16
              bytes). SHA-512 of the password gives the key, 32 bytes, and the first eight of the counter, by which
              AES-256-CTR encrypts all that follows. (MySQL Internals, "Binary log encryption at rest")
-    MariaDB  after START_ENCRYPTION each event is encrypted by itself, see mariadb_decrypting.
+    MariaDB  after START_ENCRYPTION each event is encrypted separately, see mariadb_decrypting.
 
-Positions are those of the plain log: MySQL's header is not part of it, and MariaDB's events stay where they are.
+Positions are those of the plain log: MySQL's header is not part of it, and MariaDB's events keep their positions.
 """
 
 from __future__ import annotations

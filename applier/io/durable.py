@@ -1,8 +1,8 @@
-"""What a local file system offers beyond pyarrow.fs: durable files, locked directories, and cleaning up after dead
+"""Features of a local file system beyond pyarrow.fs: durable files, locked directories, and cleaning up after dead
 runs.
 
 A run locks (flock) the directory that it writes in. The kernel drops the lock when the process ends, however it ends;
-so whoever can lock another run's directory knows that the run is dead.
+so a process that can lock another run's directory knows that the run is dead.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 _SYNC_THREADS = 8
 _SYNCED_AT_ONCE = 16
-"""Paths that a thread waits for one after the other: for files that are on the disk by now that is soon."""
+"""Paths that a thread waits for one after the other: for files that are on the disk now that is soon."""
 
 
 def make_staging(output: str) -> tuple[str, int | None]:

@@ -1,4 +1,4 @@
-"""How a long job is asked to end, from a signal's handler or another thread, and waits for that."""
+"""Requests to end a long job, from a signal handler or another thread, and waiting for it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Where the keys of encrypted logs are, and the keys in such files.
+"""The locations of the keys of encrypted logs, and the keys in such files.
 
-A location of logs says itself where their keys are (KeyedLocation), and goes as any other one to whoever reads logs, to
-tasks on other machines, too. Only paths travel: a process that reads a file's bytes reads the keys for it, and keeps
-them no longer. What is in a file of keys is in no message.
+A location of logs includes the locations of its keys (KeyedLocation), and is passed like any other one to readers of
+logs, also to tasks on other machines. Only paths are sent: a process that reads a file's bytes reads the keys for it,
+and keeps them no longer. The contents of key files appear in no message.
 
     component_keyring_file   JSON; keyring_file: "Keyring file version:", then a record a key (MySQL's manual, "Keyring
                              Components and Plugins")

@@ -1,11 +1,12 @@
-"""Mapped files that shrink: what is not there any more reads as zeros, instead of ending the process.
+"""Mapped files that shrink: missing pages read as zeros, instead of ending the process.
 
-Who reads a page of a mapping behind the file's end gets SIGBUS, and nothing but a signal handler can go on from there.
-This one puts zeros in place of the pages that are gone, and remembers that: zeros are no events, so that who reads them
-finds damage and then says what it comes of (MappedFile.check_whole). The signal comes in the thread that reads, while
-it copies or a kernel runs; the handler waits for the interpreter and returns to the instruction that failed.
+Reading a page of a mapping beyond the file's end raises SIGBUS, and only a signal handler can continue from
+there. This one maps zeros instead of the missing pages, and records that: zeros are not events, so the reader
+finds damage and then reports the cause (MappedFile.check_whole). The signal arrives in the reading thread,
+while it copies or a kernel runs; the handler waits for the interpreter and returns to the instruction that
+failed.
 
-Reading files into memory in place of mapping them would need no handler, but memory for all row images that are alive,
+Reading files into memory instead of mapping them would need no handler, but memory for all row images that are alive,
 and three times the CPU of reading, which is a fifth more of a whole replay (measured on 200 MB of OLTP). Only Linux on
 64 bits is handled: elsewhere the process ends.
 """
@@ -52,7 +53,7 @@ def guard(memory: mmap.mmap, address: int) -> None:
 
 
 def has_lost(address: int) -> bool:
-    """Whether pages of the mapping at an address were asked for that are gone."""
+    """Return whether pages of the mapping at an address were asked for that are gone."""
     return address in _lost
 
 

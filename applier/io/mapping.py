@@ -1,9 +1,10 @@
-"""A binlog file as bytes in memory: mapped read-only, whether it is local or far, plain, packed, encrypted, or in
+"""A binlog file as bytes in memory: mapped read-only, whether it is local or remote, plain, packed, encrypted, or in
 relay logs.
 
-What is far, packed, encrypted or relayed is mapped as a copy of its plain bytes on this machine's disk (copies), so
-that positions, sizes and addresses are those of the log, and nothing above this module knows how the file is kept. Who
-needs only parts of a file says so, and fetches them: of a far one that is plain, nothing else is copied.
+A file that is remote, packed, encrypted or relayed is mapped as a copy of its plain bytes on this machine's disk
+(copies), so that positions, sizes and addresses are those of the log, and no module above this one knows how the file
+is stored. A reader that needs only parts of a file says so, and fetches them: of a plain remote file, nothing else is
+copied.
 """
 
 import errno
@@ -43,7 +44,7 @@ _FILES_A_COPY = 4
 _FIRST_READ = 8192
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _REMEMBERED = 4096
-"""Files of which it is remembered what was checked, also where they are mapped anew for every task."""
+"""Files of which it is remembered what was checked, also where they are mapped again for every task."""
 
 
 _Stamp = tuple[int, ...]
@@ -88,7 +89,7 @@ class MappedFile:
         return address - self.address
 
     def was_touched(self) -> bool:
-        """Whether the file may have changed since it was mapped."""
+        """Return whether the file may have changed since it was mapped."""
         if self.path is None:
             return False
         try:
@@ -211,7 +212,7 @@ def _map_local(uri: str, path: str) -> MappedFile:
 
 
 def _is_encrypted(uri: str, filesystem: fs.FileSystem, path: str) -> bool:
-    """Whether a file is encrypted, by a key that its location names. Raises EncryptedBinlog."""
+    """Return whether a file is encrypted, by a key that its location names. Raises EncryptedBinlog."""
     with PlainStream(filesystem, path, uri, _FIRST_READ) as stream:
         return stream.is_encrypted
 

@@ -1,8 +1,8 @@
-"""Encrypted logs of MariaDB's as streams of plain bytes.
+"""Encrypted MariaDB logs as streams of plain bytes.
 
-The format description is plain, and START_ENCRYPTION after it: a scheme u8, of which 1 is known, the key's version u32,
-a nonce of 12 bytes. All later events are encrypted, each by itself (mariadb_decrypting_kernel). With which cipher, and
-with which of several keys, the file does not say: the first event that makes sense tells.
+The format description is plain, and so is START_ENCRYPTION after it: a scheme u8, of which 1 is known, the key's
+version u32, a nonce of 12 bytes. All later events are encrypted, each separately (mariadb_decrypting_kernel). The
+cipher, and which of several keys, are not in the file: the first event that decrypts to a valid one determines them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROTATE, _FORMAT_DESCRIPTION = 4, 15
 
 
 def decrypted_mariadb(start: bytes, stream: Stream, keys: Keys, uri: str) -> Stream | None:
-    """The log that begins with `start` and goes on with a stream; None if it is not encrypted, or ends before it says
+    """The log that begins with `start` and continues with a stream; None if it is not encrypted, or ends before it says
     so. Raises EncryptedBinlog where no key fits."""
     at, end = start_encryption(start) or (0, 0)
     if not end or end > len(start) or end < at + _NONCE_END:
@@ -58,7 +58,7 @@ def _first_event(start: bytes, stream: Stream) -> bytes:
 
 
 def _is_damaged(start: bytes) -> bool:
-    """Whether the event that begins here has a length that no event has."""
+    """Return whether the event that begins here has a length that no event has."""
     return len(start) >= k.LEAST and not k.LEAST <= int.from_bytes(start[9:13], "little") <= _LARGEST_EVENT
 
 
@@ -78,8 +78,8 @@ class EventCipher:
         self._rooms: dict[str, np.ndarray] = {}
 
     def fits(self, start: bytes, position: int) -> bool:
-        """Whether the event there makes sense when it is decrypted: by its next position, or its checksum; in a relay
-        log, where the first ones have the source's position or none, by what it says."""
+        """Return whether the event there makes sense when it is decrypted: by its next position, or its checksum; in a
+        relay log, where the first ones have the source's position or none, by what it says."""
         size = int.from_bytes(start[9:13], "little")
         event = np.frombuffer(start[:size], np.uint8).copy()
         self.decrypt(event, len(event), position)
@@ -119,7 +119,7 @@ class EventCipher:
 
 
 def _is_of_a_connection(event: bytes) -> bool:
-    """Whether an event without a checksum is a format description or a ROTATE, which a relay log begins with."""
+    """Return whether an event without a checksum is a format description or a ROTATE, which a relay log begins with."""
     if event[_TYPE_AT] == _FORMAT_DESCRIPTION:
         return event[_BODY_AT : _BODY_AT + 2] == b"\x04\x00"  # the version of all logs
     name = event[_BODY_AT + 8 :]

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Encrypted events of MariaDB's, many at a time: what a block cipher is to be given, and what its answer means.
+"""Encrypted MariaDB events, many at a time: the input for a block cipher, and the interpretation of its output.
 
     ciphertext of an event   bytes 4 to 9, bytes 0 to 4, and all from 13 on; bytes 9 to 13 are its length, as it is
     vector                   the file's nonce (12 bytes), the event's position u32

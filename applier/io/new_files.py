@@ -1,12 +1,12 @@
-"""Files that are made on condition that there are none of their names, where a file system can do that in one step.
+"""Creates files only if none of that name exists, on file systems that can do so in one step.
 
-    local    a hard link, which the file system refuses where a file is
-    s3://    a put with If-None-Match, by obstore: pyarrow has no such put. A store that takes it answers 412 where an
-             object is; one that passes the condition over writes
+    local    a hard link, which the file system refuses if the file exists
+    s3://    a put with If-None-Match, by obstore: pyarrow has no such put. A store that supports it answers 412 if the
+             object exists; one that ignores the condition writes
 
 obstore has credentials from the environment or from the machine's role.
 
-Files and directories that a user names for output are complete and on the disk, or do not exist."""
+Output files and directories that a user names are complete and durable, or do not exist."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def store_options(uri: str) -> dict[str, str]:
 
 
 def can_make(uri: str) -> bool:
-    """Whether there is a way to make a file on condition at a path or uri; the store may still refuse it."""
+    """Return whether there is a way to make a file on condition at a path or uri; the store may still refuse it."""
     return not is_uri(uri) or (uri.startswith(_S3) and find_spec("obstore") is not None)
 
 

@@ -1,7 +1,7 @@
 """Packed logs: binlogs that were compressed as whole files.
 
-The name tells that a file is packed, and which log it is: binlog.000001.gz is binlog.000001. Its first bytes tell what
-it is packed with; nothing, where a store has unpacked it on the way.
+The name shows that a file is packed, and which log it is: binlog.000001.gz is binlog.000001. Its first bytes show the
+compression; none, if a store has unpacked it on the way.
 """
 
 import posixpath
@@ -21,7 +21,7 @@ def log_name(location: str) -> str:
 
 
 def is_packed(location: str) -> bool:
-    """Whether the file at a path or uri is a packed log, by its name."""
+    """Return whether the file at a path or uri is a packed log, by its name."""
     return log_name(location) != file_name(location)
 
 

@@ -1,6 +1,6 @@
-"""The one way to open a Parquet file for its rows: checksums of pages are compared where the file has them.
+"""The only way to open a Parquet file for its rows: page checksums are verified if the file has them.
 
-pyarrow does not compare them by itself, and takes a changed byte of a page for other values.
+pyarrow does not verify them by default, and reads a changed byte of a page as other values.
 """
 
 from __future__ import annotations

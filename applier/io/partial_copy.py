@@ -1,9 +1,9 @@
-"""A far file's copy on this machine's disk, of which parts are fetched when a reader asks for them.
+"""A copy of a remote file on this machine's disk, whose parts are fetched on demand.
 
     0 .. size              the file's bytes, zeros where a chunk is missing
-    from the next page on  a byte a chunk: 1 once the chunk is here
+    from the next page on  one byte per chunk: 1 once the chunk is here
 
-The processes of a user share it (copies). A part is fetched by one of them: the others wait for their turn.
+The processes of a user share it (copies). A part is fetched by one of them: the others wait for it.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class PartialCopy:
             self._fetch_part(*parts[0])
         else:
             fetched = [_pool().submit(self._fetch_part, *part) for part in parts]
-            wait(fetched)  # none goes on behind the error of another
+            wait(fetched)  # none continues behind the error of another
             for one in fetched:
                 one.result()
 

@@ -1,6 +1,6 @@
 """The plain bytes of a file as a stream, whether it is packed, encrypted, or neither.
 
-It holds a part of the file at a time, and what the format needs to go on: up to 128 MB for zstd, 256 MB for xz, where
+It holds a part of the file at a time, and the decoder's state: up to 128 MB for zstd, 256 MB for xz;
 files that need more are refused.
 """
 

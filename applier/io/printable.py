@@ -1,7 +1,7 @@
-"""Text out of logs, dumps and manifests, made safe to look at: the one function that all printing goes through.
+"""Makes text from logs, dumps and manifests safe to print: the one function for all printing.
 
-A terminal obeys control characters (ESC, CR, those from U+0080 to U+009F), and characters of format (U+202E and the
-like) show text in another order than it has, or not at all. Names and comments of tables may have any of them.
+A terminal obeys control characters (ESC, CR, those from U+0080 to U+009F), and format characters (U+202E and the
+like) reorder or hide text. Names and comments of tables may contain any of them.
 """
 
 import codecs
@@ -51,7 +51,7 @@ class TerminalText:
 
 
 def standard_output() -> TextIO | TerminalText:
-    """Return stdout. What is written to its `buffer` is made printable on a terminal, and stays as it is in a pipe or a
+    """Return stdout. What is written to its `buffer` is made printable on a terminal, and stays as in a pipe or a
     file, where a program reads it."""
     return TerminalText(sys.stdout) if sys.stdout.isatty() else sys.stdout
 
@@ -73,7 +73,7 @@ class PrintableBytes:
         self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
 
     def write(self, data: bytes) -> int:
-        """Write what is complete; a character may go on in the next call."""
+        """Write what is complete; a character may continue in the next call."""
         self._stream.write(printable(self._decoder.decode(bytes(data)), "\n\t").encode("utf-8"))
         return len(data)
 

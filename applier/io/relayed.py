@@ -1,7 +1,7 @@
-"""A log of the source as its replica's relay logs have it: the same events at the same positions.
+"""A log of the source, reassembled from its replica's relay logs: the same events at the same positions.
 
-Where they are is in the location itself (RelayedLocation), which goes as any other one to whoever reads logs, to tasks
-on other machines, too.
+Their locations are in the location itself (RelayedLocation), which is passed like any other one to readers of logs,
+also to tasks on other machines.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Relayed:
     first and `nothing_before` the source has no event group. `previous` are the transactions that came before: before
     the log, or, where it `begins_late`, before its first event that is here. `sources` are the servers of all
     transactions. Of MariaDB the replica may not have asked for ANNOTATE_ROWS, so it `lacks_annotations`.
-    A log `is_left` where a connection goes on in a later one: its end may not be here, but nothing else is missing.
+    A log `is_left` where a connection continues in a later one: its end may not be here, but nothing else is missing.
     """
 
     format_description: bytes
@@ -79,7 +79,8 @@ def relayed_in(location: str) -> Relayed | None:
 
 
 def begins_late(location: str) -> bool:
-    """Whether the log's first events are in no relay log, and it is known what came before the first one that is."""
+    """Return whether the log's first events are in no relay log, and it is known what came before the first one that
+    is."""
     relayed = relayed_in(location)
     return relayed is not None and relayed.begins_late and bool(relayed.previous)
 
@@ -92,7 +93,7 @@ def open_plain(location: str, buffer_bytes: int = READ_BYTES) -> PlainStream | R
 
 
 def is_relay_log(location: str) -> bool:
-    """Whether a file is a relay log; False for what is no log. Raises ArchiveError where it cannot be read."""
+    """Return whether a file is a relay log; False for what is no log. Raises ArchiveError where it cannot be read."""
     try:
         with open_plain(location, _START_BYTES) as stream:
             start = stream.read(_FLAGS_AT + 2)

@@ -1,17 +1,17 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels that put the events of relay logs to where they are in the source's log.
+"""Kernels that copy the events of relay logs to their positions in the source's log.
 
-An event of the source's says where it ends there, which its checksum vouches for. Within a group of MariaDB 11.8 only
-the first event and the last one do (binlog_legacy_event_pos=OFF); the others follow one another. What is made for the
-connection (GTID_LIST) is not of the source's log, and passed over. So is what was received twice: a connection that
-broke within a group begins with the group, or the file, again.
+An event of the source records its end position there, covered by its checksum. Within a group of MariaDB 11.8 only
+the first event and the last one do (binlog_legacy_event_pos=OFF); the others follow one another. Events made for the
+connection (GTID_LIST) are not part of the source's log, and skipped. So are repeated events: after a connection
+broke within a group, the next one begins again with the group, or the file.
 
-Where the source's log has something that the relay log has not, there is a gap. It is filled, so that positions stay
+If the relay log does not have all events of the source's log, there is a gap. It is filled, so that positions stay
 those of the source:
 
-    before a TABLE_MAP    ANNOTATE_ROWS, which MariaDB sends to who asks for it: filled with IGNORABLE, if the source's
-                          event that came before ends where the gap begins; before the last event of a group where
-                          the others do not say where they end
+    before a TABLE_MAP    ANNOTATE_ROWS, which MariaDB sends only on request: filled with IGNORABLE, if the source's
+                          previous event ends where the gap begins; before the last event of a group if
+                          the others do not record their end positions
     else                  events that the replica did not get: filled likewise, and the end is an INCIDENT, of no server
 """
 

@@ -1,7 +1,7 @@
-"""Where files are: the one place that makes a file system and a path in it of what people, dumps and archives write.
+"""Resolves locations that users, dumps and archives name to a file system and a path in it: the only place for this.
 
-A location is a path of this machine, absolute or from the current directory, or a uri (s3://, gs://, abfs://, hdfs://,
-file://) as pyarrow.fs opens them. What begins with letters and "://" is a uri, and nothing else is.
+A location is a path of this machine, absolute or from the current directory, or a URI (s3://, gs://, abfs://, hdfs://,
+file://) as pyarrow.fs opens them. A text that begins with letters and "://" is a URI, and nothing else is.
 """
 
 import os
@@ -33,12 +33,12 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def is_uri(location: str) -> bool:
-    """Whether it is a uri, not a path."""
+    """Return whether it is a uri, not a path."""
     return _SCHEME.match(location) is not None
 
 
 def is_far(location: str) -> bool:
-    """Whether it is not on a file system of this machine."""
+    """Return whether it is not on a file system of this machine."""
     return is_uri(location) and not location.startswith("file:")
 
 
@@ -104,7 +104,8 @@ def _check(location: str) -> None:
 
 
 def _has_password(uri: str) -> bool:
-    """Whether it has scheme://NAME:PASSWORD@, also with a "/" in the password; HOST:PORT/… with a "@" later is none."""
+    """Return whether it has scheme://NAME:PASSWORD@, also with a "/" in the password; HOST:PORT/… with a "@" later is
+    none."""
     before, at, _ = uri.partition("://")[2].partition("@")
     name, colon, password = before.partition(":")
     port, slash, _ = password.partition("/")
@@ -112,7 +113,8 @@ def _has_password(uri: str) -> bool:
 
 
 def is_local(filesystem: "FileSystem") -> bool:
-    """Whether paths are the operating system's own, so that files can be linked, locked, made durable and renamed."""
+    """Return whether paths are the operating system's own, so that files can be linked, locked, made durable and
+    renamed."""
     return bool(filesystem.type_name == "local")
 
 
@@ -142,14 +144,14 @@ def divided(location: str) -> tuple[str, str]:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a relative path that is written with "/" stays in its folder."""
+    """Return whether a relative path that is written with "/" stays in its folder."""
     parts = pathlib.PurePosixPath(path).parts
     return bool(parts) and not path.startswith("/") and ".." not in parts
 
 
 def is_plain_inside(path: str) -> bool:
-    """Whether it also is the one way to write it, and without characters that no file of a snapshot has. Paths that are
-    joined by "/" are, if and only if each of them is."""
+    """Return whether it also is the one way to write it, and without characters that no file of a snapshot has. Paths
+    that are joined by "/" are, if and only if each of them is."""
     return path.isprintable() and "\\" not in path and _NO_NAMES.isdisjoint(path.split("/"))
 
 

@@ -1,4 +1,4 @@
-"""Where files for the time of a run are kept."""
+"""The directory for files that a run needs temporarily."""
 
 import os
 import tempfile

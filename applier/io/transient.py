@@ -1,4 +1,4 @@
-"""Errors of an object store that pass by themselves: retried with backoff, and told from those that stay."""
+"""Transient errors of an object store: distinguished from permanent ones, and retried with backoff."""
 
 import random
 import re

@@ -1,4 +1,4 @@
-"""The jobs that people ask for: a package or module for each, and what several of them share. A job prints nothing."""
+"""The jobs: one package or module per job, and the parts that several of them share. A job prints nothing."""
 
 __all__ = [
     "archive", "change_files", "changes", "diff", "doctor", "explain", "exporting", "guarded_sql", "history",

@@ -1,4 +1,4 @@
-"""Compiles all kernels: `python -m applier.jobs.warm`, for who will need them all, and for wheels."""
+"""Compiles all kernels: `python -m applier.jobs.warm`, for users that need them all, and for wheels."""
 
 import shutil
 import sys

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Bytes at an address as keys: whether they are the same, and a hash of them."""
+"""Bytes at an address as keys: equality and hash."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _MIXER = 0xFF51AFD7ED558CCD
 
 @inline
 def same_bytes(a, b, length):
-    """Whether `length` bytes at two addresses are the same."""
+    """Return whether `length` bytes at two addresses are the same."""
     at = 0
     while at + 8 <= length:
         if load_u64(a + at) != load_u64(b + at):

@@ -1,4 +1,4 @@
-"""Which functions Numba compiles, for those who load them all or see that all are compiled."""
+"""The list of all kernels, for code that loads them all or checks that all are compiled."""
 
 import importlib
 from pathlib import Path

@@ -1,6 +1,6 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Text at an address. As all writers of text, this one returns where its text ends; the caller has made room. (Numbers
-are written by jsondiff.kernels.numbers.)"""
+"""Writes text at an address. Like all writers of text, this one returns where its text ends; the caller has made room.
+(Numbers are written by jsondiff.kernels.numbers.)"""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 """The types of arguments that kernels are called with, so that they can be compiled before they are called.
 
 They are in signatures.txt, a line for each kernel and its types, as Numba writes types, what takes longest to compile
-first; `python -m tests.support.exercise` records them anew.
+first; `python -m tests.support.exercise` records them again.
 """
 
 import importlib
@@ -44,7 +44,7 @@ def modules() -> tuple[str, ...]:
 
 def signatures(wanted: tuple[str, ...]) -> list[Signature]:
     """The signatures of these modules' kernels, in the order of the table. Kernels that are gone, until it is recorded
-    anew, are left out."""
+    again, are left out."""
     found = []
     for line in _lines():
         match = _LINE.fullmatch(line)

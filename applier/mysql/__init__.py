@@ -1,4 +1,4 @@
-"""What a log and a schema both know: types, character sets, collations, time zones, dates that are none."""
+"""Shared by logs and schemas: types, character sets, collations, time zones, invalid dates."""
 
 __all__ = [
     "character_sets", "client_sql", "names", "sequences", "session", "type_registry", "types", "value_sizes", "values",

@@ -1,4 +1,4 @@
-"""MariaDB's sequences, which defaults take their numbers from."""
+"""MariaDB's sequences, which provide numbers for defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NEXT = re.compile(r"(?:NEXTVAL ?\( ?|NEXT VALUE FOR )(?:`?([^`.]+?)`? ?\. ?)?`?
 
 @dataclass(frozen=True, slots=True)
 class SequenceState:
-    """A sequence as a row of the log at `position` says: a replica goes on with `next_value`, in steps of `step`."""
+    """A sequence as a row of the log at `position` says: a replica continues with `next_value`, in steps of `step`."""
 
     database: str
     name: str

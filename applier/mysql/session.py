@@ -1,4 +1,4 @@
-"""The session in which SQL is evaluated: everything that a result depends on besides the text and the rows."""
+"""The session in which SQL is evaluated: everything that affects a result except for the text and the rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from applier.mysql.values.time_zones import shifted
 @dataclass(frozen=True)
 class Session:
     """`now_us` is the current time in microseconds UTC: one for all rows, int64[n] with one for each row, None where
-    it is not known. `time_zone` is the session's ("+02:00", "Europe/Rome"), or SYSTEM, which the log does not resolve.
+    it is unknown. `time_zone` is the session's ("+02:00", "Europe/Rome"), or SYSTEM, which the log does not resolve.
     `sql_mode` has the names of modes that change values, `literals` is the character set of literals without an
-    introducer and `collation` the one in which they are compared, None where it is not known, `made_bytes` tells that
+    introducer and `collation` the one in which they are compared, None where it is unknown, `made_bytes` tells that
     text which functions make in the session's character set is bytes, `lc_time_names` is the
     number of the language of days and months, 0 for English. `last_timestamp` is MariaDB's last TIMESTAMP in
-    microseconds, None where it is not known, and `server_version` is the server's, "" where it is not known."""
+    microseconds, None where it is unknown, and `server_version` is the server's, "" where it is unknown."""
 
     flavour: str = "mysql"
     sql_mode: str = ""
@@ -36,13 +36,13 @@ class Session:
         return shifted(instant, self.time_zone)
 
     def utc_now(self) -> np.ndarray:
-        """The current time in microseconds UTC, int64[1] or [n]. Raises NotComputable where it is not known."""
+        """The current time in microseconds UTC, int64[1] or [n]. Raises NotComputable where it is unknown."""
         if self.now_us is None:
             raise NotComputable("the current time")
         return np.atleast_1d(np.asarray(self.now_us, np.int64))
 
     def now(self) -> np.ndarray:
-        """The current time by the session's clock. Raises NotComputable also if its time zone is not known."""
+        """The current time by the session's clock. Raises NotComputable also if its time zone is unknown."""
         instants, places = np.unique(self.utc_now(), return_inverse=True)
         shown = [self.in_zone(instant) for instant in instants.tolist()]
         if None in shown:

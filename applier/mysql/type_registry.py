@@ -1,9 +1,9 @@
-"""All column types of both servers, an entry each: a new type begins here (docs/ARCHITECTURE.md, "A new column type").
+"""All column types of both servers, one entry each: a new type begins here (docs/ARCHITECTURE.md, "A new column type").
 
-What a package does with the values of a column goes by the type's family, and each package has one table by family:
+A package handles the values of a column by the type's family, and has one table by family:
 `applier.columns.values.DECODERS`, `applier.sql.literals.READERS`, `applier.schema.defaults.IMPLICIT`,
-`applier.sql.casting.values.CONVERTERS`, and those of importing and exporting. How a value lies in the log goes by its
-wire type (`applier.mysql.wire_types`). What differs within a family is a field of the entry.
+`applier.sql.casting.values.CONVERTERS`, and those of importing and exporting. The storage of a value in the log depends
+on its wire type (`applier.mysql.wire_types`). Differences within a family are fields of the entry.
 """
 
 from __future__ import annotations

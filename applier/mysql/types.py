@@ -1,4 +1,4 @@
-"""Column types as MySQL and MariaDB name them, and the Arrow type that a snapshot keeps their values in."""
+"""Column types as MySQL and MariaDB name them, and the Arrow types of their values in a snapshot."""
 
 from dataclasses import dataclass
 

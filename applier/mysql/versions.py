@@ -7,6 +7,6 @@ _VERSION = re.compile(r"(?:5\.5\.5-)?(\d+)\.(\d+)")
 
 
 def is_since(server_version: str, first: tuple[int, int]) -> bool:
-    """True for a version that is not before the `first` one; False where it is not known ("")."""
+    """True for a version that is not before the `first` one; False where it is unknown ("")."""
     found = _VERSION.match(server_version)
     return found is not None and (int(found[1]), int(found[2])) >= first

@@ -1,4 +1,4 @@
-"""The types of columns as logs write them, and how values of each lie in row images: a new wire type begins here.
+"""The types of columns in logs, and how their values are stored in row images: a new wire type begins here.
 
 The tables by shape are `applier.binlog.rows.layout.PLANNERS` (reading) and `applier.writer.column_encoder.ENCODERS`.
 """

@@ -1,4 +1,4 @@
-"""What a job about changes is asked to do: to read them, to write them, to sum them up, to undo them."""
+"""Options of jobs about changes: read, write, sum up and undo them."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from applier.snapshot import AS_DECIMAL
 
 @dataclass(frozen=True)
 class CommitRange:
-    """Commits by their versions and by their times, in microseconds since 1970 UTC; bounds are in it."""
+    """Commits by version and by time, in microseconds since 1970 UTC; bounds are inclusive."""
 
     first_version: int = -1
     last_version: int = (1 << 63) - 1
@@ -27,13 +27,13 @@ ALL_COMMITS = CommitRange()
 
 @dataclass(frozen=True)
 class ChangesOptions:
-    """Of which log to read changes. Without `ignore_foreign_keys`, changes that foreign keys make and the log does not
-    have are an error. `complete`: whole rows, and what foreign keys change. `unsigned_bigint`: the type of such
-    columns. Only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) or later on are
-    wanted, and only those of the transactions `gtids`, as GtidChoice takes them, of commits in a range, of threads
-    (none: all), and not of the transactions and servers that are left out, which did what they did: complete changes go
-    on from it. Of `maybe_gtids`, as `gtids`, the log need not have any. `after` is a place where an earlier reading
-    ended: the log before it is read for definitions and prepared transactions only. The rest is as in ReplayOptions."""
+    """The log from which to read changes. Without `ignore_foreign_keys`, changes by foreign keys that are not in the
+    log are an error. `complete`: whole rows, and rows that foreign keys change. `unsigned_bigint`: the type of such
+    columns. Selected are only changes from the first group of the time `start_datetime` (seconds since 1970 UTC) on, of
+    the transactions `gtids`, as GtidChoice takes them, of commits in a range, and of threads (none: all), and not those
+    of the transactions and servers that are left out, which still took effect: complete changes build on them. For
+    `maybe_gtids`, unlike `gtids`, the log need not have any of them. `after` is a position where an earlier reading
+    ended: the log before it is read only for definitions and prepared transactions. The rest is as in ReplayOptions."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -88,7 +88,7 @@ class SummaryOptions:
 class ChangeFilesOptions:
     """Where to write changes, and in which format: those of the log of `changes` to the tables of `filter`,
     all columns or these, all rows or those with these keys. `output` is a directory to make, or "-" for stdout.
-    `statements`: with the statements behind changes, where the log has them. `spreadsheet_safe`: no cell of CSV is a
+    `statements`: with the statements behind changes, if the log has them. `spreadsheet_safe`: no cell of CSV is a
     formula."""
 
     changes: ChangesOptions
@@ -108,8 +108,8 @@ class ChangeFilesOptions:
 
 @dataclass(frozen=True)
 class HistoryFilesOptions:
-    """Where to write all versions of a table's rows, and where tasks run; `engine`, `master` and `conf` are as in
-    ReplayOptions, `inputs` what is read."""
+    """Where to write all versions of a table's rows, and where to run tasks; `engine`, `master` and `conf` are as in
+    ReplayOptions, `inputs` are the paths that are read."""
 
     inputs: tuple[str, ...]
     output: str
@@ -122,15 +122,15 @@ class HistoryFilesOptions:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What is read and written."""
+        """Return the paths that are read and written."""
         return *self.inputs, self.output
 
 
 @dataclass(frozen=True)
 class UndoOptions:
-    """What to take back: in the log of `changes`, which goes up to where the server stands, the transactions `gtids`,
+    """What to undo: in the log of `changes`, which goes up to the server's position, the transactions `gtids`,
     as GtidChoice takes them, of a part of it (positions and times as in ReplayOptions) and of these threads, and of
-    these the changes to the tables of `filter`. The statements go to `output`, and `on_conflict` is what happens to
+    these the changes to the tables of `filter`. The statements go to `output`, and `on_conflict` says what to do with
     rows that others have changed since. Only rows for which the expression `where` is true, before or after, are
     undone."""
 

@@ -29,7 +29,7 @@ _AGAIN = "May be given several times."
 
 
 def choice(*values: str, recorded: Callable[[Any], object] = lambda value: value) -> Kind:
-    """One of these values."""
+    """Return the kind of options whose value is one of `values`."""
     texts = ", ".join(f'"{value}"' for value in values)
     return Kind(f"Literal[{texts}]", choices=values, recorded=recorded)
 

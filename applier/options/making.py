@@ -1,114 +1,119 @@
-"""Options for what to make."""
+"""Options for the output."""
 
 from applier.options import kinds
 from applier.options.option import MAKE, REQUIRED, Option, Where
 
 CHANGE_FORMATS = "json", "csv", "parquet", "debezium", "arrow"
 IMAGES = MINIMAL, NOBLOB, FULL = "minimal", "noblob", "full"
-"""The row images that a rewritten archive may have."""
+"""The row images of a rewritten archive."""
 
 OUTPUT = Option("output", kinds.PATH, MAKE, "The snapshot to make; must not exist yet.", value="SNAPSHOT", first=True)
 LAKE = Option(
-    "lake", kinds.PATH, MAKE, "Make the next version of this lake, not --output: a folder whose versions share the "
-    "files that did not change. A replay goes on from the latest version, or from --base if there is none; a new lake "
-    "is made.", value="LAKE", first=True)
+    "lake", kinds.PATH, MAKE, "Make the next version of this lake, not --output: a folder whose versions share "
+    "unchanged files. A replay continues from the latest version, or from --base if there is none; a lake that does "
+    "not exist is created.", value="LAKE", first=True)
 MERGE_ON_READ = Option(
-    "merge_on_read", kinds.FLAG, MAKE, "If --lake is new, have it merge on read: a round writes the rows that changed, "
-    "and not their files, which other programs then cannot read as tables.", False)
-LAKE_TO_FOLLOW = LAKE.of("The lake that follows: each round makes its next version. A new one is made.",
-                         default=REQUIRED)
+    "merge_on_read", kinds.FLAG, MAKE, "Create --lake as a lake that merges on read: a round writes only the changed "
+    "rows, not their whole files, which other programs then cannot read as tables.", False)
+COMPACT_BUDGET = Option(
+    "compact_budget", kinds.SIZE, MAKE, "In a lake that merges on read: the number of bytes that a version may rewrite "
+    "where changes exceed a fifth of a file, starting with the files whose last change is oldest.", "1G",
+    field="compact_bytes")
+LAKE_TO_FOLLOW = LAKE.of("The lake that follows: each round makes its next version. It is created if it does not "
+                         "exist.", default=REQUIRED)
 ICEBERG = Option(
-    "iceberg", kinds.TEXT, MAKE, "A catalog of Iceberg: sqlite:////DIR/catalog.db, another database's uri as "
-    "SQLAlchemy takes it, http:// of a REST catalog, or a name out of .pyiceberg.yaml, which is the place for "
-    "passwords.", value="CATALOG", first=True)
+    "iceberg", kinds.TEXT, MAKE, "An Iceberg catalog: sqlite:////DIR/catalog.db, the SQLAlchemy URI of another "
+    "database, http:// of a REST catalog, or a name from .pyiceberg.yaml, which is the place for passwords.",
+    value="CATALOG", first=True)
 DELTA = Option(
-    "delta", kinds.PATH, MAKE, "A directory, local or s3://, that gets a Delta table DB/TABLE for each, with the "
+    "delta", kinds.PATH, MAKE, "A directory, local or s3://, in which each table gets a Delta table DB/TABLE, with the "
     "snapshot's files linked or copied into it.", value="DIR", first=True)
 FORMAT = Option("format", kinds.choice(), MAKE, first=True)
 CHANGE_FORMAT = FORMAT.of(
-    "How they are written. json: an object a line, an update with both images; debezium: the same as Debezium's "
-    "connector has it; csv, parquet, arrow (a stream): the rows of `applier.changes`, an update as two.",
+    "Output format. json: one object per line, an update with both images; debezium: the same as Debezium's "
+    "connector writes it; csv, parquet, arrow (a stream): the rows of `applier.changes`, an update as two.",
     kind=kinds.choice(*CHANGE_FORMATS), default="json", where=Where.COMMAND_LINE)
 DIFF_FORMAT = FORMAT.of(
-    "How they are written. table: counts, and the first rows, to read; json: a line for each table with counts, and "
-    "one for each row; parquet: a file for each table that differs; sql: statements that make the rows of BEFORE into "
-    "those of AFTER, in one transaction that fails where a row is not as in BEFORE.",
+    "Output format. table: counts and the first rows, for people; json: a line with counts for each table, and "
+    "one for each row; parquet: a file for each table that differs; sql: statements that turn the rows of BEFORE into "
+    "those of AFTER, in one transaction that fails if a row is not as in BEFORE.",
     kind=kinds.choice("table", "json", "parquet", "sql"), default="table", where=Where.COMMAND_LINE)
 EXPORT_FORMAT = FORMAT.of(
-    "How they are written. sql: INSERT statements; tsv: files for LOAD DATA, with the statements for it.",
+    "Output format. sql: INSERT statements; tsv: files for LOAD DATA, with its statements.",
     kind=kinds.choice("sql", "tsv"), default="sql")
 QUERY_FORMAT = FORMAT.of(
-    "How rows are written. table: the first 200, to read; json: a line for each; csv: with a header; parquet: a file.",
+    "Output format. table: the first 200 rows, for people; json: one object per line; csv: with a header; parquet: a "
+    "file.",
     kind=kinds.choice("table", "json", "csv", "parquet"), default="table", where=Where.COMMAND_LINE)
 SHOW_FORMAT = FORMAT.of(
-    "How they are printed. text: as `mysqlbinlog -v` prints them; json: one object a line.",
+    "Output format. text: as `mysqlbinlog -v` prints it; json: one object per line.",
     kind=kinds.choice("text", "json"), default="text")
 UNDO_FORMAT = FORMAT.of(
-    "What the file is. sql: one transaction, with a statement for each row that finds it by all of its values; binlog: "
-    "the same as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.",
+    "Format of the file. sql: one transaction, with a statement for each row that finds it by all of its values; "
+    "binlog: the same as events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`.",
     kind=kinds.choice("sql", "binlog"), default="sql")
 REPAIR_FORMAT = FORMAT.of(
-    "With --repair: what the file is. sql: one transaction, with a statement for each row that finds it by all of its "
-    "values; binlog: events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`, which fire no triggers.",
+    "With --repair: format of the file. sql: one transaction, with a statement for each row that finds it by all of "
+    "its values; binlog: events with full images, for `mysqlbinlog --skip-gtids FILE | mysql`, which fire no triggers.",
     kind=kinds.choice("sql", "binlog"), default="sql", where=Where.COMMAND_LINE)
 IMAGE = Option(
-    "image", kinds.choice(*IMAGES), MAKE, "What images of updates and deletes have. minimal: before, the "
-    "key equivalent, and after, what changed; noblob: besides, all columns but TEXT, BLOB and JSON. Images that have "
-    "less stay as they are. full: all columns, found by applying the archive to --base.", first=True,
-    python="what images of updates and deletes have then. minimal: before, the key equivalent, and after, what "
-           "changed; noblob: besides, all columns but TEXT, BLOB and JSON. Images that have less stay as they are. "
-           "full: images of inserts, too, get all columns, as the log had them last, or as `base` has them; notes name "
-           "those that are not known to the byte, and stay away.")
-HTML = Option("html", kinds.PATH, MAKE, "Write a page with plots; an existing file is replaced.", first=True,
+    "image", kinds.choice(*IMAGES), MAKE, "Columns in the images of updates and deletes. minimal: the key equivalent "
+    "before, and the changed columns after; noblob: also all columns except TEXT, BLOB and JSON. Images that already "
+    "have less are unchanged. full: all columns, found by applying the archive to --base.", first=True,
+    python="columns in the images of updates and deletes. minimal: the key equivalent before, and the changed columns "
+           "after; noblob: also all columns except TEXT, BLOB and JSON. Images that already have less are unchanged. "
+           "full: images, including those of inserts, get all columns, from the last image in the log or from `base`; "
+           "notes name columns whose bytes are unknown, which stay missing.")
+HTML = Option("html", kinds.PATH, MAKE, "Write an HTML page with plots; an existing file is replaced.", first=True,
               where=Where.COMMAND_LINE)
 KEEP_VERSIONS = Option(
-    "keep", kinds.KEEP, MAKE, "How many versions stay, or those published since so long ago: 10, or 90s, 30m, 12h, "
-    "7d, 4w. The latest stays in any case.", first=True)
+    "keep", kinds.KEEP, MAKE, "How many versions to keep, or for how long after publication: 10, or 90s, 30m, 12h, "
+    "7d, 4w. The latest version is always kept.", first=True)
 
 JSON = Option("json", kinds.FLAG, MAKE, "Print one JSON document.", False, where=Where.COMMAND_LINE)
-DEFINITIONS = Option("definitions", kinds.FLAG, MAKE, "With the CREATE TABLE of each table.", False,
+DEFINITIONS = Option("definitions", kinds.FLAG, MAKE, "Include the CREATE TABLE of each table.", False,
                      where=Where.COMMAND_LINE)
 SNAPSHOT_AT = Option(
     "snapshot_at", kinds.PLACES, MAKE, "Several snapshots in one pass: one at each of these positions, as "
     "--stop-position takes them, or where this GTID set is complete. --output is then the folder that holds them, "
     "each named after its position, for example binlog.000003-1234.", (),
-    python="several positions or GTID sets: a snapshot at each, out of one pass, in the folder `output`.")
+    python="several positions or GTID sets: a snapshot at each, in one pass, in the folder `output`.")
 CHANGE_DATA = Option(
-    "change_data", kinds.FLAG, MAKE, "With --delta: its tables have a change data feed from now on.", False,
-    python="whether tables of Delta have a change data feed from now on: each commit then says by which rows the table "
-           "differs from what it was at the one before, for `DeltaTable(place).load_cdf(…)`. Tables keep it.")
+    "change_data", kinds.FLAG, MAKE, "With --delta: enable the tables' change data feed from now on.", False,
+    python="whether to enable the change data feed of Delta tables from now on: each commit then lists the rows that "
+           "differ from the previous one, for `DeltaTable(path).load_cdf(…)`. Tables keep the feed.")
 WAREHOUSE = Option(
-    "warehouse", kinds.PATH, MAKE, "Where the catalog's own files go; by default beside a SQLite database, or as the "
-    "catalog has it.", value="DIR")
-DIALECT = Option("dialect", kinds.choice("duckdb", "spark"), MAKE, "Whose SQL: DuckDB's, or Spark SQL's.", "duckdb")
+    "warehouse", kinds.PATH, MAKE, "Location of the catalog's own files; by default beside a SQLite database, or as "
+    "the catalog defines it.", value="DIR")
+DIALECT = Option("dialect", kinds.choice("duckdb", "spark"), MAKE, "SQL dialect: DuckDB's, or Spark SQL's.", "duckdb")
 COMPRESS = Option(
-    "compress", kinds.FLAG, MAKE, "Compress transactions (MySQL) or rows events (MariaDB), as servers do it.", False)
+    "compress", kinds.FLAG, MAKE, "Compress transactions (MySQL) or rows events (MariaDB), as servers do.", False)
 PARTIAL_JSON = Option(
-    "partial_json", kinds.FLAG, MAKE, "Make diffs of JSON documents that updates change (MySQL), if that is less. "
-    "Documents are compared one by one, which takes its time.", False)
+    "partial_json", kinds.FLAG, MAKE, "Turn updated JSON documents into diffs if these are smaller (MySQL). "
+    "Documents are compared one by one, which is slow.", False)
 FULL_JSON = Option(
-    "full_json", kinds.FLAG, MAKE, "Make whole documents of the JSON diffs in updates (PARTIAL_UPDATE_ROWS). A diff "
-    "whose document neither the log nor --base tells to the byte stays, and a note names its column.", False)
+    "full_json", kinds.FLAG, MAKE, "Turn the JSON diffs of updates (PARTIAL_UPDATE_ROWS) into whole documents. A diff "
+    "stays if neither the log nor --base has the exact bytes of its document, and a note names its column.", False)
 STATEMENTS = Option(
-    "statements", kinds.FLAG, MAKE, "With the statements behind changes, where the log has them: a column, in JSON a "
-    "member. Each line of JSON or CSV has the whole statement.", False,
-    python="whether to add `_statement`: the SQL behind a change where the log has it (MySQL's with "
+    "statements", kinds.FLAG, MAKE, "Include the statements behind changes, if the log has them: as a column, in JSON "
+    "as a member. Each line of JSON or CSV repeats the whole statement.", False,
+    python="whether to add `_statement`: the SQL behind a change if the log has it (MySQL's with "
            "binlog_rows_query_log_events, MariaDB's with binlog_annotate_row_events), else null. Changes of a "
-           "compressed transaction have one place in the log: with several statements it has none. A text may be "
-           "long, and is there once for many rows, in a dictionary: cut it before it is copied for each, as by "
+           "compressed transaction have one position in the log: with several statements it is null. A long text is "
+           "stored once for many rows, in a dictionary: shorten it before it is copied for each row, as by "
            "left(_statement, 200).")
 SPREADSHEET_SAFE = Option(
     "spreadsheet_safe", kinds.FLAG, MAKE, "In CSV, put a quote (') before texts and column names that begin with =, "
     "+, -, @, a tab or a line break: a spreadsheet would run them as formulas.", False, where=Where.COMMAND_LINE)
 COMPLETE = Option(
-    "complete", kinds.FLAG, MAKE, "Apply the changes to what was there before, for whole rows before and after each, "
-    "and what foreign keys change. A table's rows are then in memory.", False,
-    python="whether to apply the changes to what was there before, for whole rows before and after each, JSON "
-           "documents instead of diffs, and what foreign keys change (`_cascaded`). The table's rows are then in "
+    "complete", kinds.FLAG, MAKE, "Apply the changes to the previous rows, for whole rows before and after each, "
+    "and rows that foreign keys change. A table's rows are then in memory.", False,
+    python="whether to apply the changes to the previous rows, for whole rows before and after each, JSON "
+           "documents instead of diffs, and rows that foreign keys change (`_cascaded`). The table's rows are then in "
            "memory, and other transactions and rows may be decoded, too.")
 UNSIGNED_BIGINT = Option(
     "unsigned_bigint", kinds.UNSIGNED, MAKE, "Type of BIGINT UNSIGNED columns in the output: decimal, of 20 digits; "
-    "long, where a value from 2^63 on is an error; uint64, which not every reader has.", "decimal", recorded=True)
+    "long, where a value from 2^63 on is an error; uint64, which not every reader supports.", "decimal", recorded=True)
 UNSIGNED_BIGINT_AS_BASE = UNSIGNED_BIGINT.of(default=None).plus("By default as in --base, or decimal.")
 TARGET_FILE_SIZE = Option(
     "target_file_size", kinds.SIZE, MAKE, "Target size of new files, as 64M or 1G. An incremental replay rewrites "
@@ -118,16 +123,16 @@ DATA_ONLY = Option("data_only", kinds.FLAG, MAKE, "Only the rows.", False, where
 WITH_DEFINITIONS = Option("definitions", kinds.FLAG, MAKE, "Whether to write CREATE TABLEs.", True, where=Where.PYTHON)
 WITH_ROWS = Option("rows", kinds.FLAG, MAKE, "Whether to write rows.", True, where=Where.PYTHON)
 IF_NOT_EXISTS = Option(
-    "if_not_exists", kinds.FLAG, MAKE, "Keep tables that exist on the server; else they are an error.", False)
+    "if_not_exists", kinds.FLAG, MAKE, "Keep tables that exist on the server; without it they are an error.", False)
 REPLACE = Option(
-    "replace", kinds.FLAG, MAKE, "Replace the server's rows that have the same keys; else they are an error, and with "
-    "tsv they stay, with a warning.", False, field="replaces")
-SHOWN_ROWS = Option("rows", kinds.COUNT, MAKE, "How many rows of each table that differs are shown.", 20)
+    "replace", kinds.FLAG, MAKE, "Replace the server's rows that have the same keys; without it they are an error, or, "
+    "with tsv, are kept with a warning.", False, field="replaces")
+SHOWN_ROWS = Option("rows", kinds.COUNT, MAKE, "How many rows to show for each table that differs.", 20)
 TOP = Option("top", kinds.LARGEST, MAKE, "How many of the largest transactions to list.", 10)
 HEALTH = Option(
-    "health", kinds.FILES, MAKE, "Say in this file how it does, after each look: in JSON, or in Prometheus' text "
-    "format in a file that ends in .prom.", (), where=Where.COMMAND_LINE)
-JSON_LOG = Option("json_log", kinds.FLAG, MAKE, "Print a JSON document a round, not a line.", False,
+    "health", kinds.FILES, MAKE, "Write the health to this file after each check of the archive: as JSON, or, if the "
+    "name ends in .prom, in Prometheus' text format.", (), where=Where.COMMAND_LINE)
+JSON_LOG = Option("json_log", kinds.FLAG, MAKE, "Print one JSON document per round, not a line.", False,
                   where=Where.COMMAND_LINE)
 ALLOW_GROUP_ACCESS = Option(
     "allow_group_access", kinds.FLAG, MAKE, "Let the group read: new files get the mode 0640, not 0600, and a new "

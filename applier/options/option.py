@@ -21,11 +21,11 @@ REQUIRED: Final = ...
 _SAME: Final = object()
 _order = itertools.count()
 _FLAG = re.compile(r"(`[^`]*`)|(?<![\w-])--[a-z][a-z-]*[a-z]")
-"""A name of an option in a text, or what stands in backticks there."""
+"""A name of an option in a text, or text in backticks."""
 
 
 class Where(Enum):
-    """Where an option can be given."""
+    """Where an option is valid."""
 
     EVERYWHERE = "everywhere"
     COMMAND_LINE = "command line"
@@ -119,7 +119,7 @@ class Option:
 
     @property
     def on_command_line(self) -> Any:
-        """The default on the command line, as people would type it, or REQUIRED."""
+        """Return the default on the command line, as a user would type it, or REQUIRED."""
         return self.default if self.command_default is _SAME else self.command_default
 
     @property
@@ -154,7 +154,7 @@ class Option:
             self.kind.check(self.names[0], value)
 
     def parsed(self, given: Mapping[str, Any]) -> Any:
-        """Return the Python value, given what the command line has by option names. Raises UsageError."""
+        """Return the Python value, from the command line's values by option name. Raises UsageError."""
         if self.parts:
             parts = [part for part in self.parts if given.get(part.name) not in (None, [])]
             if self.combine is None and len(parts) > 1:
@@ -182,7 +182,7 @@ class Verb:
         self.positional = len([*required]) if positional is None else positional
 
     def without(self, *options: Option) -> list[Option]:
-        """Return the options for another verb that takes all but these."""
+        """Return the options for another verb that takes all except these."""
         return [option for option in self.options if option not in options]
 
     @cached_property
@@ -221,7 +221,8 @@ class Verb:
         return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
     def parsed(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the function's arguments, and the values of what only the command line takes. Raises UsageError."""
+        """Return the function's arguments, and the values of options that only the command line has. Raises
+        UsageError."""
         return {option.name: option.parsed(given) for option in self.options
                 if option.where is not Where.PYTHON}
 
@@ -231,8 +232,8 @@ class Verb:
             option.check(getattr(job, name, None))
 
     def recorded(self, job: Any) -> dict[str, object]:
-        """Return the options that decide what a snapshot holds, as JSON for its manifest: those that are not at their
-        defaults, in the order of the job's fields."""
+        """Return the options that decide the contents of a snapshot, as JSON for its manifest: those that are not at
+        their defaults, in the order of the job's fields."""
         known: dict[str, object] = {}
         for own in dataclasses.fields(job):
             option, value = self._by_field.get(own.name), getattr(job, own.name)

@@ -1,4 +1,4 @@
-"""What a replay is asked to do, as one value that the command line, tests and Python callers all make."""
+"""The options of a replay as one value, made by the command line, tests and Python callers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from applier.errors import UsageError
 from applier.option_texts import Place
 from applier.options import running, verbs
 from applier.schema.table_filter import EVERYTHING, TableFilter
-from applier.snapshot import FILE_BYTES
+from applier.snapshot import COMPACT_BYTES, FILE_BYTES
 
 
 def check_target(output: str, lake: str | None, *, merge_on_read: bool = False) -> None:
-    """Raise UsageError unless there is one place to write to."""
+    """Raise UsageError unless there is exactly one output."""
     if bool(output) == bool(lake):
         raise UsageError("give exactly one place to write to", hint="give --output for a snapshot, or --lake for the "
                          "next version of a lake")
@@ -21,7 +21,7 @@ def check_target(output: str, lake: str | None, *, merge_on_read: bool = False) 
 
 
 class LogBounds(Protocol):
-    """Where to begin in a log and where to stop, as ReplayOptions has it."""
+    """The start and the stop in a log, as in ReplayOptions."""
 
     @property
     def start_position(self) -> tuple[str, int] | None: ...
@@ -35,11 +35,11 @@ class LogBounds(Protocol):
 
 @dataclass(frozen=True)
 class ReplayOptions:
-    """`snapshot' = replay(snapshot, binlogs, options)`: everything but the Spark session itself.
+    """`snapshot' = replay(snapshot, binlogs, options)`: everything except the Spark session itself.
 
-    Fields mean what the options of their names mean (`applier.options.verbs`). `filter` combines the options for
+    Fields have the meaning of the options with their names (`applier.options.verbs`). `filter` combines the options for
     tables, `rewrites` are pairs of databases, `file_bytes` is the size of new files. Paths may be local or any URI that
-    pyarrow.fs opens. At most one of the three stop points is set: a position, a GTID set as the log writes it, or
+    pyarrow.fs opens. At most one of the three stop points is set: a position, a GTID set in the log's notation, or
     seconds since 1970 UTC; each means the end of an event group. `snapshot_at` lists positions and GTID sets, and
     `output` is then the folder of the snapshots. `type_conversions` are in lower case. A manifest records options in
     the order of the fields.
@@ -69,6 +69,7 @@ class ReplayOptions:
     filter: TableFilter = EVERYTHING
     lake: str | None = None
     merge_on_read: bool = False
+    compact_bytes: int = COMPACT_BYTES
     snapshot_at: tuple[Place, ...] = ()
     witness: str = "report"
     check_foreign_keys: bool = False
@@ -94,18 +95,18 @@ class ReplayOptions:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What is read and written."""
+        """Return the paths that are read and written."""
         return *self.binlogs, *([] if self.base is None else [self.base]), self.lake or self.output
 
     def for_manifest(self) -> dict[str, object]:
-        """The options that decide what the snapshot holds, as JSON, without those at their defaults."""
+        """Return the options that decide the contents of the snapshot, as JSON, without those at their defaults."""
         return verbs.REPLAY.recorded(self) | self.filter.for_manifest()
 
 
 @dataclass(frozen=True)
 class DoctorOptions(ReplayOptions):
-    """The replay that a doctor is to look at, as far as it is known: without `binlogs` only at the machine, without
-    `output` ("") not at where that would be."""
+    """The replay that a doctor checks, as far as it is known. Without `binlogs`, check only the machine; without
+    `output` (""), skip the output's location."""
 
     binlogs: tuple[str, ...] = ()
     output: str = ""

@@ -1,4 +1,4 @@
-"""What a job about snapshots and archives is asked to do."""
+"""Options of jobs about snapshots and archives."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,12 @@ from applier.snapshot import AS_DECIMAL, FILE_BYTES
 
 @dataclass(frozen=True)
 class ImportOptions:
-    """A dump and what to make of it. `position` (binlog's base name, offset) and `gtid_set` say where it was made if
-    it does not say so itself, and `group_id` the id of the last group in it (GRP-3); `flavour` None is told by the
-    dump; `schema` has the definitions of tables whose rows are Parquet files; `system_time_zone` is what SYSTEM was
-    on the server, for statements that set no zone; files have about `file_bytes`, and `unsigned_bigint` for such
-    columns. `database` is that of statements that name none, and `default_character_set` that of text of which the
-    dump does not say it; the dump "-" is stdin. `lake` in place of `output` is one whose next version is made."""
+    """A dump to import. `position` (binlog's base name, offset) and `gtid_set` give its position if
+    it does not record it itself, and `group_id` the id of the last group in it (GRP-3); with `flavour` None, the dump
+    decides; `schema` has the definitions of tables whose rows are Parquet files; `system_time_zone` is the meaning of
+    SYSTEM on the server, for statements that set no zone; files have about `file_bytes`, and `unsigned_bigint` is the
+    type of such columns. `database` applies to statements that name none, and `default_character_set` to text whose
+    set the dump does not declare; the dump "-" is stdin. With `lake` instead of `output`, its next version is made."""
 
     dump: str
     output: str = ""
@@ -40,16 +40,16 @@ class ImportOptions:
         verbs.IMPORT.check(self)
 
     def for_manifest(self) -> dict[str, object]:
-        """The options that decide what the snapshot holds, as JSON: what is at its default is left out."""
+        """Return the options that decide the contents of the snapshot, as JSON, without those at their defaults."""
         return self.filter.for_manifest() | verbs.IMPORT.recorded(self)
 
 
 @dataclass(frozen=True)
 class ExportOptions:
-    """A snapshot to export, as files that a server loads, and where; `format` is "sql" or "tsv". `rewrites` are pairs
-    of databases: what the snapshot has as the first is the second there. `definitions` and `rows` say what is written,
-    `where` of which rows: an expression in SQL. `if_not_exists` keeps tables that are there, `replaces` rows that have
-    a key of those. `engine`, `master` and `conf` are as in ReplayOptions."""
+    """A snapshot to export as files that a server can load, and the output; `format` is "sql" or "tsv". `rewrites` are
+    pairs of databases: old and new names. `definitions` and `rows` say what to write,
+    `where` which rows: an expression in SQL. `if_not_exists` keeps existing tables, `replaces` replaces rows with
+    the same keys. `engine`, `master` and `conf` are as in ReplayOptions."""
 
     snapshot: str
     output: str
@@ -74,7 +74,7 @@ class ExportOptions:
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What is read and written."""
+        """Return the paths that are read and written."""
         return self.snapshot, self.output
 
 
@@ -89,7 +89,7 @@ class DiffOptions:
 
 @dataclass(frozen=True)
 class ExplainOptions:
-    """What to explain: binlogs, and where to find table definitions that these lack."""
+    """Binlogs to explain, and sources of table definitions that are missing in them."""
 
     binlogs: tuple[str, ...]
     base: str | None = None
@@ -100,11 +100,11 @@ class ExplainOptions:
 
 @dataclass(frozen=True)
 class RewriteOptions:
-    """The archive to rewrite, and the directory to make. `image`, one of IMAGES, is what row images have then, None:
-    what they have; with `compress` transactions or rows events are compressed that are not, with `partial_json`
-    documents that updates change become diffs where that is less, with `full_json` diffs become whole documents. The
+    """The archive to rewrite, and the directory to make. `image`, one of IMAGES, is the new row image, None: the
+    existing one. `compress` compresses transactions or rows events, `partial_json` turns updated documents into diffs
+    if these are smaller, and `full_json` turns diffs into whole documents. The
     archive begins with `base`. `filter`, `rewrites`, `server_ids` and `ignore_server_ids` are as in ReplayOptions: the
-    output has only what they keep, under the new names."""
+    output has only the tables and servers that they keep, under the new names."""
 
     binlogs: tuple[str, ...]
     output: str
@@ -132,7 +132,7 @@ class RewriteOptions:
 
     @property
     def completes(self) -> int:
-        """What images get that they lack, as bits: all columns, documents in place of diffs."""
+        """Return what is added to images, as bits: all columns, documents instead of diffs."""
         return (self.image == FULL) + 2 * self.full_json
 
     @property
@@ -141,6 +141,6 @@ class RewriteOptions:
         return bool(self.filter != EVERYTHING or self.rewrites or self.server_ids or self.ignore_server_ids)
 
     def replaying(self, output: str) -> ReplayOptions:
-        """The replay of the archive to a snapshot that the output has to lead to, too."""
+        """Return the replay of the archive to a snapshot that the output must also produce."""
         return ReplayOptions(self.binlogs, output, self.base, filter=self.filter, rewrites=self.rewrites,
                              server_ids=self.server_ids, ignore_server_ids=self.ignore_server_ids)

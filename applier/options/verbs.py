@@ -18,7 +18,7 @@ _OUTPUT = making.OUTPUT.of(default=REQUIRED)
 
 REPLAY = Verb(
     "replay", SNAPSHOTS, "binlogs become a snapshot", reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
-    reading.BASE,
+    making.COMPACT_BUDGET, reading.BASE,
     reading.SCHEMA, choosing.START, choosing.REAPPLY, choosing.STOP, making.SNAPSHOT_AT, *_TABLES, choosing.REWRITE_DB,
     choosing.EXCLUDE_GTIDS, *_SERVERS, running.EXEC_MODE, running.TYPE_CONVERSIONS, running.ZERO_DATES, running.WITNESS,
     running.ON_STATEMENT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE, running.LOWER_CASE_TABLE_NAMES,
@@ -30,13 +30,13 @@ IMPORT = Verb(
                       "DB/TABLE/….parquet or DB.TABLE.parquet."),
     reading.DUMP_POSITION, reading.DUMP_GTID_SET, reading.DUMP_GROUP_ID, reading.FLAVOUR,
     running.SYSTEM_TIME_ZONE.of("The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs of dumps "
-                                "with --skip-tz-utc are in it, and such dumps do not name it."),
+                                "with --skip-tz-utc are in this zone, which such dumps do not name."),
     reading.DATABASE, reading.DEFAULT_CHARACTER_SET, making.UNSIGNED_BIGINT, making.TARGET_FILE_SIZE, *_TABLES,
     running.PROGRESS, positional=2)
 
 ARCHIVE = Verb(
     "archive", ARCHIVES, "copy a server's binlogs", reading.SOURCE,
-    _OUTPUT.of("The directory of the archive. If it has binlogs, copying goes on after them.", value="DIR",
+    _OUTPUT.of("The directory of the archive. If it has binlogs, copying continues after them.", value="DIR",
                python="the directory of the archive. On an object store it gets files when they are complete, and the "
                       "last one when this function ends."),
     choosing.START_GTID, choosing.START_FILE, choosing.UNTIL_NOW.of(off="--stop-never"), making.ALLOW_GROUP_ACCESS,
@@ -44,18 +44,20 @@ ARCHIVE = Verb(
     running.PROGRESS.of("Called with each Step; it has a note for each file that is complete."))
 DOCTOR = Verb(
     "doctor", ARCHIVES, "what would stop a replay",
-    reading.BINLOGS.of(default=()).plus("Without one only the machine is looked at."),
-    making.OUTPUT.of("Where the snapshot is to be: whether one can be made there. Nothing is left there."),
+    reading.BINLOGS.of(default=()).plus("Without it, only the machine is checked."),
+    making.OUTPUT.of("Location of the snapshot: checks whether one can be made there, and leaves nothing there."),
     _BASE_OF_REPLAY,
-    *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ, reading.BASE,
+    *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
+                    making.COMPACT_BUDGET, reading.BASE,
                     running.ZERO_DATES, running.WITNESS,
                     running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, running.PROGRESS),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
 REWRITE = Verb(
-    "rewrite", ARCHIVES, "smaller, whole, or filtered", reading.BINLOGS.plus("From its beginning or from --base on."),
+    "rewrite", ARCHIVES, "smaller, whole, or filtered",
+    reading.BINLOGS.plus("It must start at its beginning or at --base."),
     _OUTPUT.of("The directory to make, on this machine: the files and an index of them.", value="DIR"),
     making.IMAGE, making.PARTIAL_JSON, making.FULL_JSON, making.COMPRESS,
-    reading.BASE.of("A snapshot with which the archive begins."), *_TABLES, choosing.REWRITE_DB, *_SERVERS,
+    reading.BASE.of("A snapshot at the beginning of the archive."), *_TABLES, choosing.REWRITE_DB, *_SERVERS,
     reading.KEYS_OF_LOGS, running.PROGRESS)
 INDEX = Verb(
     "index", ARCHIVES, "makes `locate` faster",
@@ -69,7 +71,7 @@ SHOW = Verb(
     "show", BINLOGS, "events and rows as text", _OPTIONAL_BINLOGS, reading.UNNAMED_BINLOGS, making.SHOW_FORMAT,
     choosing.TABLE_NAMES.of(flags=("--tables", "--table", "--database")),
     choosing.GTIDS_TO_READ.of(flags=("--gtids", "--gtid", "--include-gtids")),
-    choosing.EXCLUDE_GTIDS.of("All transactions but these."), *_SERVERS, choosing.THREAD_IDS,
+    choosing.EXCLUDE_GTIDS.of("All transactions except these."), *_SERVERS, choosing.THREAD_IDS,
     *choosing.START_OF_SHOW, *choosing.STOP_OF_SHOW, reading.KEYS_OF_LOGS)
 LOCATE = Verb(
     "locate", BINLOGS, "where a GTID or a time is", reading.BINLOGS, reading.GTID, reading.AT_TIME, reading.XID,
@@ -83,70 +85,71 @@ CHANGES = Verb(
     making.OUTPUT.of("The directory to make, with a file for each table; or stdout.", value="DIR|-", default="-",
                      where=Where.COMMAND_LINE),
     making.CHANGE_FORMAT, *(option.of(where=Where.COMMAND_LINE) for option in _TABLES), choosing.COLUMN_NAMES,
-    reading.BASE.of("A snapshot that has the tables' definitions; changes are those after it."),
+    reading.BASE.of("A snapshot with the tables' definitions; changes are those after it."),
     reading.SCHEMA_OF_ANY, choosing.START_OF_CHANGES, choosing.AFTER, choosing.STOP, choosing.GTIDS_TO_READ,
-    choosing.EXCLUDE_GTIDS.of("All changes but those of these transactions. With --complete these are applied, and not "
-                              "written.",
-                              python="all changes but those of these transactions. `notes` count those that the log "
-                                     "does not have. Of complete changes, what is left out is applied all the same."),
+    choosing.EXCLUDE_GTIDS.of("All changes except those of these transactions. With --complete these are applied but "
+                              "not written.",
+                              python="all changes except those of these transactions. `notes` count those that the log "
+                                     "does not have. With `complete`, these are applied but not returned."),
     *_SERVERS, choosing.THREAD_IDS, choosing.KEY, reading.DEFINE_FROM_LOG, running.IGNORE_FOREIGN_KEYS, making.COMPLETE,
     making.STATEMENTS, making.SPREADSHEET_SAFE, making.UNSIGNED_BIGINT, running.FOLLOW,
     *(option.of(where=Where.COMMAND_LINE) for option in FOLLOWING), reading.KEYS_OF_LOGS, running.PROGRESS)
 FOLLOW = Verb(
     "follow", ROWS, "", reading.BINLOGS, choosing.TABLE_NAMES, choosing.IGNORE_TABLES,
     running.STATE, choosing.AFTER, *FOLLOWING[1:], running.ENDING_TO_ASK.of(
-        python="what is asked to end it, from another thread or a signal's handler, after the batch that it is at."),
-    reading.BASE.of("A snapshot that has the tables' definitions where the archive begins, or from which it goes on."),
-    reading.SCHEMA_OF_ANY, choosing.EXCLUDE_GTIDS.of("All changes but those of these transactions."), *_SERVERS,
+        python="an object by which another thread or a signal handler ends it, after the current batch."),
+    reading.BASE.of("A snapshot with the tables' definitions at the beginning of the archive, or to continue from."),
+    reading.SCHEMA_OF_ANY, choosing.EXCLUDE_GTIDS.of("All changes except those of these transactions."), *_SERVERS,
     reading.DEFINE_FROM_LOG, running.IGNORE_FOREIGN_KEYS, making.STATEMENTS, making.UNSIGNED_BIGINT,
     reading.KEYS_OF_LOGS, running.PROGRESS, like=CHANGES, positional=2)
 HISTORY = Verb(
     "history", ROWS, "what a row was, and when", reading.BINLOGS, choosing.TABLE,
-    making.OUTPUT.of("A directory to make; Parquet files of all versions of all rows.", value="DIR",
+    making.OUTPUT.of("A directory to make, with Parquet files of all versions of all rows.", value="DIR",
                      where=Where.COMMAND_LINE),
     choosing.COLUMN_NAMES,
-    choosing.KEY.of("Show the row with this primary key; it may be gone. Its columns' values, in the key's order.",
+    choosing.KEY.of("Show the row with this primary key, even if it is deleted: the values of its columns, in key "
+                    "order.",
                     kind=kinds.ROW_KEY,
-                    python="only the versions of the row with this key, or of several rows, as `changes` takes it and "
-                           "leaves out what lacks the key; others are not kept in memory where one key finds all "
+                    python="only the versions of the row with this key, or of several rows, as in `changes`, which "
+                           "omits changes without the key; others are not kept in memory if one key finds all "
                            "rows."),
     reading.BASE.of("A snapshot to begin with: its rows are the first versions."), reading.SCHEMA_WITH_ROWS,
     choosing.STOP,
     choosing.THREAD_IDS.of("Only versions that transactions of these threads began or ended (CONNECTION_ID()). "
                            "MariaDB before 11.5 does not log which thread changed rows."),
     reading.DEFINE_FROM_LOG,
-    making.STATEMENTS.of("With --output: with a column of the statements that began versions, where the log has them.",
-                         python="whether to add `_statement`: the SQL that began a version, where the log has it, as "
-                                "`changes` has it."),
+    making.STATEMENTS.of("With --output: add a column of the statements that began versions, if the log has them.",
+                         python="whether to add `_statement`: the SQL that began a version, if the log has it, as "
+                                "in `changes`."),
     making.UNSIGNED_BIGINT, *(option.of(where=Where.COMMAND_LINE) for option in _SPARK), reading.KEYS_OF_LOGS,
     running.PROGRESS)
 UNDO = Verb(
-    "undo", ROWS, "take transactions back",
-    reading.BINLOGS.plus("From before the transactions up to where the server stands."),
+    "undo", ROWS, "undo transactions",
+    reading.BINLOGS.plus("From before the transactions up to the server's position."),
     _OUTPUT.of("The file to make.", value="FILE"),
-    choosing.GTIDS_TO_READ.of("Take back these transactions: UUID:1-5, or MariaDB's one by one, 0-1-5,0-1-7."),
+    choosing.GTIDS_TO_READ.of("Undo these transactions: UUID:1-5, or MariaDB's one by one, 0-1-5,0-1-7."),
     choosing.FIRST_TO_UNDO, choosing.LAST_TO_UNDO, choosing.THREAD_IDS, *_TABLES,
-    choosing.WHERE.of("Only rows for which this is true, before the transactions or after them, as in \"category = "
+    choosing.WHERE.of("Only rows for which this is true, before or after the transactions, as in \"category = "
                       "'audio' AND price = 0.01\": SQL on a table's columns.", value="EXPRESSION"),
-    reading.BASE.of("Begin with this snapshot, of a time before them."), reading.SCHEMA_WITH_ROWS, choosing.UNTIL,
+    reading.BASE.of("Begin with this snapshot, from before them."), reading.SCHEMA_WITH_ROWS, choosing.UNTIL,
     making.UNDO_FORMAT, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, reading.KEYS_OF_LOGS, running.PROGRESS)
 
 STATUS = Verb(
-    "status", USES, "where it stands",
-    reading.SNAPSHOT_TO_READ.of("A snapshot that `replay` made, or a lake.", value="[SNAPSHOT]", default=None),
-    choosing.AS_OF, making.ICEBERG.of("Instead of a snapshot: a catalog of Iceberg, as `publish` takes it."),
-    making.DELTA.of("Instead of a snapshot: a directory with tables of Delta, as `publish` takes it."),
+    "status", USES, "its position and tables",
+    reading.SNAPSHOT_TO_READ.of("A snapshot made by `replay`, or a lake.", value="[SNAPSHOT]", default=None),
+    choosing.AS_OF, making.ICEBERG.of("Instead of a snapshot: an Iceberg catalog, as for `publish`."),
+    making.DELTA.of("Instead of a snapshot: a directory with Delta tables, as for `publish`."),
     choosing.TABLE_NAMES.plus("With --iceberg or --delta."), choosing.IGNORE_TABLES, making.DEFINITIONS, making.JSON)
 PUBLISHED = Verb(
     "published", USES, "",
-    making.ICEBERG.of("A catalog of Iceberg, as `publish` takes it; readers take a table's `id` for its snapshot, as "
+    making.ICEBERG.of("An Iceberg catalog, as for `publish`; readers use a table's `id` as its snapshot, as in "
                       "`load_table(name).scan(snapshot_id=…)` of pyiceberg."),
-    making.DELTA.of("A directory of published tables; readers take the `id` for the version, as "
-                    "`DeltaTable(place, version=…)`."),
-    choosing.AS_OF.of("A position, a GTID set, or a time (local, if it has no zone): the last publication that stands "
-                      "at or before it; by default the last one of all."), *_TABLES)
+    making.DELTA.of("A directory of published tables; readers use the `id` as the version, as in "
+                    "`DeltaTable(path, version=…)`."),
+    choosing.AS_OF.of("A position, a GTID set, or a time (local, if it has no zone): the last publication at or before "
+                      "it; by default the last one of all."), *_TABLES)
 REPORT = Verb(
-    "report", USES, "how it was made", reading.SNAPSHOT_TO_READ.of("A snapshot that `replay` made."), making.HTML,
+    "report", USES, "how it was made", reading.SNAPSHOT_TO_READ.of("A snapshot made by `replay`."), making.HTML,
     making.JSON)
 SQL = Verb(
     "sql", USES, "query it with DuckDB", reading.PLACE_TO_QUERY, reading.QUERY, choosing.AS_OF, reading.ALSO,
@@ -159,12 +162,12 @@ VIEWS = Verb(
     choosing.AS_OF, making.DIALECT, *_TABLES)
 DIFF = Verb(
     "diff", USES, "between two snapshots", reading.BEFORE, reading.AFTER,
-    _OPTIONAL_BINLOGS.of("An archive, in place of AFTER: one that is replayed onto BEFORE, in a temporary folder.",
+    _OPTIONAL_BINLOGS.of("An archive, instead of AFTER: it is replayed onto BEFORE, in a temporary folder.",
                          python="an archive that is replayed onto the one before, in a temporary folder."),
     choosing.STOP, making.DIFF_FORMAT,
     making.DEFINITIONS.of("With --format sql: also repair definitions. Tables that differ are altered, or, if their "
-                          "columns differ, made anew; tables that only one side has are dropped or made. What is lost "
-                          "is printed, and stands first in the file."),
+                          "columns differ, recreated; tables that only one side has are dropped or created. Losses are "
+                          "printed, and listed first in the file."),
     making.OUTPUT.of("The file to write, or, for parquet, the directory; json and sql go to stdout without it.",
                      value="PATH", where=Where.COMMAND_LINE),
     making.SHOWN_ROWS.of(where=Where.COMMAND_LINE), *_TABLES, reading.KEYS_OF_LOGS, running.PROGRESS,
@@ -172,47 +175,53 @@ DIFF = Verb(
 VERIFY = Verb(
     "verify", USES, "against files or a server", reading.SNAPSHOT_TO_READ, reading.PRINT_SQL, reading.AGAINST,
     reading.SERVER_TO_COMPARE, reading.DEFAULTS_FILE,
-    _OPTIONAL_BINLOGS.of("With --server: an archive that leads the snapshot to exactly where the server stands.",
-                         python="an archive that leads from the snapshot to where the server stands: the snapshot is "
-                                "replayed to exactly there, in a temporary folder, and rows that differ have their "
-                                "`last_change`."),
+    _OPTIONAL_BINLOGS.of("With --server: an archive that leads from the snapshot to exactly the server's position.",
+                         python="an archive that leads from the snapshot to the server's position: the snapshot is "
+                                "replayed to exactly that position, in a temporary folder, and rows that differ have "
+                                "their `last_change`."),
     reading.HASH,
-    making.SHOWN_ROWS.of(python="how many rows of each table that differs are named; with `against`, if their ranges' "
-                                "rows are there."),
+    making.SHOWN_ROWS.of(python="how many rows to name for each table that differs; with `against`, if it has the rows "
+                                "of their ranges."),
     running.FOR_REPAIR, reading.REPAIR, making.REPAIR_FORMAT, making.JSON, *_TABLES, reading.KEYS_OF_LOGS,
     running.PROGRESS, positional=2)
 VERIFY_SQL = Verb("verify_sql", USES, "", reading.SNAPSHOT_TO_READ, reading.HASH, *_TABLES)
 EXPORT = Verb(
     "export", USES, "files that a server loads", reading.SNAPSHOT_TO_READ,
     _OUTPUT.of("The directory to make; must not exist yet.", value="DIR",
-               python="the folder to make; `_load.sh` in it loads all of it."),
+               python="the directory to make; its `_load.sh` loads everything."),
     choosing.AS_OF.of(where=Where.COMMAND_LINE), making.EXPORT_FORMAT, *_TABLES,
-    choosing.REWRITE_DB.of("The snapshot's database OLD is NEW on the server.",
-                           python="the names that databases are to have, by those in the snapshot."),
+    choosing.REWRITE_DB.of("Database OLD of the snapshot is called NEW on the server.",
+                           python="new names for databases, by their names in the snapshot."),
     making.WITH_DEFINITIONS, making.WITH_ROWS, making.NO_DATA, making.DATA_ONLY, making.IF_NOT_EXISTS, making.REPLACE,
     choosing.WHERE, *_SPARK, running.PROGRESS)
 PUBLISH = Verb(
     "publish", USES, "into Iceberg or Delta",
-    reading.SNAPSHOT_TO_READ.of("What `replay` or `import` made; of a lake, its latest version.",
-                                python="a snapshot, or a lake, whose latest version it is. Iceberg has its files where "
-                                       "they are: keep it as long as the catalog has them."),
+    reading.SNAPSHOT_TO_READ.of("A snapshot made by `replay` or `import`; of a lake, its latest version.",
+                                python="a snapshot, or a lake for its latest version. Iceberg uses the snapshot's "
+                                       "files in place: keep it as long as the catalog refers to them."),
     making.ICEBERG, making.DELTA, making.CHANGE_DATA, making.WAREHOUSE, *_TABLES)
 
 VERSIONS = Verb("versions", LAKES, "what is in a lake", reading.LAKE_TO_READ, making.JSON)
 SYNC = Verb(
     "sync", LAKES, "follow a growing archive", reading.BINLOGS, making.LAKE_TO_FOLLOW, running.EVERY,
-    making.ICEBERG.of("Publish each version in this catalog of Iceberg, as `publish` does."),
-    making.DELTA.of("Publish each version as Delta's tables below this directory."), making.CHANGE_DATA,
-    making.WAREHOUSE, making.KEEP_VERSIONS.of(default=None).plus("By default all stay."),
-    choosing.UNTIL_NOW.of("End after one round, as for cron: 0 if all that is there is in the lake and published."),
+    making.ICEBERG.of("Publish each version in this Iceberg catalog, as `publish` does."),
+    making.DELTA.of("Publish each version as Delta tables below this directory."), making.CHANGE_DATA,
+    making.WAREHOUSE, making.KEEP_VERSIONS.of(default=None).plus("By default all are kept."),
+    choosing.UNTIL_NOW.of("End after one round, as for cron: with 0 if the whole archive is in the lake and "
+                          "published."),
     making.HEALTH, making.JSON_LOG, running.ENDING_TO_ASK,
     *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, choosing.START, choosing.REAPPLY, choosing.STOP,
                     making.SNAPSHOT_AT, running.CHECK_FOREIGN_KEYS, running.PASS_BYTES, running.ROUTE, *_SPARK),
     like=REPLAY)
 EXPIRE = Verb("expire", LAKES, "remove old versions", reading.LAKE_TO_READ,
               making.KEEP_VERSIONS.of(default=REQUIRED), running.DRY_RUN, making.JSON)
+COMPACT = Verb(
+    "compact", LAKES, "rewrite files with changes", reading.LAKE_TO_READ.of("A lake that merges on read."),
+    making.COMPACT_BUDGET.of("The number of bytes to rewrite, starting with the files whose last change is oldest; by "
+                             "default all files with changes.", default=None),
+    making.TARGET_FILE_SIZE.of("Target size of new files, as 64M or 1G."), making.JSON)
 FSCK = Verb("fsck", LAKES, "check all files", reading.LAKE_TO_READ, running.QUICK, making.JSON, running.PROGRESS)
 
 COMMANDS = (REPLAY, IMPORT, ARCHIVE, DOCTOR, REWRITE, INDEX, SUMMARY, SHOW, LOCATE, EXPLAIN, CHANGES, HISTORY, UNDO,
-            STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, EXPIRE, FSCK)
+            STATUS, REPORT, SQL, VIEWS, DIFF, VERIFY, EXPORT, PUBLISH, VERSIONS, SYNC, COMPACT, EXPIRE, FSCK)
 """The verbs of the command line."""

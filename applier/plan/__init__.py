@@ -1,4 +1,4 @@
-"""From outlines to work: which part of the log counts, what each table was there, and who applies which keys."""
+"""From outlines to work: which part of the log counts, the definition of each table, and the units of work."""
 
 __all__ = [
     "cascades", "conflicts", "log", "notes", "passes", "planned", "prepared", "span", "stops", "tasks", "units",

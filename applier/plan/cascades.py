@@ -190,10 +190,10 @@ def _edges(history: SchemaHistory) -> list[_Edge]:
 
 
 def _is_followed(edge: _Edge, history: SchemaHistory) -> bool | None:
-    """Whether the server follows a foreign key; None where that cannot be told. MariaDB lets a statement take away the
-    index of what is referred to (another primary key in place of the first; any key, with checks off); then it changes
-    no rows by the foreign key until there is an index again. (Seen on 10.11: at once, after a flush, and after a
-    restart.) An index that the server made for a foreign key of the table's own stays without that one."""
+    """Return whether the server follows a foreign key; None where that cannot be told. MariaDB lets a statement take
+    away the index of what is referred to (another primary key instead of the first; any key, with checks off); then it
+    changes no rows by the foreign key until there is an index again. (Seen on 10.11: at once, after a flush, and after
+    a restart.) An index that the server made for a foreign key of the table's own stays without that one."""
     if edge.parent.definition.flavour != "mariadb" or has_index(edge.parent.definition, edge.referenced):
         return True
     earlier, version, versions = [], edge.parent, history.versions()

@@ -1,4 +1,4 @@
-"""The list of conflicts that idempotent mode suppressed: `_conflicts.parquet`, a row for each, in the order of the log.
+"""The list of conflicts that idempotent mode suppressed: `_conflicts.parquet`, a row for each, in log order.
 
 A unit knows where its conflicts are in the log; the transactions are looked up here, in the files that have conflicts.
 """
@@ -32,7 +32,7 @@ without GTIDs); the binlog's base name, where the rows event begins, and which r
 
 
 def conflict_listing(results: Sequence[UnitResult], outlines: Sequence[Outline]) -> pa.Table:
-    """The conflicts of all units as LISTING says; `outlines` are in the order of the log."""
+    """The conflicts of all units as LISTING says; `outlines` are in log order."""
     found = [result.conflicts for result in results if result.conflicts is not None]
     if not found:
         return LISTING.empty_table()
@@ -40,8 +40,8 @@ def conflict_listing(results: Sequence[UnitResult], outlines: Sequence[Outline])
 
 
 def placed(found: pa.Table, outlines: Sequence[Outline]) -> pa.Table:
-    """Rows with a `file` (uri), `position` and `row` (from 0) in the order of the log, with their transactions (`gtid`,
-    null without GTIDs), base names in place of uris, and rows counted from 1."""
+    """Rows with a `file` (uri), `position` and `row` (from 0) in log order, with their transactions (`gtid`,
+    null without GTIDs), base names instead of uris, and rows counted from 1."""
     files = {outline.uri: outline.name for outline in outlines}
     number = pc.index_in(found.column("file"), pa.array(list(files)))
     found = found.append_column("number", number).sort_by(

@@ -1,7 +1,7 @@
-"""Tables that exchanged partitions: whose rows go where, as one group of units.
+"""Tables that exchanged partitions, whose rows move between them, as one group of units.
 
 Each version is one unit, whatever its size, and one task applies all of a group: rows of one table become rows of
-another, which a replay knows only when it has them.
+another, which are known only during the replay.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The part of the log that a replay applies, and what every table was in it.
+"""The part of the log that a replay applies, and the definition of every table in it.
 
 Positions are (index of the file among the outlines, byte offset in it).
 """
@@ -91,7 +91,7 @@ def read_history(span: LogSpan, wanted: Wanted, base: Snapshot | None, schema_sq
     databases have the names of `rewrites` from here on, for `wanted`, too (AP-FILT).
 
     Raises the first thing in the log's order that cannot be followed: DDL or DML as text on a wanted table, or an event
-    that rows cannot be applied beyond. With `skip_statements`, DML as text is passed over and counted in the history.
+    that rows cannot be applied beyond. With `skip_statements`, DML as text is skipped and counted in the history.
     With `define_from_log`, a table that nothing defines is what the log's first row event of it says, and empty there.
     `system_time_zone` is what SYSTEM is in the log. `before` is the history of the pass that made the base.
     `lower_case_table_names` is the server's variable; if it is None, the base may know it, or the log tell it. Raises

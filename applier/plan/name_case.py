@@ -1,5 +1,5 @@
-"""What a log tells of its server's lower_case_table_names: statements have names as they were typed, table maps as the
-server knows them."""
+"""Derives a server's lower_case_table_names from its log: statements have names as they were typed, table maps as the
+server stores them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def told_by_log(history: SchemaHistory, span: LogSpan) -> int | None:
 
 
 def _by_table_maps(history: SchemaHistory, span: LogSpan) -> tuple[bool, bool]:
-    """Whether a table map has a name that is not in lower case, and whether one has that of a table that is only there
-    in another case."""
+    """Return whether a table map has a name that is not in lower case, and whether one has that of a table that is only
+    there in another case."""
     names: dict[bytes, tuple[str, str]] = {}
     is_found = False
     for number, outline in enumerate(span.outlines):

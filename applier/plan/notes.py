@@ -1,4 +1,4 @@
-"""Notes for people on the replayed tables, a line each: for the terminal and the report."""
+"""Notes for the user on the replayed tables, one line each: for the terminal and the report."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Divides an archive that is larger than a pass: each pass is a replay whose base is what the pass before it made.
+"""Divides an archive that is larger than a pass: each pass is a replay whose base is the result of the previous pass.
 
-A pass bounds what one plan holds in memory and what a shuffle leaves on disk. It ends with a file if that is at least
-half of what it has room for, since whoever goes on within a file that is far fetches all of it again; else within one,
-at the last event group that there is room for.
+A pass bounds the memory of one plan and the disk space of a shuffle. It ends with a file if that fills at least
+half of its room, since a pass that continues within a remote file fetches all of it again; else within
+a file, at the last event group that fits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LogPlace = tuple[str, int]
 def end_of_pass(files: Sequence[ArchiveFile], start: int | None, stop: LogPlace | None,
                 n_bytes: int) -> LogPlace | None:
     """Where a pass over about `n_bytes` ends, at most: it begins at `start` in the first of the files, and what it
-    leaves goes on to `stop`, or to their end. None if it leaves nothing."""
+    leaves continues to `stop`, or to their end. None if it leaves nothing."""
     left, begin = n_bytes, start or 0
     for place, file in enumerate(files):
         last = stop[1] if stop is not None and stop[0] == file.name else None

@@ -1,4 +1,4 @@
-"""A version of a table as a plan has it."""
+"""A version of a table in a plan."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from applier.schema.history.table_versions import TableVersion
 
 @dataclasses.dataclass
 class PlannedVersion:
-    """A version of a table that the log changes, or whose rows go on to one: its uses in the log, and its units.
+    """A version of a table that the log changes, or whose rows continue to one: its uses in the log, and its units.
 
     `succeeded`: another version has its rows, and its units are links in the chains of that one's. `in_snapshot`: the
     snapshot has the version's rows, perhaps under a later version. `ranges` is how many units its table's size asked

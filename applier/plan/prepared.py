@@ -1,9 +1,9 @@
-"""XA transactions: which of the groups that the log has prepared count.
+"""XA transactions: decides which of the prepared groups in the log count.
 
-Rows of a prepared transaction are locked until XA COMMIT or XA ROLLBACK, so what other transactions log in between is
-about other rows, and a replica applies a group where it was prepared. So does a replay where the XA COMMIT is in the
-span, too; else the group does not count: it is rolled back, or pending, which the snapshot remembers (AP-SNAP). A
-replay from a base gets the groups that were pending there as outlines of their own, before the log goes on.
+Rows of a prepared transaction are locked until XA COMMIT or XA ROLLBACK, so other transactions in between change
+other rows, and a replica applies a group where it was prepared. So does a replay if the XA COMMIT is in the
+span, too; otherwise the group does not count: it is rolled back, or pending, which the snapshot records (AP-SNAP). A
+replay from a base gets the groups that were pending there as separate outlines, before the log continues.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Keys that changes have, from the outlines' samples of rows events, and the bounds of ranges that divide them.
+"""Keys of changes, from the outlines' samples of rows events, and the bounds of ranges that divide them.
 
-Of a table that has a base, a range begins where a file does, so that files whose range has no change are carried over,
-and at keys of the log between the files and after them, where most tables grow. A file is divided only where many
-changes are of keys in it: it is written anew in any case then, and each of its units reads it for its own rows."""
+In a table with a base, a range begins where a file does, so that files without changes in their range are carried over,
+and at keys of the log between the files and after them, where most tables grow. A file is divided only if many
+changes are to keys in it: it is rewritten in any case then, and each of its units reads it for its own rows."""
 
 from __future__ import annotations
 

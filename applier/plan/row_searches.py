@@ -36,8 +36,8 @@ def row_search(definition: TableDefinition, uses: Sequence[UsedTable], *, groupe
 
 
 def n_logged(used: UsedTable, columns: int) -> int:
-    """How many columns the log has for a version with this many. A table map with as many as another version of the
-    table belongs to that version, and tells nothing about this one."""
+    """Return how many columns the log has for a version with this many. A table map with as many as another version of
+    the table belongs to that version, and tells nothing about this one."""
     logged = len(used.table_map.types)
     return columns if logged in used.column_counts else logged
 

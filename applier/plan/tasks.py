@@ -33,12 +33,12 @@ TASK_BYTES, BASE_ROWS = 512 << 20, 3
 how many bytes of rows there are for one of a base's files."""
 
 SKIP_NANOSECONDS = 0.2
-"""CPU per byte of rows events that another task applies: to pass over them, or, where they are of a table that this
+"""CPU per byte of rows events that another task applies: to skip them, or, where they are of a table that this
 task has units of, to decode their keys (0.24)."""
 SHUFFLE_NANOSECONDS, SHUFFLE_ON_ONE_DISK_NANOSECONDS = 12.0, 3.0
 """CPU per byte of rows events that go through a shuffle: sent through Spark, and left in files that all tasks see."""
 APPLY_NANOSECONDS, BASE_NANOSECONDS = 2.5, 4.0
-"""CPU per byte of rows events that are applied, and of a base's files that are read and written anew."""
+"""CPU per byte of rows events that are applied, and of a base's files that are read and written again."""
 
 
 def log_segments(span: LogSpan, versions: list[PlannedVersion]) -> list[LogSegment]:
@@ -241,7 +241,7 @@ def _own(versions: list[PlannedVersion]) -> int:
 
 
 def _skipped(tasks: ApplyTasks, versions: list[PlannedVersion]) -> int:
-    """The bytes that walking tasks would pass over."""
+    """The bytes that walking tasks would skip."""
     by_versions: Counter[frozenset[int]] = Counter()
     for segment in tasks.segments:
         by_versions[frozenset(segment.tables.values())] += segment.end - segment.start

@@ -1,7 +1,7 @@
-"""Which tables the log changes, by their table maps, and which versions of them.
+"""The tables that the log changes, by their table maps, and the versions of them.
 
-Most files of an archive have the same table maps, so a table map is there once, with the files that have it: a plan
-grows with tables, and with files by a few bytes.
+Most files of an archive have the same table maps, so a table map is kept once, with the files that have it: a plan
+grows with tables, and only by a few bytes per file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class UsedTable:
         self.samples_of.append(samples)
 
     def sample_counts(self) -> Iterator[int]:
-        """How many of its rows events each file's outline has samples of."""
+        """Return how many of its rows events each file's outline has samples of."""
         return (samples.count(number) for samples, number in zip(self.samples_of, self.numbers, strict=True))
 
     def samples(self, place: int) -> list[bytes]:
@@ -81,7 +81,7 @@ def used_tables(span: LogSpan, history: SchemaHistory, wanted: Wanted) -> list[U
                 error = SchemaError("the log changes rows of a table that has no definition", file=outline.uri,
                                     position=first[1], table=table_map.name, errno=NO_SUCH_TABLE)
                 log_says = ", take what the log says of it with --define-from-log" if has_definition(table_map) else ""
-                raise with_transaction(error, outline, "to go on, give its CREATE TABLE as of the first binlog with "
+                raise with_transaction(error, outline, "to continue, give its CREATE TABLE as of the first binlog with "
                                        f"--schema, start from a --base{log_says}, or leave it out with "
                                        "--ignore-tables")
             alike = use.body, tuple(version.id for version in versions)

@@ -1,4 +1,4 @@
-"""What before-images said of the rows that they found, for a report: counts, and where each column differed first."""
+"""The results of comparing before-images with the rows that they found, for a report: counts, and first differences."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class WitnessDifference:
 @dataclass(frozen=True)
 class WitnessResult:
     """How many before-images were compared with the rows that they found, how many agreed, and where columns differed,
-    in the order of the log; `computed` is how many values of generated columns in after-images were compared with their
+    in log order; `computed` is how many values of generated columns in after-images were compared with their
     expressions, `computed_agreed` how many agreed."""
 
     compared: Count = 0

@@ -1,4 +1,4 @@
-"""Makes the report's part about before-images of what units witnessed, with the transactions of first differences."""
+"""Makes the report's part about before-images from the units' results, with the transactions of first differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from applier.plan.witness import WitnessDifference, WitnessResult, first_by_colu
 
 
 def witness_result(found: Witnessed, outlines: Sequence[Outline]) -> WitnessResult:
-    """What units witnessed; `outlines` are in the order of the log."""
+    """What units witnessed; `outlines` are in log order."""
     differences: tuple[WitnessDifference, ...] = ()
     if found.differences:
         rows = pa.Table.from_pylist([asdict(difference) for difference in found.differences])

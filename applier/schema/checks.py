@@ -114,7 +114,7 @@ def renamed_table_checks(checks: Iterable[Check], old: str, new: str, flavour: s
 
 
 def checks_like(checks: Iterable[Check], table: str, flavour: str) -> tuple[Check, ...]:
-    """The constraints of a table that is created like another; MySQL names all of them anew."""
+    """The constraints of a table that is created like another; MySQL names all of them again."""
     if flavour == "mariadb":
         return tuple(checks)
     return resolve_checks([CheckWords(None, check.expression, check.enforced) for check in checks], (), table, flavour)

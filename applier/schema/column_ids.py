@@ -51,7 +51,7 @@ def unnumbered(definition: TableDefinition) -> TableDefinition:
 
 
 def _reads_as(old: Any, new: Any) -> bool:
-    """Whether readers take values of one type for the other one's."""
+    """Return whether readers take values of one type for the other one's."""
     if pa.types.is_decimal(old) and pa.types.is_decimal(new):
         return bool(old.scale == new.scale and old.precision <= new.precision)
     return bool(old == new or (old in _SMALL and new in (*_SMALL, pa.int64()))

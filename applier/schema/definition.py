@@ -1,4 +1,4 @@
-"""What a table is: its columns, keys and defaults at one position, as plain data."""
+"""A table definition: its columns, keys and defaults at one position, as plain data."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace

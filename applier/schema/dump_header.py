@@ -1,4 +1,4 @@
-"""What the comments at the beginning of a dump say: the database of one that names none in its statements."""
+"""The comments at the beginning of a dump: the database of a dump whose statements do not name one."""
 
 from __future__ import annotations
 

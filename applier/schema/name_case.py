@@ -1,4 +1,4 @@
-"""The case of names of databases and tables: lower_case_table_names, and what a log tells of it.
+"""The case of names of databases and tables: lower_case_table_names, and how a log shows it.
 
 With 1 (Windows) and 2 (macOS) a server compares these names without regard to case: statements stand in the log as they
 were typed, table maps have lower case. Source: MySQL manual, "Identifier Case Sensitivity".
@@ -32,7 +32,7 @@ class CaseEvidence:
     complete: set[str] = field(default_factory=set)
 
     def not_there(self, written: TableName, known: TableName, *, must_exist: bool, sql: str) -> None:
-        """Record a statement that names a table that is not there, where `known` differs from it in case only. With
+        """Record a statement that names a table that does not exist, where `known` differs from it in case only. With
         `must_exist`, servers refuse it for a table that they do not have."""
         if must_exist and written[0] in self.complete:
             self.folds = True

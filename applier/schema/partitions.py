@@ -92,7 +92,7 @@ class Partitioning:
     followed, has its words in `other` alone. `subpartition_by` are the words of SUBPARTITION BY; `old_hash` is of a KEY
     with ALGORITHM=1. Of SYSTEM_TIME the expression is "", LIMIT n or INTERVAL n UNIT, and `start` and `step`, in
     seconds (since 1970 UTC), say which time the first partition is for, and how long it and each after it is; None
-    where that is not known."""
+    where that is unknown."""
 
     method: str
     expression: str | None = None
@@ -222,7 +222,7 @@ class PartRows:
     of_subpartitions: bool = False
 
     def among(self, more: Partitioning) -> PartRows:
-        """The rows of these partitions where there are more of them. Raises SchemaError for one that is not there."""
+        """The rows of these partitions where there are more of them. Raises SchemaError for one that does not exist."""
         n = self.partitioning.n_subpartitions if self.of_subpartitions else 1
         names = [self.partitioning.partitions[number // n].name for number in self.numbers]
         numbers = (first * n + number % n for first, number in zip(more.numbers_of(names), self.numbers, strict=True))

@@ -19,7 +19,7 @@ class ColumnLink:
 
 
 DELETED = frozenset((-1,))
-"""Stands for the deletion of a row in place of the columns that change."""
+"""Stands for the deletion of a row instead of the columns that change."""
 
 
 @dataclasses.dataclass(frozen=True)

@@ -101,7 +101,7 @@ def sibling_orders(references: Sequence[Reference],
     """The order of each foreign key's children; None if it does not matter. An order that matters among some foreign
     keys also matters among more of them.
 
-    Raises SchemaError if an order matters that depends on computed values, or on an index that is not known.
+    Raises SchemaError if an order matters that depends on computed values, or on an index that is unknown.
     """
     below = _below(references)
     return [_order(reference, tables[reference.child], below) for reference in references]

@@ -1,4 +1,4 @@
-"""Triggers, views, routines and events as text: no snapshot keeps them, and no undo makes them."""
+"""Triggers, views, routines and events as text: snapshots keep only the text, and undos do not restore them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class StoredObject:
 
 
 def comments(objects: Iterable[StoredObject], what: str) -> Iterator[str]:
-    """Yield lines for people on what is not made, with the statements that made them."""
+    """Yield notes for the user on what is not made, with the statements that made them."""
     for one in objects:
         where = f", made at {one.place}" if one.place else ""
         mode = f" and sql_mode '{one.sql_mode}'" if one.sql_mode else ""

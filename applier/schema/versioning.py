@@ -19,7 +19,7 @@ ENDS_OF_TIME = (2**31 * 1_000_000 - 1, 2**32 * 1_000_000 - 1)
 
 
 def end_of_time(server_version: str) -> int:
-    """The end of current rows, by the server's version ("" if it is not known)."""
+    """The end of current rows, by the server's version ("" if it is unknown)."""
     return ENDS_OF_TIME[is_since(server_version, (11, 5))]
 
 

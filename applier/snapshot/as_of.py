@@ -1,7 +1,7 @@
-"""Which of several states in the order of a log is the one as of a place: the last that stands at or before it.
+"""Finds which of several states in log order is the one as of a position: the last one at or before it.
 
-A place is a set of transactions, a position, or a time. What cannot be told is an error and no guess: a place before
-the first state, GTIDs or times that states lack, positions where files are numbered anew.
+The position is a set of transactions, a file and offset, or a time. Ambiguity is an error, never a guess: a position
+before the first state, GTIDs or times that states do not record, positions if file numbers start again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _THREADS = 16
 
 
 def last_of(states: Sequence[BinlogPosition], place: Place, where: str) -> int:
-    """The number of the last state that stands at or before a place, given all of them in the order of the log.
+    """The number of the last state that stands at or before a place, given all of them in log order.
 
     A time is that of a log: where its clock was set back, the states from the first one after the time on do not count.
     Raises SnapshotError, which names the first state, where none is known to stand at or before it; UsageError for a
@@ -96,7 +96,7 @@ def version_as_of(uri: str, place: Place) -> str:
 
 
 def in_order(states: Sequence[BinlogPosition]) -> list[BinlogPosition]:
-    """Different states in the order of the log, given in that of their publication, which may have gone back to an
+    """Different states in log order, given in that of their publication, which may have gone back to an
     earlier one: by their GTIDs, or their positions in files of one name; what these do not tell stays as it is."""
     found, known = list[BinlogPosition](), set[BinlogPosition]()
     for state in states:
@@ -112,7 +112,7 @@ def in_order(states: Sequence[BinlogPosition]) -> list[BinlogPosition]:
 
 
 def is_reached(state: BinlogPosition, by: BinlogPosition) -> bool:
-    """Whether a state is known to stand at or before another one of the same log."""
+    """Return whether a state is known to stand at or before another one of the same log."""
     if state.gtid_set and by.gtid_set and state.gtid_set != by.gtid_set:
         return GtidSet.parse(by.gtid_set).contains(GtidSet.parse(state.gtid_set))
     return _stem(state.file) == _stem(by.file) and _at(state) <= _at(by)

@@ -1,17 +1,17 @@
-"""Files of tasks that may be attempted several times, and whose late attempts nobody can stop.
+"""Files of tasks that may be attempted several times, and whose late attempts cannot be stopped.
 
-Spark tries a task again when its executor is cut off, and runs slow ones twice under speculation. The Python worker of
-the attempt that does not count goes on, even after the snapshot is published. So tasks write below a hidden folder of
+Spark retries a task when its executor is cut off, and runs slow ones twice under speculation. The Python worker of
+an abandoned attempt continues, even after the snapshot is published. So tasks write below a hidden folder of
 the snapshot, and the driver, which alone knows the attempts that count, moves their files:
 
     OUT/_staging/part-….parquet.unpublished  →  OUT/DB/TABLE/part-….parquet
 
     local, hdfs://             a rename for each file. Then the folder is renamed before it is removed, so that a late
                                attempt finds no folder to write to
-    s3://, gs://, abfs://      a copy within the store for each file. What a late attempt writes stays in the hidden
-                               folder: readers of *.parquet, DB/TABLE or the whole snapshot do not see it
+    s3://, gs://, abfs://      a copy within the store for each file. Files of a late attempt stay in the hidden
+                               folder: readers of *.parquet, DB/TABLE or the whole snapshot do not see them
 
-Tasks on threads of this process have no late attempts, and write files where they belong (docs/adr/0009).
+Tasks on threads of this process have no late attempts, and write files to their final place (docs/adr/0009).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Compares files of a snapshot with its manifest, as far as that needs no reading of rows."""
+"""Compares files of a snapshot with its manifest without reading rows."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from applier.snapshot.file_entries import FileColumns, FileEntry
 from applier.snapshot.stored_columns import is_stored_as
 
 _THREADS = 16
-REPLACE = "take it from a backup, or replay or import the snapshot anew"
+REPLACE = "take it from a backup, or replay or import the snapshot again"
 
 
 def check_listed(uri: str, lists: Iterable[FileColumns]) -> None:

@@ -1,13 +1,17 @@
-"""Keeps row files and files of positions few: each version of a lake that merges on read may bring one more of both.
+"""Keeps the changes in a lake that merges on read small and in few files.
 
-The newest ones are put together as soon as they are a few, with those before them that are no larger than they are
-together. So a row is written again as often as the number of versions can be halved, and a table of a thousand versions
-has some ten row files. Of what is put together, dead rows go, and positions in files that nothing names any more.
+Each version may add a row file and a file of positions. The newest ones are merged as soon as there are a few, with
+older ones that are not larger than their sum. So a row is rewritten once each time the number of versions doubles, and
+a table of a thousand versions has about ten row files. Merging drops dead rows, and positions in files that no version
+names any more.
+
+A range with many changes is rewritten, up to a number of bytes per version, starting with the ranges whose last change
+is oldest: nothing else is likely to rewrite them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,17 +19,38 @@ import pyarrow.compute as pc
 from applier.errors import SnapshotError
 from applier.snapshot import location
 from applier.snapshot.checks import REPLACE, reading
-from applier.snapshot.file_entries import FileEntry, Layer
+from applier.snapshot.file_entries import FileColumns, FileEntry, Layer
 from applier.snapshot.merged_rows import RowFiles
 from applier.snapshot.row_groups import GroupedFile
 
 FEW = 4
 MOST_BYTES = 256 << 20
 """Files that are as large together stay as they are: they are read in memory."""
+MOST_MERGED = 0.2
+"""The largest share that dead rows and rows of row files should have, of the rows that the files themselves have."""
+
+
+def due(tables: Iterable[FileColumns], n_bytes: int, share: float) -> set[str]:
+    """Return the paths of files whose ranges are due for rewriting: more than this share of their rows is dead or in
+    row files. Together they have at most `n_bytes`, unless the first is larger; the oldest last change comes first."""
+    found = []
+    for columns in tables:
+        for path, rows, size, changed in zip(columns.paths, columns.rows, columns.bytes, columns.changed, strict=True):
+            if changed is not None:
+                dead = changed.stored_rows - (rows - changed.row_file_rows)
+                if changed.row_file_rows + dead > share * changed.stored_rows:
+                    found.append((changed.version, path, size))
+    chosen, left = set[str](), n_bytes
+    for _, path, size in sorted(found):
+        if left < size and (chosen or not n_bytes):
+            break
+        chosen.add(path)
+        left -= size
+    return chosen
 
 
 def newest(files: Sequence[FileEntry]) -> int:
-    """How many files, the newest of these, which come last, are to be put together; 0 if they are to stay."""
+    """Return how many files, the newest of these, which come last, are to be put together; 0 if they are to stay."""
     n = n_bytes = 0
     for file in reversed(files):
         if (n >= FEW and file.bytes > n_bytes) or n_bytes + file.bytes > MOST_BYTES:
@@ -35,7 +60,7 @@ def newest(files: Sequence[FileEntry]) -> int:
 
 
 def live_rows(base: str, layer: Layer, schema: pa.Schema) -> pa.Table:
-    """The live rows of all row files of a layer, in the order of the key. Errors: SnapshotError as RowFiles has them,
+    """The live rows of all row files of a layer, in key order. Errors: SnapshotError as RowFiles has them,
     and where two rows have one key."""
     row_files = RowFiles(base, layer, schema)
     rows = row_files.within([(None, None)]).rows

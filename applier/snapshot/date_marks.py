@@ -1,4 +1,4 @@
-"""Which nulls in a file of a snapshot are invalid dates (applier.mysql.values.zero_dates), and which ones.
+"""Records which nulls in a file of a snapshot are invalid dates (applier.mysql.values.zero_dates), and their values.
 
 Readers see null. A later replay and `applier export` read the dates from the file's own key-value
 metadata, under KEY: a Parquet file in base64 with a row for each such date,

@@ -61,7 +61,7 @@ class HashedSink:
         return size
 
     def tell(self) -> int:
-        """How many bytes were written."""
+        """Return how many bytes were written."""
         return self._size
 
     def flush(self) -> None:

@@ -1,10 +1,10 @@
-"""What a manifest says of each file: where it is, how many rows and bytes it has, which keys, and its digest.
+"""A manifest's entries for files: path, rows, bytes, range of keys, and digest.
 
-A file alone is a FileEntry. What is true of many files together, or has to be looked at for each of a hundred thousand,
-is asked of FileColumns: the same fields, a list each.
+A single file is a FileEntry. Questions about many files together, up to a hundred thousand, are answered by
+FileColumns: the same fields, one list each.
 
 In a lake that merges on read (applier.snapshot.merged_rows) a file stands for a range of keys, from its first key to
-before the next file's. `rows`, `min_key` and `max_key` are those of the range then, and Overlay says what its rows are.
+before the next file's. `rows`, `min_key` and `max_key` are those of the range then, and Overlay describes its rows.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ class FileColumns:
                 raise error.within(f"[{number}]") from None
 
     def has_keys_of(self, kind: type | None) -> bool:
-        """Whether all keys that there are have this type."""
+        """Return whether all keys that there are have this type."""
         return {*map(type, self.min_keys), *map(type, self.max_keys)} <= {kind, type(None)}
 
     def name_twice(self) -> str:
@@ -196,7 +196,7 @@ class FileColumns:
 
 
 def _are_digests(digests: Sequence[str | None]) -> bool:
-    """Whether all that are there are texts as digests are: ASCII that can be printed, and not long."""
+    """Return whether all that are there are texts as digests are: ASCII that can be printed, and not long."""
     there = [digest for digest in digests if digest is not None]
     text = "".join(there)
     return text.isascii() and text.isprintable() and all(0 < length <= _LONGEST_DIGEST for length in

@@ -1,15 +1,15 @@
-"""Claims: how two runs that would publish one version learn of each other before they write files of it.
+"""Claims: how two runs that would publish the same version detect each other before they write files of it.
 
-Small files of a version have names that both would use, and not every store makes a manifest on condition that there is
-none. So a run first writes a claim, a file of a name of its own, and then lists the claims to the same version: of two
-runs, the later one's list has both claims, since the store shows at once what it took (S3, GCS and Azure do). Whoever
-finds another claim withdraws its own and stops. At most one goes on; where both write at the same time, both may stop,
-and neither has published.
+Small files of a version have names that both would use, and not every store has conditional puts for the manifest. So a
+run first writes a claim, a file with a unique name, and then lists the claims to the same version: of two runs, the
+later one's list has both claims, since the stores' listings are consistent (S3, GCS and Azure). A run that finds
+another claim withdraws its own and stops. At most one continues; if both write at the same time, both may stop, and
+neither has published.
 
-A claim of a run that was killed must not stop others for ever, and a run gives up a version that it did not finish
-within one minute of its claim. Where the store takes conditions, which a claim finds out by being made twice, a claim
-counts for two minutes, by the store's clock: a request for the manifest that hangs is refused later. Elsewhere it
-counts for ten, and cannot tell apart a writer whose request is delayed by more than nine minutes.
+A claim of a killed run must not block others for ever, and a run gives up a version that it did not finish within one
+minute of its claim. If the store has conditional puts, which a run detects by making its claim twice, a claim counts
+for two minutes, by the store's clock: a manifest request that hangs is refused later. Elsewhere it counts for ten, and
+does not protect against a writer whose request is delayed by more than nine minutes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Claim:
             self.drop()
             raise AnotherRun("another run is publishing this version, or was killed while it did, so this one "
                              "publishes nothing", file=join(self._uri, newest.base_name),
-                             hint=f"run it again: it goes on from the latest version; this claim is of "
+                             hint=f"run it again: it continues from the latest version; this claim is of "
                                   f"{newest.mtime:%H:%M:%S} UTC and counts until {ends:%H:%M:%S}")
 
     def _is_made_on_condition(self) -> bool:

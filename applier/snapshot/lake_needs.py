@@ -1,10 +1,10 @@
-"""Who needs versions and files of a lake besides the lake: readers, and tables that are published in other formats.
+"""Needs for versions and files of a lake from outside: readers, and tables that are published in other formats.
 
     LAKE/_leases/NAME.json       {version, expires}: a reader needs the version until then, in seconds since 1970 UTC
-    LAKE/_published/NAME.json    {name, version, files: [path, …]}: a published table stands at the version, and needs
-                                 these files besides, which may be of versions that are gone; version may be null
+    LAKE/_published/NAME.json    {name, version, files: [path, …]}: a published table uses the version, and also needs
+                                 these files, which may be of removed versions; version may be null
 
-Whoever writes such a document does it before relying on it, and in one step.
+Such a document is written before its writer relies on it, and in one step.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def needs(filesystem: fs.FileSystem, root: str) -> Iterator[Needed]:
 
 
 def write_needs(lake: str, name: str, needed: Needed) -> None:
-    """Say what a published table needs of the lake at a path or uri, in place of what was said under this file name
+    """Say what a published table needs of the lake at a path or uri, instead of what was said under this file name
     before. Errors: OSError."""
     filesystem, root = location.resolve(lake)
     path = f"{root}/{lakes.PUBLISHED}/{name}.json"

@@ -1,14 +1,14 @@
-"""Makes the next version of a lake visible at once, or not at all.
+"""Makes the next version of a lake visible atomically.
 
-    open_lake → Lake            the lake and its latest version, if it is there
-      begin → Staging           the lake is made if there is none; the version's number is the latest's plus one
+    open_lake → Lake            the lake and its latest version, if any
+      begin → Staging           the lake is created if it does not exist; the version's number is the latest's plus one
         place, carry_over       tasks write new files into their final folders; files of the latest version are named
-      commit                    new files looked for and made durable; then one step publishes
+      commit                    new files are listed and made durable; then one step publishes
 
-Names of files are unique, so what a run writes is in nobody's way, and only what a version names counts. On a local
-file system the manifest and the small files are in a folder of the run's, and the step is its rename to the version's
-folder, which fails where another run's version is there by then. Elsewhere the step is the manifest, the last file of
-the version, made on condition that there is none where the store knows that, and runs tell each other apart by claims
+File names are unique, so a run's files conflict with nothing, and only files that a version names count. On a local
+file system the manifest and the small files are in a folder of the run, and the step is its rename to the version's
+folder, which fails if another run's version exists by then. Elsewhere the step is writing the manifest, the last file
+of the version, by a conditional put if the store supports it, and runs detect each other by claims
 (applier.snapshot.lake_claims). Files of a run that was killed, or lost to another one, stay where they are until
 `applier expire` removes them.
 """
@@ -79,7 +79,7 @@ def open_lake(uri: str, *, merge_on_read: bool = False) -> Lake:
 
 
 def lives(root: str) -> bool:
-    """Whether a run that has not ended writes to the lake at a local path."""
+    """Return whether a run that has not ended writes to the lake at a local path."""
     for run in _runs(root):
         try:
             handle = durable.lock(run)
@@ -169,7 +169,7 @@ class _OfLake(Staging):
 
     def _lost(self) -> AnotherRun:
         return AnotherRun("another run has published this version meanwhile, so this one publishes nothing",
-                          file=self.output, hint="run it again: it goes on from the latest version")
+                          file=self.output, hint="run it again: it continues from the latest version")
 
 
 class _Local(_OfLake):

@@ -1,16 +1,16 @@
-"""A lake root: where its versions are, which is the latest, and which lake it is.
+"""A lake root: the location of its versions, the latest one, and the lake's identity.
 
     LAKE/_lake.json                   {format_version, id}: marks a lake root; written first
     LAKE/LATEST                       the name of the newest version, for people and other tools
     LAKE/_versions/0000000012/        a version: a manifest and its small files; the paths in it are below LAKE
     LAKE/DB/TABLE/part-….parquet      tables' files, which versions share; LAKE/_history/DB/TABLE, too
-    LAKE/_data/ID/part-….data         the same of a lake that merges on read (format version 2), where no pattern for a
+    LAKE/_data/ID/part-….data         the same in a lake that merges on read (format version 2), where no pattern for a
                                       table's name finds them; in ID/changes row files and positions
-    LAKE/_staging/…                   what runs write that have not published
+    LAKE/_staging/…                   files of runs that have not published
     LAKE/_leases/NAME.json            until when a reader needs a version
     LAKE/_published/NAME.json         which version or files a published table needs
 
-A version is complete if its manifest is there, and the latest is the complete one with the highest number.
+A version is complete if its manifest exists, and the latest is the complete one with the highest number.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def latest(filesystem: fs.FileSystem, root: str) -> int | None:
 
 
 def is_complete(filesystem: fs.FileSystem, root: str, number: int) -> bool:
-    """Whether there is a complete version of this number. Errors: OSError."""
+    """Return whether there is a complete version of this number. Errors: OSError."""
     path = f"{root}/{VERSIONS}/{version_name(number)}/{MANIFEST}"
     return bool(filesystem.get_file_info(path).type == fs.FileType.File)
 

@@ -1,38 +1,38 @@
-"""The manifest of a snapshot: at which binlog position it stands, and which files hold which keys of which table.
+"""The manifest of a snapshot: its binlog position, and which files hold which keys of which table.
 
     _snapshot.json
-      format_version  3; 4 in a lake that merges on read; older programs wrote 1, and 2 where there were shards
+      format_version  3; 4 in a lake that merges on read; older versions wrote 1, and 2 with shards
       created_by      program and version
       position        {file, offset, gtid_set, timestamp, flavour, group_id: number or null, tail: digest or null}
       source          {binlogs: [name, …], options: {…}, base: uri or null}
-      databases       [{name, charset, collation}, …]    what a table made later inherits
-      sequences       [[database, name], …]    MariaDB's, whose numbers the log has as rows, and a snapshot has not
+      databases       [{name, charset, collation}, …]    inherited by tables that are created later
+      sequences       [[database, name], …]    MariaDB's, whose numbers are rows of the log but not of a snapshot
       objects         [{object: {kind, database, name, table: [database, name] or null, event}, statements: [text, …],
                         database, sql_mode, place, end: null}, …]    triggers, views, routines and events, as text only
       prepared        [{xid, file, start, end, gtid}, …]    XA transactions that are neither committed nor rolled back
       left_out        [{groups, row_events, gtids, server_ids: [number, …], ignore_server_ids: [number, …]}, …]
-                      transactions before the position whose changes are not here, since a replay was to leave them out
+                      transactions before the position whose changes are not here, because a replay left them out
       last_column_id  the last number that a column was given (applier.schema.column_ids)
-      lower_case_table_names  0, 1 or 2: whether the server tells names by their case; null: not known
-      lineage         32 hexadecimal digits, which a snapshot has in common with its base
+      lower_case_table_names  0, 1 or 2: whether the server distinguishes names by case; null: unknown
+      lineage         32 hexadecimal digits, which a snapshot shares with its base
       lake            the lake's id, in a version of a lake only: paths are then below the lake (applier.snapshot.lakes)
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
                         history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past;
-                        in place of many files a shard (applier.snapshot.shards):
+                        instead of many files a shard (applier.snapshot.shards):
                         {path, bytes, digest, folder, files, rows, file_bytes}
                         in a lake that merges on read also folder, row_files: [file, …], positions: [file, …], and of
                         a file footer: {bytes, digest}, changed: {stored_rows, row_file_rows, version}
-      others          [{path, bytes, digest}, …]    the files beside the tables': definitions, report, conflicts
+      others          [{path, bytes, digest}, …]    all other files: definitions, report, conflicts
       digest          of the manifest itself: of all before it, as compact JSON
 
-A snapshot is complete if its manifest is there, and only files that it names count. Digests are texts that begin with
-the name of their hash (applier.snapshot.digest); snapshots of older programs have none. A manifest is taken for what it
-is only if every field has its type and bounds (applier.io.typed_json), and its digest is right.
+A snapshot is complete if its manifest exists, and only files that it names count. Digests are texts that begin with
+the name of their hash (applier.snapshot.digest); snapshots of older versions have none. A manifest is accepted
+only if every field has its type and bounds (applier.io.typed_json), and its digest is right.
 
-A table's files hold one sorted key range each, in ascending order; min_key and max_key are of the first and last row,
-as numbers where the kind is "int", else as hex of the key's bytes (keysearch.keybytes has both encodings). The rules
-say by which collations the bytes are made and of which prefixes (keysearch.keyrules); there are none where every column
+Each of a table's files holds one sorted key range, in ascending order; min_key and max_key are of the first and last
+row, as numbers if the kind is "int", else as hex of the key's bytes (keysearch.keybytes has both encodings). The rules
+give the collations and prefixes of the bytes (keysearch.keyrules); there are none if every column
 is compared as a whole and byte for byte. A table without a usable key has no kind and no ranges.
 """
 
@@ -81,11 +81,11 @@ Flavour = Annotated[str, lambda name: "" if name in ("mysql", "mariadb", UNKNOWN
 class BinlogPosition:
     """The position up to which the log is applied: the end of an event group.
 
-    `file` is "" if it is not known, as in an imported dump that does not say it. `timestamp` is that group's, in
-    seconds since 1970 UTC, or None before the first group or if it is not known; `gtid_set` is everything executed, in
+    `file` is "" if it is unknown, as in an imported dump that does not say it. `timestamp` is that group's, in
+    seconds since 1970 UTC, or None before the first group or if it is unknown; `gtid_set` is everything executed, in
     the flavour's notation, "" without GTIDs; `group_id` is the last group's, None if headers have none (GRP-3);
     `flavour` is the server's, UNKNOWN for a dump that does not say it. `tail` is the digest of the log's last 64 KB
-    before the position, by which a later replay knows the file; None if it is not known.
+    before the position, by which a later replay knows the file; None if it is unknown.
     """
 
     file: str
@@ -169,9 +169,9 @@ class Source:
 class Snapshot:
     """A manifest. `uri` is where it was loaded from, "" while it is not published. `last_column_id` is the last number
     that a column of its tables, or of one that is no more, was given. `lower_case_table_names` is the variable of the
-    server, None if it is not known. `lineage` is the same in all snapshots that have these numbers: in one that began
-    without a base, and in those that go on with it; "" in an older program's. `lake` is the id of the lake of which it
-    is a version, or None; `merges`: of one that merges on read."""
+    server, None if it is unknown. `lineage` is the same in all snapshots that have these numbers: in one that began
+    without a base, and in those that continue with it; "" in an older program's. `lake` is the id of the lake of which
+    it is a version, or None; `merges`: of one that merges on read."""
 
     position: BinlogPosition
     tables: tuple[TableEntry, ...]

@@ -1,12 +1,12 @@
-"""The one reader of tables that are merged when they are read.
+"""The one reader of tables in lakes that merge on read.
 
-A table of such a lake is files, each with a range of keys; row files, with rows that came since; and positions of rows
-that are dead, in files and row files. The rows of a file's range are the live ones of the file and those of the row
-files with keys in the range, in the order of the key. They come in parts, one for each row group of the file, so some
+A table of such a lake consists of files, each with a range of keys; row files, with rows added since; and positions of
+dead rows in files and row files. The rows of a file's range are the live ones of the file and those of the row
+files with keys in the range, in key order. They come in parts, one for each row group of the file, so some
 parts can be read without the others.
 
-What is read is compared: bytes with digests (applier.snapshot.row_groups), positions with the rows that there are, keys
-with each other, and the rows of a whole range with what the manifest counts.
+Everything read is verified: bytes by digests (applier.snapshot.row_groups), positions by the existing rows, keys
+against each other, and the rows of a whole range against the counts in the manifest.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _Bounds = tuple[KeyValue | None, KeyValue | None]
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of a range in the order of the key, and where each is stored: `files[i]` (int32) is a number in
+    """Rows of a range in key order, and where each is stored: `files[i]` (int32) is a number in
     RangeReader.names, `positions[i]` (int64) the row's number in that file, from 0."""
 
     rows: pa.Table
@@ -68,7 +68,7 @@ class KeyOrder:
         return cls(layer.key, layer.key_kind, layer.key_rules)
 
     def numbers(self, rows: pa.Table, bounds: Sequence[KeyValue]) -> np.ndarray:
-        """How many of the ascending bounds each row's key reaches: int64[n]."""
+        """Return how many of the ascending bounds each row's key reaches: int64[n]."""
         columns = [rows.column(name) for name in self.names]
         return reached(int_key(columns[0]) if self.kind == "int" else encode_by_rules(columns, self.rules), bounds)
 
@@ -90,7 +90,7 @@ class KeyOrder:
 
 
 def reached(keys: np.ndarray | KeyBytes, bounds: Sequence[KeyValue]) -> np.ndarray:
-    """How many of the ascending bounds each key reaches: int64[n]."""
+    """Return how many of the ascending bounds each key reaches: int64[n]."""
     if not isinstance(keys, KeyBytes):
         return np.searchsorted(np.array(bounds, np.int64), keys, side="right")
     texts = [bound for bound in bounds if isinstance(bound, bytes)]
@@ -194,7 +194,7 @@ class RangeReader:
         return group.end - group.start or self._file.bytes
 
     def all(self, columns: Sequence[str] | None = None) -> Iterator[Part]:
-        """All parts, in the order of the key, with all columns or some. Raises SnapshotError where they have other
+        """All parts, in key order, with all columns or some. Raises SnapshotError where they have other
         rows than the manifest counts."""
         rows = own = 0
         for part in self.some(range(self.n_parts), columns):
@@ -283,7 +283,7 @@ def _as_rows(stored: pa.Table, schema: pa.Schema, key: KeyOrder | None, names: S
 
 
 def _meet(low: Any, high: Any, wanted: Sequence[_Bounds]) -> bool:
-    """Whether keys from `low` up to `high` (None: not known) may be in one of the ascending ranges."""
+    """Return whether keys from `low` up to `high` (None: not known) may be in one of the ascending ranges."""
     if low is None or high is None:
         return True
     ends: list[Any] = [end for _, end in wanted if end is not None]

@@ -1,16 +1,16 @@
-"""Makes a snapshot visible at once, or not at all.
+"""Makes a snapshot visible atomically.
 
     begin → Staging                 a place that no reader looks at
-      place, carry_over             tasks write new files into it, files that stay as they are come over from the base
-      finish_attempts               files of the attempts that count get their names, those of late attempts go
+      place, carry_over             tasks write new files into it, unchanged files are carried over from the base
+      finish_attempts               files of the attempts that count get their names, those of late attempts are removed
     commit                          strays removed, the small files written, all made durable; then one step publishes
-    within, commit_folder           several snapshots in one folder, which is published when all of them are there
+    within, commit_folder           several snapshots in one folder, which is published when all of them are complete
 
 On a local file system the place is a hidden directory beside the output, and the step is its rename. Elsewhere, and
-where the output is a mount point, it is the output itself, with a marker in it, and the step is the manifest, written
-under another name and moved to its own: without a manifest there is no snapshot. A run that is killed leaves the hidden
-directory or the marked output behind; the next run for the same output removes it. Object stores have no locks, so two
-runs at a time for one output there are the caller's to prevent.
+if the output is a mount point, it is the output itself, with a marker in it, and the step is the manifest, written
+under another name and moved to its own: without a manifest there is no snapshot. A killed run leaves the hidden
+directory or the marked output behind; the next run for the same output removes it. Object stores have no locks, so
+callers must prevent two concurrent runs for one output there.
 """
 
 import os
@@ -34,8 +34,8 @@ def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = A
     """Prepare to publish at a path or URI; tables' new files have about `file_bytes`, and this type of column for
     BIGINT UNSIGNED. Raises SnapshotError if something is there already, or nothing can be written. What a dead run left
     there is removed; an empty directory may be there. What does not last, as the base of a later pass, is not made
-    durable. `late_attempts`: tasks run elsewhere, and attempts of them may go on after others have taken their place.
-    `merges`: it is the base of a later pass into a lake that merges on read.
+    durable. `late_attempts`: tasks run elsewhere, and attempts of them may continue after others have taken their
+    place. `merges`: it is the base of a later pass into a lake that merges on read.
     """
     filesystem, path = location.resolve(output)
     try:

@@ -1,6 +1,6 @@
 """Reads files of a snapshot: all bytes of each are compared with its manifest before any row is used.
 
-A file of a lake that merges on read stands for its range, whose rows applier.snapshot.merged_rows puts together.
+A file of a lake that merges on read stands for its range, whose rows applier.snapshot.merged_rows merges.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -2,10 +2,10 @@
 
 A file's own metadata, under the key `applier.row_groups`, is JSON: for each row group its rows, where its bytes begin
 and end, the keys of its first and last row (bytes in hexadecimal; null without keys), and the digest of its bytes. They
-follow each other from the file's first byte on, and the footer follows them; its size and its digest are in the
-manifest. So all bytes that are read are compared, and a row group of a file on an object store takes one request.
+are contiguous from the file's first byte on, followed by the footer, whose size and digest are in the
+manifest. So all bytes that are read are verified, and a row group of a file on an object store takes one request.
 
-A file that another snapshot brought has no such metadata. It is read as a whole.
+A file that came from another snapshot has no such metadata. It is read as a whole.
 """
 
 from __future__ import annotations

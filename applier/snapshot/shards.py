@@ -1,8 +1,8 @@
 """Shards: the entries of a table with many files, as a Parquet file that is read when somebody asks for them.
 
-    _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: a row a file, in the manifest's order; of a
-                               lake that merges on read also footer_bytes, footer_digest, stored_rows, row_file_rows,
-                               version, as FileEntry has them
+    _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: one row per file, in the manifest's order;
+                               in a lake that merges on read also footer_bytes, footer_digest, stored_rows,
+                               row_file_rows, version, as in FileEntry
 
 A shard is written without compression and without dictionaries, so that its entries take memory in proportion to the
 bytes that the manifest states; where they take more, it is refused. All files of a shard are in one folder, in which no

@@ -1,4 +1,4 @@
-"""A snapshot that is being made: files that tasks write, files carried over from the base, and small ones.
+"""A snapshot under construction: files that tasks write, files carried over from the base, and small ones.
 
 `publish` keeps it invisible until it is complete, and then makes it visible.
 """
@@ -195,7 +195,7 @@ class Staging:
         return f"{self._beside_uri()}/{PASSES}/{number}"
 
     def drop_pass(self, number: int) -> None:
-        """Remove the snapshot of a pass that no other one goes on from, if there is one."""
+        """Remove the snapshot of a pass that no other one continues from, if there is one."""
         self._drop(f"{PASSES}/{number}")
 
     def within(self, name: str) -> tuple[str, str]:
@@ -235,7 +235,7 @@ class Staging:
         return replace(entry, path=path)
 
     def _is_there(self, carried: FileEntry) -> bool:
-        """Whether a file that is carried over is where it has to be already."""
+        """Return whether a file that is carried over is where it must be already."""
         return False
 
     def _check_files(self, lists: Sequence[FileColumns]) -> None:

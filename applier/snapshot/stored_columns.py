@@ -1,11 +1,11 @@
-"""How files of a snapshot have the columns of rows, so that every reader takes them.
+"""The types of columns in files of a snapshot, chosen so that every reader supports them.
 
     BIGINT UNSIGNED   as --unsigned-bigint says (applier.snapshot.unsigned_bigints)
     TIME              int64, microseconds: Parquet has no type for -838:59:59, and readers of Iceberg and Delta refuse
                       Arrow's durations
     every column      its number (applier.schema.column_ids) is Parquet's field id
 
-Files of older programs have durations and no field ids, and are read all the same.
+Files of older versions have durations and no field ids, and can still be read.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ AS_ROWS = StoredColumns()
 
 
 def is_stored_as(found: pa.Schema, schema: pa.Schema) -> bool:
-    """Whether a file with one schema may hold rows with another one."""
+    """Return whether a file with one schema may hold rows with another one."""
     return found.names == schema.names and all(
         have.type == wanted.type or (wanted.type == EXACT and have.type in STORED.values())
         or (wanted.type == TIME and have.type == _MICROSECONDS) for have, wanted in zip(found, schema, strict=True))

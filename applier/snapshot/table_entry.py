@@ -1,4 +1,4 @@
-"""The tables of a manifest, as the program has them and as its JSON has them."""
+"""The tables of a manifest, in the program and in JSON."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class TableDocument:
         return ShardedFiles(files, read if layer is None else lambda: read().under(layer))
 
     def _wrong_files(self, columns: FileColumns, *, of_history: bool) -> str:
-        """What is wrong between files, all in one place, but for the order of their keys; "" if nothing is."""
+        """What is wrong between files, all in one place, except for the order of their keys; "" if nothing is."""
         kinds = (int, bytes) if of_history else (_KINDS[self.key_kind],)
         if not any(map(columns.has_keys_of, kinds)):
             return "has key ranges of another kind than its key"

@@ -1,8 +1,8 @@
-"""What type files of a snapshot have for BIGINT UNSIGNED, as people ask for it (`--unsigned-bigint`).
+"""The type of BIGINT UNSIGNED in files of a snapshot, as `--unsigned-bigint` requests it.
 
-    decimal   decimal128(20, 0), as everywhere in the program: exact, and every reader has it
+    decimal   decimal128(20, 0), as everywhere in the program: exact, and supported by every reader
     long      int64; a value from 2**63 on stops the run
-    uint64    uint64: exact; Spark and other readers without unsigned integers read it in their own ways
+    uint64    uint64: exact; Spark and other readers without unsigned integers read it in different ways
 
 Only files differ: rows are converted when they are written, and back when they are read
 (applier.snapshot.stored_columns).
@@ -83,7 +83,7 @@ def unsigned_bigints(definition: TableDefinition, key: tuple[str, ...] = ()) -> 
 
 
 def is_unsigned_bigint(kind: ColumnType) -> bool:
-    """Whether a column's type is BIGINT UNSIGNED: BIT(64) and DECIMAL(20) have the same Arrow type."""
+    """Return whether a column's type is BIGINT UNSIGNED: BIT(64) and DECIMAL(20) have the same Arrow type."""
     return kind.base == "bigint" and kind.unsigned
 
 

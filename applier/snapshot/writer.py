@@ -1,14 +1,14 @@
 """Writes one key range of a table as Parquet files of about a target size.
 
-What a column is stored as was chosen by measurement (`python -m benchmarks`): no dictionaries, which cost more to build
+The encoding of each type was chosen by measurement (`python -m benchmarks`): no dictionaries, which cost more to build
 than they save on data of a transaction system, zstd at its fastest regular level, and
 
-    string, binary                    DELTA_LENGTH_BYTE_ARRAY   the bytes stand together, which compresses better
-    integers of a key, dates, times   DELTA_BINARY_PACKED       they ascend, or lie close together
+    string, binary                    DELTA_LENGTH_BYTE_ARRAY   the bytes are contiguous, which compresses better
+    integers of a key, dates, times   DELTA_BINARY_PACKED       they ascend, or are close together
     decimal(p <= 18)                  PLAIN, as INT32 or INT64
-    all else                          PLAIN
+    all others                        PLAIN
 
-Statistics are kept for the key's columns only: a file is sorted by them, so readers skip by nothing else.
+Statistics are kept for the key's columns only: a file is sorted by them, so readers can skip by nothing else.
 """
 
 import errno
@@ -176,8 +176,8 @@ class TableWriter:
         self._open.write(self._columns.as_stored(rows, self._place.unsigned_bigint), first, last)
 
     def _is_short(self, rows: pa.Table) -> bool:
-        """Whether rows are too few for a file of their own. A full file that is written again, with values a little
-        longer, would leave one of its last few rows behind itself."""
+        """Return whether rows are too few for a file of their own. A full file that is written again, with values a
+        little longer, would leave one of its last few rows behind itself."""
         return bool(rows.nbytes < self._group_bytes // 4)
 
     def _keys_of_ends(self, rows: pa.Table) -> tuple[Any, Any]:
@@ -273,7 +273,7 @@ class _OpenFile:
 
 
 def _parquet_options(schema: pa.Schema, key: list[str], is_sorted: bool) -> dict[str, Any]:
-    """is_sorted: rows are in the order of the key's values, as Parquet compares them, not in a collation's."""
+    """is_sorted: rows are in key order's values, as Parquet compares them, not in a collation's."""
     encodings = {}
     for field in schema:
         leaf = f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name

@@ -42,7 +42,7 @@ _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}
 def assigned(value: Value, wanted: ColumnType, session: Session, *, strict: bool = False) -> pa.Array:
     """The values in a column of the type `wanted`, as `arrow_type`; one value if the expression is constant.
 
-    With `strict`, a constant has to fit. Raises NotComputable if it is not known what the column then holds.
+    With `strict`, a constant has to fit. Raises NotComputable if it is unknown what the column then holds.
     """
     try:
         return _assigned(value, wanted, session, strict)

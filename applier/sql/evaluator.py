@@ -1,7 +1,7 @@
 """Evaluates SQL expressions over whole columns of rows: those of DEFAULT clauses, generated columns, partitions, and
 values of dumps.
 
-Raises NotComputable for expressions that are not known, among them UUID(), RAND() and other values that a server makes
+Raises NotComputable for expressions that are unknown, among them UUID(), RAND() and other values that a server makes
 up. Source: MySQL manual, "Functions and Operators"; judged by both servers.
 """
 
@@ -86,7 +86,7 @@ _MADE_UP = frozenset({"UUID", "UUID_SHORT", "RAND", "SYSDATE", "SYS_GUID", "RAND
 
 def evaluate(sql: str, column: Columns, n: int, session: Session) -> Value:
     """The values of an expression for n rows, with the type that the server gives them. Raises NotComputable if the
-    expression, or a value in it, is not known."""
+    expression, or a value in it, is unknown."""
     try:
         return Evaluator(column, n, session).value(parse_expression(sql))
     except RecursionError:  # through the columns, whose expressions are bounded

@@ -1,5 +1,5 @@
 """Dates and times that functions read out of text, bytes and numbers, over whole columns: NULL for others. MariaDB
-reads dates as MySQL does, but for offsets and signs, and times otherwise."""
+reads dates as MySQL does, except for offsets and signs, and times otherwise."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ _USUAL = re.compile(r"\d+(\.\d*)?|\d{2,4}-\d\d?-\d\d?([ T]\d\d?:\d\d?(:\d\d?(\.\
 
 
 def _may_be_time(one: str | Decimal, session: Session) -> bool:
-    """Whether a value is not even like a date."""
+    """Return whether a value is not even like a date."""
     try:
         _datetime(one, session)
     except NoDate as error:

@@ -66,7 +66,7 @@ _ORACLE_FUNCTIONS = {
 
 
 class _RewritingReader(Reader):
-    """Reads an expression in which || `joins` text and NOT `binds` like !, and writes it anew."""
+    """Reads an expression in which || `joins` text and NOT `binds` like !, and writes it again."""
 
     def __init__(self, tokens: list[Token], sql: str, *, joins: bool, binds: bool) -> None:
         super().__init__(tokens, sql)

@@ -161,7 +161,7 @@ def shown_bytes(value: Value) -> pa.Array:
 
 
 def as_bytes(value: Value, session: Session) -> pa.Array:
-    """A value's text as bytes. Raises NotComputable if its character set is not known."""
+    """A value's text as bytes. Raises NotComputable if its character set is unknown."""
     if value.type.base in types.BINARY:
         return value.values
     text = as_text(value, session)
@@ -207,7 +207,7 @@ def collation_of(values: list[Value]) -> str | None:
 
 
 def common_charset(values: list[Value]) -> str | None:
-    """The character set of text made of these: that of columns, else that of literals; None if it is not known. Text of
+    """The character set of text made of these: that of columns, else that of literals; None if it is unknown. Text of
     a function may have its set from a document or from the session."""
     texts = [value for value in values if value.is_text or value.type.base in types.MEMBERS]
     own = {value.type.charset for value in texts if value.type.collation is not None}

@@ -1,4 +1,4 @@
-"""Values as a snapshot has them become those of row images, a whole column at once: what `columns.values` undoes."""
+"""Converts a snapshot's values to those of row images, a whole column at once: the inverse of `columns.values`."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class Documents(NamedTuple):
     offsets: np.ndarray  # int64, of the texts
     valid: np.ndarray  # bool, False for NULL
     chains: np.ndarray  # int64, the first column value of each
-    bases: np.ndarray  # int64, the row before it whose result it begins with, in place of its text, or -1
+    bases: np.ndarray  # int64, the row before it whose result it begins with, instead of its text, or -1
 
 
 class Results(NamedTuple):
@@ -181,7 +181,7 @@ def _reload(state):
 
 @inline
 def _check_depth(state):
-    """Whether a server stores a document that is nested so deep: DONE, TOO_DEEP or OUT_FULL."""
+    """Return whether a server stores a document that is nested so deep: DONE, TOO_DEEP or OUT_FULL."""
     room, room_end = _free_room(state)
     end = write_text(state.tree, room, room_end)
     if end == 0:

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What the kernels that apply diffs share: typed records, and why they stop."""
+"""Typed records that the kernels that apply diffs share, and their statuses."""
 
 from enum import IntEnum
 
@@ -33,7 +33,7 @@ class Status(IntEnum):
 
 @inline
 def is_full(status):
-    """Whether a buffer is too short."""
+    """Return whether a buffer is too short."""
     return Status.HEAP_FULL <= status <= Status.OUT_FULL
 
 

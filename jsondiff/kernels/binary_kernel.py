@@ -88,7 +88,7 @@ def _put_literal(which, to):
 
 @inline
 def _scalar_size(kind, at, end):
-    """How many bytes the scalar of this type at at:end has, or a Status."""
+    """Return how many bytes the scalar of this type at at:end has, or a Status."""
     if kind == _STRING or kind == _OPAQUE:
         head = 1 if kind == _OPAQUE else 0
         length, taken = _string_length(at + head, end)
@@ -133,7 +133,7 @@ def _put_scalar(kind, at, size, limit, to):
 
 @inline
 def _in_entry(kind, width):
-    """Whether a value of this type is in its entry itself, whose offset has `width` bytes."""
+    """Return whether a value of this type is in its entry itself, whose offset has `width` bytes."""
     return (_LITERAL <= kind <= _UINT16) or (width == 4 and (kind == _INT32 or kind == _UINT32))
 
 

@@ -88,7 +88,7 @@ def _string_end(at, end):
 
 @inline
 def _sorts_behind(key, length, last, last_length):
-    """Whether a key sorts behind the last one of its object: it is longer, or as long and greater."""
+    """Return whether a key sorts behind the last one of its object: it is longer, or as long and greater."""
     if length != last_length:
         return length > last_length
     for i in range(length):
@@ -156,7 +156,7 @@ def _number_end(at, end, room):
 
 @inline
 def _prints_so(start, end, negative, value, power, room):
-    """Whether the text is how the double nearest to ±value × 10**power prints."""
+    """Return whether the text is how the double nearest to ±value × 10**power prints."""
     while value and value % np.uint64(10) == np.uint64(0):
         value, power = value // np.uint64(10), power + 1
     near, left = np.float64(value), power
@@ -184,7 +184,7 @@ def _prints_so(start, end, negative, value, power, room):
 
 @inline
 def _is_canonical(at, end, stack, room):
-    """Whether the text is a document as the server prints it."""
+    """Return whether the text is a document as the server prints it."""
     depth = 0
     key, key_length = 0, -1  # of the innermost container, if it is an object: -1 before its first
     closing = 0  # the bracket that ends it

@@ -121,7 +121,7 @@ def put_padded(to, value, width):
 
 @inline
 def count_digits(value):
-    """How many decimal digits a uint64 has; 1 for 0."""
+    """Return how many decimal digits a uint64 has; 1 for 0."""
     count = 1
     while value >= np.uint64(10_000):
         value //= np.uint64(10_000)

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Opaque values of binary JSON as text: values of SQL types that JSON lacks.
+"""Opaque values of binary JSON as text: values of SQL types that JSON does not have.
 
 An opaque value is a MySQL column type (enum_field_types), a length and bytes. DECIMAL prints as a number; DATE, TIME,
 DATETIME and TIMESTAMP as quoted text with six digits; all else as "base64:typeN:…", where base64 has a line feed (in

@@ -33,7 +33,7 @@ def _skip(at, end):
 
 @inline
 def _is_identifier(at, end):
-    """Whether a name needs no quotes, as path.is_identifier says."""
+    """Return whether a name needs no quotes, as path.is_identifier says."""
     start = at
     while at < end:
         behind = at > start

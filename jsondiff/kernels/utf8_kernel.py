@@ -20,7 +20,7 @@ _ASCII_BYTES = _ASCII_BLOCKS * _BLOCK
 
 @intrinsic
 def _is_ascii(typing_context, at):
-    """Whether the _ASCII_BYTES bytes at `at` are ASCII. Unchecked."""
+    """Return whether the _ASCII_BYTES bytes at `at` are ASCII. Unchecked."""
 
     def generate(context, builder, signature, arguments):
         kind, words = ir.VectorType(ir.IntType(8), _BLOCK), ir.IntType(8 * _BLOCK)
@@ -36,7 +36,7 @@ def _is_ascii(typing_context, at):
 
 @intrinsic
 def _follows(typing_context, at):
-    """Whether the _BLOCK bytes at `at` may stand behind the three before them. Unchecked."""
+    """Return whether the _BLOCK bytes at `at` may stand behind the three before them. Unchecked."""
 
     def generate(context, builder, signature, arguments):
         kind = ir.VectorType(ir.IntType(8), _BLOCK)
@@ -71,7 +71,7 @@ def _follows(typing_context, at):
 
 @kernel
 def is_utf8(data):
-    """Whether data (uint8) is UTF-8."""
+    """Return whether data (uint8) is UTF-8."""
     block = np.zeros(3 + _BLOCK, np.uint8)  # with the three bytes before it; its last byte at least stays 0
     room = address_of(block)
     start, end = address_of(data), address_of(data) + len(data)

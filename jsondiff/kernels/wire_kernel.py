@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The wire format of diffs, for kernels.
 
-    column value = diff*                      (behind its length of four bytes)
+    column value = diff*                      (after its length of four bytes)
     diff         = operation (1 byte), path length, path [, data length, data]
     length       = 1 byte up to 250; or 252, 253, 254 and then 2, 3, 8 bytes
 

@@ -89,7 +89,7 @@ POINTS = {
 }
 """Named points of a replay on Spark: the driver outlines files while Spark starts, a worker begins a task, what a pass
 made becomes the base of the next one, the driver makes the output visible. Each is an event of a process, and a pattern
-of the files that it is about; the last is what has to be there, in the output's folder."""
+of the files that it is about; the last is what must be there, in the output's folder."""
 
 
 def write_archive(folder: Path) -> Path:
@@ -114,7 +114,7 @@ def started(archive: Path, output: Path, base: Path | str = "", *, in_passes: bo
 
 
 def is_complete(output: Path, rows: list = AFTER) -> bool:
-    """Whether the output is there. Raises AssertionError where it is neither absent nor complete."""
+    """Return whether the output is there. Raises AssertionError where it is neither absent nor complete."""
     if not output.exists():
         return False
     snapshot = manifest.load(str(output))

@@ -104,7 +104,7 @@ def test_an_impossible_length(archive, capsys, size):
 
 
 def test_an_unknown_event(archive, capsys):
-    """EV-IGN: one that must not be passed over stops the replay, and is named; with the flag it is passed over."""
+    """EV-IGN: one that must not be skipped stops the replay, and is named; with the flag it is skipped."""
     folder, places = archive
     file, position = folder / "binlog.000003", places["binlog.000003"][7][0]
     data = file.read_bytes()
@@ -147,7 +147,7 @@ def test_a_missing_file(archive, capsys):
 def test_a_gtid_gap(archive, capsys):
     """Files of the right numbers with a transaction missing between them."""
     folder, _ = archive
-    log = new_log(folder)  # begins the first file anew, with one transaction less
+    log = new_log(folder)  # begins the first file again, with one transaction less
     for n in range(9):
         commit(log, insert([(n, n, "again")]))
     log.event(EventType.ROTATE, event_encoder.rotate("binlog.000002"))

@@ -68,7 +68,7 @@ def checkout(tmp_path):
 
 @pytest.fixture
 def nodes(tmp_path):
-    """The caches of two nodes, which have a replay's kernels but for those of MISSING."""
+    """The caches of two nodes, which have a replay's kernels except for those of MISSING."""
     compiling.ensure("replay")
     cache, caches = Path(kernel_cache.directory()), [tmp_path / "node0", tmp_path / "node1"]
     for node in caches:

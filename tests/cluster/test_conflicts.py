@@ -1,6 +1,6 @@
 """Where the data says no: exit 1 with everything that a person needs, and a hint that works.
 
-Rules: FIND and APP-R6, for rows that are not there (1032) and keys that are there twice (1062); GRP-1, GRP-2.
+Rules: FIND and APP-R6, for rows that do not exist (1032) and keys that are there twice (1062); GRP-1, GRP-2.
 """
 
 import re

@@ -24,7 +24,7 @@ def replay(output, *options, engine="local"):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_before_the_mistake_and_on_to_the_end(tmp_path, engine, route, capsys):
-    """AP-SNAP, GRP-2: all tables stand just before 10:30; a second replay goes on from there."""
+    """AP-SNAP, GRP-2: all tables stand just before 10:30; a second replay continues from there."""
     before, latest = tmp_path / "before", tmp_path / "latest"
     assert replay(before, "--stop-datetime", MISTAKE_AT, "--route", route,
                   engine=engine) == expected("before_mistake")

@@ -78,7 +78,7 @@ def test_a_versioned_table(snapshots, tmp_path):
 
 @pytest.mark.parametrize("engine", [["--engine", "local"], ["--engine", "spark", "--master", "local[2]"], []])
 def test_engines_write_the_same(spark, engine, snapshots, tmp_path, capsys):
-    """A task a file, whoever runs it; and it is said who does where nobody asked for it."""
+    """One task per file, in any engine; the engine is reported if it was not requested."""
     name = "mysql-types-text"
     assert cli.main(["export", str(snapshots(name)), "--output", str(tmp_path / "out"), *engine]) == 0
     assert round_trip.digest(tmp_path / "out") == DIGESTS[f"{name}.sql"]

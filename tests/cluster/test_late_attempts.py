@@ -1,4 +1,4 @@
-"""Attempts of tasks that a cluster has given up, and that go on: a snapshot has the rows of the others only."""
+"""Attempts of tasks that a cluster has given up, and that continue: a snapshot has the rows of the others only."""
 
 import contextlib
 import os
@@ -42,7 +42,7 @@ def wait_once():
 os.register_at_fork(after_in_child=wait_once)
 """
 """Of workers (sitecustomize): the first attempt of all that is about to write a unit's files waits, or has written them
-and waits; until when it may go on, the test says."""
+and waits; until when it may continue, the test says."""
 DRIVER = """
 import sys
 from applier.cli import console

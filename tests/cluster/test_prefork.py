@@ -47,7 +47,7 @@ def is_alive(pid):
 
 
 def holds(pid, file):
-    """Whether a process has a file open."""
+    """Return whether a process has a file open."""
     def leads_to(link):
         try:
             return os.readlink(link)
@@ -106,7 +106,7 @@ print(parent != daemon_pid, loaded)
 
 @pytest.mark.parametrize("serving", [False, True])
 def test_it_ends_with_a_driver_that_is_killed(serving, tmp_path):
-    """And its pipes are the driver's alone: who reads the driver's output sees the end of it at once."""
+    """And its pipes are the driver's alone: a reader of the driver's output sees its end at once."""
     code = (RUN + "print(*stages.map_tasks(spark, facts, [0])[0][:2], flush=True)\n" if serving else START)
     code += """
 for pid in open(f"/proc/self/task/{os.getpid()}/children").read().split(): print(pid, flush=True)

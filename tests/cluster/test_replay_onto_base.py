@@ -1,4 +1,4 @@
-"""A replay goes on from a base snapshot: the same rows as one replay of everything, and files left as they were."""
+"""A replay continues from a base snapshot: the same rows as one replay of everything, and files left as they were."""
 
 import dataclasses
 import shutil
@@ -34,7 +34,7 @@ def replay(binlogs, output, *options):
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("name, left_out", CASES)
 def test_from_mark_to_mark(spark, name, left_out, route, tmp_path):
-    """AP-SNAP, GRP-5: a snapshot at each mark, each made out of the one before, and at last the end."""
+    """AP-SNAP, GRP-5: a snapshot at each mark, each made from the one before, and at last the end."""
     case, base = Case(name), []
     options = ["--route", route, *(["--ignore-tables", *left_out] if left_out else [])]
     for mark in [*case.marks, None]:
@@ -51,7 +51,7 @@ def test_from_mark_to_mark(spark, name, left_out, route, tmp_path):
 
 
 def test_only_the_files_that_go_on_are_needed(spark, tmp_path):
-    """GRP-5: files before the base's position may be gone by now."""
+    """GRP-5: files before the base's position may be gone now."""
     case = Case("checksum-changes")
     [mark] = case.marks
     assert replay(case.binlogs, tmp_path / "base", "--stop-position", str(mark)) == 0
@@ -96,7 +96,7 @@ def run(folder, output, **options):
 
 
 def n_new_files(folder):
-    """How many of the base's files are not in the snapshot after it, which has as many."""
+    """Return how many of the base's files are not in the snapshot after it, which has as many."""
     before, after = set(inodes(folder / "base").values()), set(inodes(folder / "after").values())
     assert len(before) == len(after)
     return len(before - after)

@@ -1,7 +1,7 @@
 """Logs on tables that were there before: cases with `target.sql`, imported as the base, as real replicas had them.
 
 Where the case's replica stopped, so does the replay: with the server's error number, naming the table and the key; and
-what its hint says leads to what the replica held. In idempotent mode what the replica passed over is counted.
+what its hint says leads to what the replica held. In idempotent mode what the replica skipped is counted.
 """
 
 import json
@@ -168,7 +168,7 @@ number of the transaction, the row of its event, the table, and the rest as the 
 
 FOUND = {"mixed": {}, "more": {}, "nokey": {"scan": 1}, "plain": {"key": 1}, "t": {"primary": 6},
          "uk": {"unique": 1}, "uknull": {"key": 2}, "uu": {"primary": 2}}
-"""How the rows are found that are there; an update that is passed over since its new key is taken has found its row."""
+"""How the rows are found that are there; an update that is skipped since its new key is taken has found its row."""
 
 
 @pytest.mark.by_turns("route", "engine")
@@ -176,7 +176,7 @@ FOUND = {"mixed": {}, "more": {}, "nokey": {"scan": 1}, "plain": {"key": 1}, "t"
 @pytest.mark.parametrize("name", ["idempotent-full", "idempotent-minimal", "mariadb-idempotent",
                                   "mariadb-idempotent-minimal"])
 def test_idempotent_recovery(name, route, engine, bases, tmp_path, capsys):
-    """APP-R7, AP-IDEM: the tables are as the replica's, and all that it passed over is counted and listed."""
+    """APP-R7, AP-IDEM: the tables are as the replica's, and all that it skipped is counted and listed."""
     case, output = Case(name), tmp_path / "out"
     assert replay(case, bases(case), output, route, "--exec-mode", "idempotent", engine=engine) == 0
     assert differences(output, case.expected()) == []

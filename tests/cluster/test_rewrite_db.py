@@ -81,7 +81,7 @@ def test_filters_see_the_new_names(tmp_path, route):
 
 @both_routes
 def test_two_databases_as_one(tmp_path, route):
-    """Tables of one name become one table, which has the rows of both in the order of the log."""
+    """Tables of one name become one table, which has the rows of both in log order."""
     log = new_log(tmp_path)
     log.query("CREATE TABLE IF NOT EXISTS copy.item LIKE shop.item", "copy")
     commit(log, insert([(1, 1, "shop")]))

@@ -385,7 +385,7 @@ def test_a_run_of_a_lake_that_is_killed(lake, logs):
 
 def test_an_archive_of_a_live_server(store, tmp_path, monkeypatch):
     """Files are there when they are complete, the last one at the end; a connection lost within a file loses nothing,
-    and another run goes on within the last file, which it fetches."""
+    and another run continues within the last file, which it fetches."""
     monkeypatch.setenv("MYSQL_PWD", PASSWORD)
     folder, output, names = CASES / "many-files-mysql", "s3://lake/archive", [f"binlog.00000{n}" for n in range(1, 5)]
     served = tmp_path / "served"

@@ -32,8 +32,8 @@ def few_inline(monkeypatch):
 
 @pytest.fixture
 def made(tmp_path):
-    """A log, and a base of its first half with two tables, one of them in many files; the log goes on with a change to
-    one row of that."""
+    """A log, and a base of its first half with two tables, one of them in many files; the log continues with a change
+    to one row of that."""
     log = new_log(tmp_path)
     log.query("CREATE TABLE other (a INT PRIMARY KEY)", "shop")
     for first in range(0, 200, 20):
@@ -148,7 +148,7 @@ def test_files_that_no_shard_names(made):
 
 
 def is_sharded(snapshot):
-    """Whether its only table's files are in a shard."""
+    """Return whether its only table's files are in a shard."""
     return any(table.sharded for table in manifest.load(str(snapshot)).tables)
 
 

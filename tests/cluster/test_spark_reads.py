@@ -65,7 +65,7 @@ def test_spark_runs_the_statements_of_views(tmp_path, spark):
 
 
 def test_spark_runs_the_statements_of_a_history_and_of_changes(tmp_path, spark, capsys):
-    """With a function of the rows as of a commit, whose argument no column is taken for."""
+    """With a function of the rows as of a commit, whose argument no column is treated as."""
     place = tmp_path / "a*{b} it's"
     place.mkdir()
     with applier.binlog.Writer(place / "binlog.000001") as log:

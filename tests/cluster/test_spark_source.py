@@ -34,7 +34,7 @@ def read(source, **options):
 
 
 def in_order(rows):
-    """Rows as dicts in the order of the log, the row before an update first; times by their seconds."""
+    """Rows as dicts in log order, the row before an update first; times by their seconds."""
     found = [{name: value.timestamp() if name == "_commit_timestamp" else value for name, value in row.items()}
              for row in rows]
     kinds = ["insert", "update_preimage", "update_postimage", "delete", "truncate", "alter"]
@@ -148,7 +148,7 @@ def run(source, archive, sink, checkpoint, **options):
 
 
 def test_a_stream_follows_an_archive_that_grows(source, tmp_path):
-    """A restart goes on at the checkpoint's offset, with the definitions that the log had there."""
+    """A restart continues at the checkpoint's offset, with the definitions that the log had there."""
     archive = tmp_path / "archive"
     archive.mkdir()
     sink = Sink(source, tmp_path / "sink")
@@ -195,7 +195,7 @@ def test_a_stream_from_a_base_begins_there(source, tmp_path):
 
 @pytest.mark.thorough
 def test_a_stream_stops_where_the_table_gets_other_columns(source, tmp_path):
-    """Spark has one schema a query; started anew, it goes on with the new one."""
+    """Spark has one schema a query; started again, it continues with the new one."""
     with BinlogWriter(tmp_path / "binlog.000001") as log:
         log.query("CREATE DATABASE d")
         log.query(sql := "CREATE TABLE t (id INT PRIMARY KEY)", "d")

@@ -84,7 +84,7 @@ def test_rows_elsewhere(engine, flavour, tmp_path):
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 def test_a_replicas_blackhole(route, flavour, tmp_path):
-    """Inserts, updates and deletes of rows that are not there: a replica takes them, and so does a replay; a base's
+    """Inserts, updates and deletes of rows that do not exist: a replica takes them, and so does a replay; a base's
     table, too, and rows that a dump has for it."""
     [made] = parse_statement("CREATE TABLE d.t (a INT NOT NULL PRIMARY KEY, b INT)", flavour=flavour)
     table = made.definition

@@ -94,7 +94,7 @@ def sealed(event: bytearray, checksum: int) -> bytearray:
 
 
 def _padding(room: int, checksum: int) -> bytearray:
-    """An event to be passed over that fills a page."""
+    """An event to be skipped that fills a page."""
     room += PAGE if room < HEADER + checksum else 0
     return bytearray(struct.pack("<IBIIIH", 0, 250, 1, room, 0, IGNORABLE) + bytes(room - HEADER))
 

@@ -10,9 +10,9 @@ ApplierError.
     some      all of these, one after another
 
 Mutant number n of a kind is always the same. A child process takes them; where it crashes, hangs or raises anything
-else, the mutant is named and kept, and the run goes on after it. Checksums are made good again, so that damage reaches
-the code behind them. Most files end where a memory page ends, and the child's memory where pages begin that it may not
-touch (guard.c, which needs a C compiler), so that a read past an end is a crash.
+else, the mutant is named and kept, and the run continues after it. Checksums are made good again, so that damage
+reaches the code behind them. Most files end where a memory page ends, and the child's memory where pages begin that it
+may not touch (guard.c, which needs a C compiler), so that a read past an end is a crash.
 """
 
 import faulthandler
@@ -63,7 +63,7 @@ def sources() -> tuple[bytes, ...]:
 
 
 def _aligned(data: bytes) -> bytes:
-    """The file with an event more, to be passed over, so that it ends where a page ends."""
+    """The file with an event more, to be skipped, so that it ends where a page ends."""
     second = list(_events(data))[1][0]
     room = -len(data) % PAGE
     if room < 19 + CHECKSUM:

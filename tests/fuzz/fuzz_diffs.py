@@ -49,7 +49,7 @@ def guarded(data: bytes):
 
 
 def outcomes(mutants: list[tuple[bytes, list[bytes], bool]]) -> list[tuple]:
-    """What apply_diffs makes of each, as random_diffs.outcome says it, but for texts, which stay bytes."""
+    """What apply_diffs makes of each, as random_diffs.outcome says it, except for texts, which stay bytes."""
     import numpy as np
     import pyarrow as pa
 
@@ -76,7 +76,7 @@ def outcomes(mutants: list[tuple[bytes, list[bytes], bool]]) -> list[tuple]:
 
 
 def check(document: tuple[bytes, list[bytes], bool], outcome: tuple) -> bool:
-    """Whether the diffs were applied; AssertionError if something else came out than must."""
+    """Return whether the diffs were applied; AssertionError if something else came out than must."""
     from jsondiff.diff import CORRUPT_EVENT, NOT_APPLICABLE
     from jsondiff.encode import encode
     from jsondiff.text import from_text

@@ -69,7 +69,8 @@ def damaged(source: bytes, dice: random.Random) -> bytes:
 
 
 def check(document: bytes) -> bool:
-    """Whether the document can be read; AssertionError, or any other error, if something is wrong with the readers."""
+    """Return whether the document can be read; AssertionError, or any other error, if something is wrong with the
+    readers."""
     import pyarrow as pa
 
     from jsondiff.binary import JsonError, to_text
@@ -100,7 +101,7 @@ def check(document: bytes) -> bool:
 
 
 def check_text(text: str) -> bool:
-    """Whether the text is JSON; AssertionError, or any other error, if something is wrong with the readers."""
+    """Return whether the text is JSON; AssertionError, or any other error, if something is wrong with the readers."""
     import pyarrow as pa
 
     from jsondiff.normalize import normalize

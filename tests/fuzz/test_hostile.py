@@ -26,7 +26,7 @@ LOGS = sorted(path for path in HOSTILE.iterdir() if re.fullmatch(r"\.\d{6}", pat
 DUMPS = sorted(HOSTILE.glob("*.sql"))
 RAW = [(raw, "mysql") for raw in hostile_logs.NO_TEXTS[:3]] + [(hostile_logs.NO_TEXTS[0], "mariadb")]
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-"""What a terminal obeys, but for line feeds and tabs."""
+"""What a terminal obeys, except for line feeds and tabs."""
 
 
 FOR_PROGRAMS = frozenset(("show", "views", "--sql", "sql", "json"))

@@ -116,7 +116,7 @@ class Expressions:
         return self.filled(template, columns, depth)
 
     def filled(self, template: str, columns: Sequence[Named], depth: int = 0) -> str:
-        """A template with values in place of its letters."""
+        """A template with values instead of its letters."""
         parts = template.replace("{bar}", "|").replace("{open}", "\0").replace("{close}", "\1").split("{")
         text = parts[0]
         for part in parts[1:]:

@@ -3,7 +3,7 @@
 The server is written to by several sessions: transactions, XA transactions that stay prepared for a while, ADD and
 DROP COLUMN, TRUNCATE, new binlogs. `applier changes --follow --source` copies its log and writes batches; it is killed
 and started again, and files that it no longer needs are removed. What it wrote is then applied line by line, in the
-order of the batches: each row has to be as its change says, and in the end the rows have to be the server's. So each
+order of the batches: each row must be as its change says, and in the end the rows must be the server's. So each
 change came once, and in the order of commits.
 
 A run makes and drops a database of its own.
@@ -37,7 +37,7 @@ COLUMNS = "id", "n", "s"
 
 @contextmanager
 def suppress_deadlocks() -> Iterator[None]:
-    """Let a session end with a deadlock, after which another one goes on."""
+    """Let a session end with a deadlock, after which another one continues."""
     try:
         yield
     except pymysql.OperationalError as error:
@@ -146,8 +146,8 @@ class Follower:
         return len(files)
 
     def rows(self) -> tuple[int, dict[str, dict[int, tuple[Any, ...]]]]:
-        """How many changes were written, and the rows that they lead to, by table and id. Raises AssertionError for a
-        change that does not fit."""
+        """Return how many changes were written, and the rows that they lead to, by table and id. Raises AssertionError
+        for a change that does not fit."""
         tables: dict[str, dict[int, tuple[Any, ...]]] = {table: {} for table in TABLES}
         last, n_changes = dict.fromkeys(TABLES, (0, 0)), 0
         for batch in sorted((self._folder / "sink").iterdir()):

@@ -48,7 +48,7 @@ class Recorded:
 
 
 def record_again(server: LiveServer, seed: int, database: str, statements: Sequence[str]) -> Recorded:
-    """Run statements anew, in a log of their own."""
+    """Run statements again, in a log of their own."""
     server.drop(database)
     server.new_log()
     connection = Recording(server)
@@ -89,7 +89,7 @@ class Judge:
 
     def _judged(self, some: dict[int, Recorded], log: Path, options: dict[str, object], ignored: Sequence[str] = (),
                 ) -> tuple[dict[int, Verdict] | None, tuple[int, Verdict]]:
-        """The verdicts, or None and the history for which the log is refused: -1 if that is not known. A table that is
+        """The verdicts, or None and the history for which the log is refused: -1 if that is unknown. A table that is
         refused is left out, and the others are compared."""
         left_out: dict[str, str] = {}
         refused: dict[int, Verdict] = {}
@@ -125,7 +125,7 @@ def _compared(snapshot: Path, held: Wanted, some: list[Recorded], left_out: Cont
 
 
 def _whose(error: Exception, some: dict[int, Recorded]) -> int:
-    """The number of the history that an error is of; -1 if it is not known."""
+    """The number of the history that an error is of; -1 if it is unknown."""
     if len(some) == 1:
         return next(iter(some))
     text, position = f"{getattr(error, 'table', '')} {error}", getattr(error, "position", None)

@@ -40,7 +40,7 @@ class Column:
 
 
 class History:
-    """What happens in a database. `tables`, `keys`, `parted` and `checks` have to be kept up to date with the server;
+    """What happens in a database. `tables`, `keys`, `parted` and `checks` must be kept up to date with the server;
     names of tables and keys are in backticks."""
 
     def __init__(self, seed: int, flavour: str, database: str, version: tuple[int, ...], *, zones: bool = True,

@@ -78,7 +78,7 @@ class _Tables:
         yield "INSERT INTO bystander VALUES (1, 1), (2, 2)"
 
     def insert(self, name: str, rows: int) -> str:
-        """An INSERT of random rows; some have the key of others, and are passed over or replaced."""
+        """An INSERT of random rows; some have the key of others, and are skipped or replaced."""
         r, names = self.random, [f"`c{n}`" for n in range(len(self.columns[name]))]
         values = ", ".join(f"({r.randrange(400)}, {r.randrange(100)}" + "".join(
             ", " + ("NULL" if r.random() < .1 and type != "POINT NOT NULL" else COLUMNS[type](r))

@@ -41,7 +41,7 @@ def server_of(log, start):
 
 
 def outcome(executor, binlogs, output, **options):
-    """The rows that a replay ends with and the conflicts that it passed over, or the error that stopped it."""
+    """The rows that a replay ends with and the conflicts that it skipped, or the error that stopped it."""
     try:
         result = replay_with(executor, ReplayOptions(binlogs, str(output), **options))
     except ApplierError as error:

@@ -22,7 +22,7 @@ from tests.support.small_parts import same, small_parts
 
 
 def is_in_order(lake, rows):
-    """Whether each table's rows are in the order of its key, which no two have."""
+    """Return whether each table's rows are in the order of its key, which no two have."""
     for name, table in applier.Snapshot(lake).tables.items():
         keys = [tuple(value.encode() if isinstance(value, str) else value for value in map(row.get, table.key))
                 for row in rows[name]]

@@ -38,7 +38,7 @@ def applied(held, batch):
 
 
 class Rows:
-    """A multiset fed with byte strings, and the list of rows that it has to be like: [image, arrival number from 0 on].
+    """A multiset fed with byte strings, and the list of rows that it must be like: [image, arrival number from 0 on].
 
     Every image lies somewhere else, at any address, with other bytes behind it."""
 

@@ -135,7 +135,7 @@ def test_a_replay_holds_what_a_list_of_rows_holds(history, batch_rows, middle):
 
 
 def _was_ambiguous(groups):
-    """Whether at some point two rows were alike, one of which a change took."""
+    """Return whether at some point two rows were alike, one of which a change took."""
     live = []
     for before, after in (change for group in groups for change in group):
         if live.count(before) > 1:
@@ -196,7 +196,7 @@ def test_values_of_several_forms_are_found_after_all(tmp_path, mode):
 
 
 def test_rows_of_the_base_keep_their_places(tmp_path):
-    """Whether a row of the base was changed or not, and one of two that are alike."""
+    """Return whether a row of the base was changed or not, and one of two that are alike."""
     log = Log(tmp_path)
     log.change(*[(None, (n % 4, "x", None, None)) for n in range(6)])
     middle = log.change(((1, "x", None, None), None), ((3, "x", None, None), (3, "y", None, None)),

@@ -39,7 +39,8 @@ def without(before, after, end):
 
 
 def touched_since(states, before, after):
-    """Whether a row that made one state of another was not what it made of it after one of the later transactions."""
+    """Return whether a row that made one state of another was not what it made of it after one of the later
+    transactions."""
     return any(state.tables.get(name, (None, {}))[1].get(key) != after.tables.get(name, (None, {}))[1].get(key)
                for name, (_, was) in before.tables.items() for state in states
                for key in was.keys() | after.tables.get(name, (None, {}))[1].keys()

@@ -87,7 +87,7 @@ def histories(draw, name):
             rows = model(table, base, events)
         except Stop:
             if draw(st.integers(0, 3)):
-                events.pop()  # mostly go on without it
+                events.pop()  # mostly continue without it
             else:
                 break
     single = any(event.operation == UPDATE and not all(event.after) and any(event.after[c] for c in table.key)

@@ -42,8 +42,8 @@ class BinlogServer:
     """The server, in threads; a context manager. `dumps` has what was asked for: (file, position), or the GTID set, and
     `statements` what was said.
 
-    What a hostile or broken server sends is in packets: `greeting` in place of the greeting, `login` in place of what
-    follows the password, `answers` to the statements that have a word, `events` in place of the log. It has `got` what
+    What a hostile or broken server sends is in packets: `greeting` instead of the greeting, `login` instead of what
+    follows the password, `answers` to the statements that have a word, `events` instead of the log. It has `got` what
     came after a request for a file.
     """
 

@@ -2,7 +2,7 @@
 sets: a model of what MySQL 9.7's `mysql` and MariaDB 10.11's `mariadb` do in batch mode, none of it the project's.
 
 Both read line by line, and byte by byte in a line. What their own character set takes for a character of several bytes
-is passed over as a whole. A backslash outside of quotes begins a command, and at the start of a statement a line may
+is skipped as a whole. A backslash outside of quotes begins a command, and at the start of a statement a line may
 name one; in quotes it takes the next byte with it, in backquotes in MySQL's client only. SET NAMES changes nothing.
 """
 

@@ -67,7 +67,7 @@ def zipped(data: bytes) -> bytes:
 
 
 def compress_events(path: Path, to: Path) -> None:
-    """As MariaDB does with log_bin_compress, but for short events, too."""
+    """As MariaDB does with log_bin_compress, except for short events, too."""
     format_, out = read_format(map_file(str(path))), []
     for event in plain_events(path):
         kind, body = event[4], read_event_at(event, 0, format_).body

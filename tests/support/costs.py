@@ -2,7 +2,7 @@
 
 tests/costs.tsv keeps the table of a whole run: for each module the CPU seconds of its tests of every day, and of those
 that are marked `thorough`. `--cost` names the modules that have grown by more than a fifth since; `--cost=write` writes
-the table anew. A module's fixtures count where they are made.
+the table again. A module's fixtures count where they are made.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class CountedStore:
             self._at_once -= 1
 
     def verbs(self, below: str = "") -> Counter[str]:
-        """How many requests there were by verb, of paths that begin so."""
+        """Return how many requests there were by verb, of paths that begin so."""
         return Counter(request.verb for request in self.requests if request.path.startswith(below))
 
     def read(self, below: str) -> int:

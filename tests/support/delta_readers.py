@@ -1,4 +1,4 @@
-"""Who reads published tables of Delta, the latest version or another one: deltalake, DuckDB and Polars, each as a
+"""Readers of published Delta tables, the latest version or another one: deltalake, DuckDB and Polars, each as a
 table of Arrow."""
 
 from pathlib import Path

@@ -176,7 +176,7 @@ def _in_shell(command: str, given: bytes) -> tuple[int, str]:
 
 
 def run_doctest(text: str, name: str, known: dict[str, Any]) -> None:
-    """Run the examples of a block; names go on to the next one."""
+    """Run the examples of a block; names continue to the next one."""
     test = doctest.DocTestParser().get_doctest(text, known, name, None, None)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE, verbose=False)
     told = io.StringIO()

@@ -1,6 +1,6 @@
 """Calls every kernel as jobs call it: what the table of their types is recorded by.
 
-    python -m tests.support.exercise     writes applier/kernels/signatures.txt anew, after kernels have changed
+    python -m tests.support.exercise     writes applier/kernels/signatures.txt again, after kernels have changed
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def exercise_show() -> None:
 
 
 def exercise_rewriting() -> None:
-    """The same for the kernels that write an archive anew."""
+    """The same for the kernels that write an archive again."""
     import pyarrow as pa
 
     from applier.jobs.rewrite.job import rewrite

@@ -1,4 +1,4 @@
-"""Who reads change data feeds of Delta: deltalake, and Delta's own kernel. A change is its kind and a row as `texts`
+"""Readers of Delta's change data feeds: deltalake, and Delta's own kernel. A change is its kind and a row as `texts`
 has it."""
 
 from collections import Counter

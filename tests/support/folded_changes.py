@@ -90,7 +90,7 @@ def _as_multiset(images, columns):
 
 def folded(snapshot: applier.Snapshot, name: str, changes: pa.Table, *, complete: bool = False,
            base: applier.Snapshot | None = None) -> bool:
-    """Whether a table's changes, to its rows in a base if there is one, add up to its rows in a snapshot. Raises
+    """Return whether a table's changes, to its rows in a base if there is one, add up to its rows in a snapshot. Raises
     CannotFold."""
     table = snapshot.tables[name]
     columns = table.schema.names

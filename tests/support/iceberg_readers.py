@@ -1,4 +1,4 @@
-"""Who reads published tables: pyiceberg, DuckDB and Polars, each as a table of Arrow."""
+"""Readers of published tables: pyiceberg, DuckDB and Polars, each as a table of Arrow."""
 
 import os
 from pathlib import Path

@@ -1,5 +1,5 @@
 """Attempts of tasks that do not count, as Spark has them: a second one beside the first, as under speculation, and one
-that goes on after the job has ended, as of an executor that was cut off."""
+that continues after the job has ended, as of an executor that was cut off."""
 
 from collections.abc import Callable, Sequence
 

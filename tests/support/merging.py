@@ -7,14 +7,15 @@ from hypothesis import strategies as st
 
 import applier
 from applier.apply.output import merged_unit
-from applier.snapshot import writer
+from applier.snapshot import compaction, writer
 
 
 @contextmanager
 def merging(share=100.0, inline_bytes=1 << 15, group_bytes=300):
     """Tasks write changes beside files up to this share of a unit's rows, hand rows of so many bytes to the driver, and
     row groups have so many bytes."""
-    with mock.patch.multiple(merged_unit, MOST_MERGED=share, _INLINE_BYTES=inline_bytes), \
+    with mock.patch.object(compaction, "MOST_MERGED", share), \
+            mock.patch.multiple(merged_unit, _INLINE_BYTES=inline_bytes), \
             mock.patch.object(writer, "MERGED_GROUP_BYTES", group_bytes):
         yield
 
@@ -24,7 +25,7 @@ mergings = st.builds(merging, st.sampled_from([0.01, 0.2, 1.0, 100.0, 100.0]), s
 
 
 def merged_rows(place):
-    """Rows by table of a snapshot, or of a lake's latest version, in the order of the key; files are compared with the
+    """Rows by table of a snapshot, or of a lake's latest version, in key order; files are compared with the
     manifest, too."""
     snapshot = applier.Snapshot(place)
     assert not snapshot.verify().damaged

@@ -110,12 +110,12 @@ def _changed(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    """Whether it is a text: one that is formatted by % or joined is a message."""
+    """Return whether it is a text: one that is formatted by % or joined is a message."""
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def changes_in(source: str) -> int:
-    """How many changes can be made in a source file."""
+    """Return how many changes can be made in a source file."""
     counting = _Change(-1)
     counting.visit(ast.parse(source))
     return counting.count
@@ -192,7 +192,7 @@ class Checkout:
         Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
 
     def _fails(self, arguments: list[str], seconds: float) -> bool:
-        """Whether pytest fails in the checkout, or does not end."""
+        """Return whether pytest fails in the checkout, or does not end."""
         environment = os.environ | {"PYTHONPATH": str(self.root), "PYTHONDONTWRITEBYTECODE": "",
                                     "XDG_CACHE_HOME": str(self._caches)}
         words = [sys.executable, "-m", "pytest", "-q", "-x", f"--basetemp={self._caches}/tmp", *arguments]
@@ -208,7 +208,7 @@ class Checkout:
 
 
 def is_current(folder: str) -> bool:
-    """Whether a directory of kernels is of the sources as they are, and not of a mutant."""
+    """Return whether a directory of kernels is of the sources as they are, and not of a mutant."""
     module = folder.rpartition("-")[0]
     return (ROOT / f"{module.replace('.', '/')}.py").exists() and kernel_cache.folder(module) == folder
 

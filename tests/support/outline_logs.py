@@ -1,4 +1,4 @@
-"""Binlogs for the outline's tests: events of real files put together anew, and what holds for splits."""
+"""Binlogs for the outline's tests: events of real files put together again, and what holds for splits."""
 
 import struct
 import zlib

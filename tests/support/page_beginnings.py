@@ -31,7 +31,7 @@ def _demo() -> None:
 
 
 def _next_morning() -> None:
-    """The demo's archive goes on: somebody deletes all customers."""
+    """The demo's archive continues: somebody deletes all customers."""
     _demo()
     shutil.copy(RECORDED / "binlog.000004", "backup")
 

@@ -58,7 +58,7 @@ def log_bytes(binlogs):
 
 
 def holds_the_same(once, result, folder, counts=True):
-    """Whether both replays ended alike, and nothing is left beside the output of the one in passes."""
+    """Return whether both replays ended alike, and nothing is left beside the output of the one in passes."""
     one, several = folder / "once", folder / "passes"
     if isinstance(once, str) or isinstance(result, str):
         assert result == once

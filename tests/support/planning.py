@@ -45,7 +45,7 @@ class Log(BinlogWriter):
 
 
 def plan(folder: Path, paths, *, cores=2, split_bytes=64 << 20, ignored=(), base=None):
-    """(span, history, planned versions) of files that go on from a base, if there is one."""
+    """(span, history, planned versions) of files that continue from a base, if there is one."""
     wanted = TableFilter(ignored=ignored).wanted
     span = span_of([outline_file(str(path), split_bytes=split_bytes) for path in paths])
     history = read_history(span, wanted, base, None)

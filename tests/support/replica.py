@@ -55,7 +55,7 @@ class Change:
 
 
 class Refused(Exception):
-    """The change that stops a replica: the error's number, the table, the row that is not there or cannot be, and the
+    """The change that stops a replica: the error's number, the table, the row that does not exist or cannot be, and the
     key that is taken, if one is."""
 
     def __init__(self, errno: int, table: str, row: Row, key: Key | None = None):
@@ -65,8 +65,8 @@ class Refused(Exception):
 
 @dataclass
 class Table:
-    """A table, as the replica has it. `suppressed`: what idempotent mode went on after, each as the Refused that strict
-    mode would have ended in."""
+    """A table, as the replica has it. `suppressed`: what idempotent mode continued after, each as the Refused that
+    strict mode would have ended in."""
 
     name: str
     columns: list[Column]
@@ -110,7 +110,7 @@ class Table:
         return None if image is None else {name: value for name, value in image.items() if name in self._by_name}
 
     def _conflict(self, errno: int, row: Row, key: Key | None = None) -> None:
-        """APP-R7: idempotent mode goes on, strict mode stops."""
+        """APP-R7: idempotent mode continues, strict mode stops."""
         refused = Refused(errno, self.name, row, key)
         if not self.idempotent:
             raise refused
@@ -122,7 +122,7 @@ class Table:
     # ---- FIND
 
     def truly(self, before: Row) -> Row:
-        """What a source would log in place of a before-image: the values of the row that it finds, if it finds one."""
+        """What a source would log instead of a before-image: the values of the row that it finds, if it finds one."""
         row = self._find(self._known(before)) if before else None
         return before if row is None else {name: row.get(name, value) for name, value in before.items()}
 
@@ -168,7 +168,7 @@ class Table:
         return None if None in values else values
 
     def _with(self, key: Key, wanted: Row, own: Row | None = None) -> Row | None:
-        """The first row that has the same key, but for the `own` one."""
+        """The first row that has the same key, except for the `own` one."""
         if (value := self._value(key, wanted)) is None:
             return None
         return next((row for row in self.rows if row is not own and self._value(key, row) == value), None)

@@ -78,7 +78,7 @@ def model(table: Table, base: list[tuple[Any, ...]], events: list[Event]) -> dic
 
 
 def truly(table: Table, base: list[tuple[Any, ...]], events: list[Event], before: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What a source would log after these events in place of a before-image. Raises Stop."""
+    """What a source would log after these events instead of a before-image. Raises Stop."""
     row = _reference(table, base, events).truly(_named(before))
     return tuple(row.get(str(c), ABSENT) for c in range(len(before)))
 

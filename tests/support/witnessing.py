@@ -1,4 +1,4 @@
-"""Has every replay of a test stop where the log contradicts a replayed row, but for tests marked `contradicted`."""
+"""Has every replay of a test stop where the log contradicts a replayed row, except for tests marked `contradicted`."""
 
 import pytest
 

@@ -39,11 +39,29 @@ BANNED = {
     r"shall": "is to",
     r"lets go": "drops, or removes",
     r"is no (?:date|time|year|number|position|text|list|set|name)\b": "is not a …",
+    r"below the log": "outside the log",
+    r"passed over|passes over|passing over": "skipped",
+    r"(?:go|goes|going|went) on\b(?! `)": "continue",
+    r"lines? for people": "notes for the user",
+    r"made out of": "made from",
+    r"by now": "now",
+    r"to be had": "available",
+    r"told of": "reported, or notified of",
+    r"nothing of it": "say what does not",
+    r"as (?:it|they) lies?": "as stored",
+    r"in the order of the log": "in log order",
+    r"(?:is|are) taken for": "treated as",
+    r"an? (?:line|file|task|row|table|unit|column|page) (?:a|an|each) "
+    r"(?:change|table|unit|row|core|batch|file|step|round)":
+        "one … per …",
+    r"who (?:asks|reads|needs|compiles|calls|takes)": "a reader, or a caller",
+    r"complete or (?:it is )?not there": "atomic",
 }
-"""Words, as whole words in any case, and what to say instead."""
+"""Words, as whole words in any case, and what to say instead: also the phrases of a dialect that was translated."""
 TOPS = ("applier", "benchmarks", "jsondiff", "keysearch", "docs", "tests")
 FILES = sorted([path for top in TOPS for path in (ROOT / top).rglob("*") if path.suffix in (".py", ".md")
-                and path != Path(__file__).resolve()] + list(ROOT.glob("*.md")))
+                and path != Path(__file__).resolve()]
+               + [path for path in ROOT.glob("*.md") if path.name != "CHANGELOG.md"])
 
 
 @cache

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What foreign keys do to the rows that refer to one that was updated or deleted (AP-FK).
+"""Applies foreign keys to the rows that refer to one that was updated or deleted (AP-FK).
 
-A child's new key is not copied: its columns point to a *derived* row of the base, and what is in that (the number of a
-value, see `cascades`) is noted for each. A child that may have children goes on the stack, and its come before the
-next child.
+A child's new key is not copied: its columns point to a *derived* row of the base, whose content (the number of a
+value, see `cascades`) is noted for each. A child that may have children continues the stack, and its children come
+before the next child.
 """
 
 import numpy as np
@@ -51,7 +51,7 @@ from keysearch.memory import copy_bytes, inline, load_i64, store_i64, store_u32
 
 @inline
 def key_changed(link, old, new, n):
-    """Whether an update changed a byte of what a link's key refers to."""
+    """Return whether an update changed a byte of what a link's key refers to."""
     for i in range(link.n_columns):
         key_column = key_column_at(link.columns, i)
         raw = key_column.parent_raw
@@ -111,7 +111,7 @@ def put_child_record(link, own, n, nulls, old, new, parent_n, to, room):
 
 @inline
 def to_column_pointers(slot, state):
-    """The address of a row's column pointers, which it has afterwards and which may be changed; there has to be a
+    """The address of a row's column pointers, which it has afterwards and which may be changed; there must be a
     record left."""
     old = slot.pointer
     if has_column_pointers(old):
@@ -150,14 +150,14 @@ def derived_row(group, link, child, row, old, new, parent_n, nulls):
 
 @inline
 def cause(group):
-    """What steps of rows have in place of a change's number: -1 - that of the change, among all tables', which foreign
-    keys follow."""
+    """Return the cause of a step, in place of a change's number: -1 - the number, among all tables', of the change that
+    foreign keys follow."""
     return -group.change_at if group.is_cleared == 0 else -1 - group.change_at
 
 
 @inline
 def remove_child(group, link, child, number):
-    """ON DELETE CASCADE; DONE, or what is full."""
+    """Apply ON DELETE CASCADE to a child. Returns DONE, or what is full."""
     store, state = store_at(child.store), state_at(child.state)
     slot = slot_at(store, number)
     if lacks_trace_room(state, 1):
@@ -179,7 +179,8 @@ def remove_child(group, link, child, number):
 
 @inline
 def change_child(group, link, child, number, row, old, new, parent_n, nulls):
-    """SET NULL (`nulls`) or ON UPDATE CASCADE; DONE, or what is full. The parent was `old` and is `new`."""
+    """Apply SET NULL (`nulls`) or ON UPDATE CASCADE to a child. Returns DONE, or what is full. The parent was `old` and
+    is `new`."""
     store, state = store_at(child.store), state_at(child.state)
     slot, n, tracked = slot_at(store, number), store.n_parts, child.n_tracked
     if no_column_pointers_left(state):
@@ -225,7 +226,7 @@ def change_child(group, link, child, number, row, old, new, parent_n, nulls):
 
 @inline
 def is_updated_above(group, table):
-    """Whether a row of a table was updated above, or is what is updated now."""
+    """Return whether a row of a table was updated above, or is being updated."""
     for number in range(group.stacked):
         row = row_at(group, number)
         if row.table == table and row.kind == UPDATE:

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Applies the changes of several tables in commit order, with what their foreign keys do to other rows (AP-FK).
+"""Applies the changes of several tables in commit order, with the effects of their foreign keys on other rows (AP-FK).
 
-A change goes through the store's own kernel. Where rows of other tables refer to the row that it changed, the row as it
-was goes on a stack (cascade_layout); its children are changed one by one (cascade_children), each followed by its own
-children. That is InnoDB's order, which matters where several foreign keys have a column in common.
+A change goes through the store's own kernel. If rows of other tables refer to the changed row, its previous
+version continues a stack (cascade_layout); its children are changed one by one (cascade_children), each followed by its
+own children. That is InnoDB's order, which matters if several foreign keys have a column in common.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_
 
 @inline
 def drain(group):
-    """Change the children of all rows on the stack; DONE, or what is full."""
+    """Change the children of all rows on the stack. Returns DONE, or what is full."""
     while group.stacked > 0:
         row = row_at(group, group.stacked - 1)
         table = table_at(group, row.table)
@@ -93,7 +93,7 @@ MAKES_NONE, AS_IT_IS, ENDS_ROW = 0, 1, 2
 
 @inline
 def makes_none(table, change, cascades):
-    """Whether a change makes no others, whatever refers to its row."""
+    """Return whether a change makes no others, whatever refers to its row."""
     if table.n_links == 0 or cascades == MAKES_NONE:
         return True
     state = state_at(table.state)
@@ -111,7 +111,8 @@ def apply_parent(group, number, table, change, cascades):
     if slot_number < 0:
         return apply_changes(table, change)
     tracked, slot = table.n_tracked, slot_at(store, slot_number)
-    # what goes on the stack must fit, as the change cannot be taken back: the new record is at most as long as its tail
+    # what continues the stack must fit, as the change cannot be taken back: the new record is at most as long as its
+    # tail
     old = to_scratch(group, record_of(store, slot), slot.size)
     sources = to_scratch(group, 0, 8 * tracked) if old >= 0 else np.int64(-1)
     new = np.int64(0)

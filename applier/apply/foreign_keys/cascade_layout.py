@@ -1,13 +1,13 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""How tables of a foreign-key group lie in memory, for the kernels that apply their changes together.
+"""The memory layout of the tables of a foreign-key group, for the kernels that apply their changes together.
 
     group     the tables, the stack of rows whose children are being looked for, and scratch memory
-    table     a row store with its state, in which its table's changes are, and its links
-    link      a foreign key from the side of the table that it refers to: the other table's number, which of its indexes
-              has the key, what happens, and for each column where both tables have it. `order` is 0 where a row's
-              children may come in any order; else the address of what the server's index has behind the key: int64 [n,
-              n parts], ~part for a descending one; `moves`: what happens below a child may change it in another
-    form      the parts of both stores' records that are the same of a column: what its child's takes from its parent's
+    table     a row store with its state, which holds its table's changes, and its links
+    link      a foreign key from the side of the referenced table: the other table's number, which of its indexes
+              has the key, the action, and for each column its location in both tables. `order` is 0 if a row's
+              children may come in any order; else the address of what the server's index has after the key: int64 [n,
+              n parts], ~part for a descending one; `moves`: changes below a child may change it in another
+    form      the shared parts of a column in both stores' records: the parts that a child takes from its parent's
 """
 
 import numpy as np
@@ -70,7 +70,7 @@ def to_scratch(group, record, size):
 
 @inline
 def push_row(group, table, kind, old, new, sources):
-    """Put a row on the stack; there has to be room."""
+    """Put a row on the stack; there must be room."""
     number = group.stacked
     row = row_at(group, number)
     row.table = table

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Which rows refer to one that was updated or deleted, and in which order they are taken (AP-FK).
+"""Finds the rows that refer to one that was updated or deleted, and their order (AP-FK).
 
-InnoDB goes through the index that a foreign key has in the child's table, entry by entry: by what the index has behind
-the key, then by the clustered key, or in the order of arrival. It changes each row, and all that refers to
-that, before it goes on from there. So a row that is changed meanwhile and whose entry moves to where InnoDB has been
-already is passed over (seen on MySQL 9.7 and MariaDB 10.11). Where none of that can matter (sibling_order), children
-are taken as they lie in their bucket.
+InnoDB goes through the index that a foreign key has in the child's table, entry by entry: ordered by the rest of the
+index after the key, then by the clustered key, or in the order of arrival. It changes each row, and all rows that refer
+to that one, before it continues from there. So a row that is changed meanwhile, and whose entry moves to a range that
+InnoDB has passed, is skipped (seen on MySQL 9.7 and MariaDB 10.11). If none of that can matter (sibling_order),
+children are taken in the order of their bucket.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ from keysearch.memory import inline, load_i64, store_i64
 
 @inline
 def same_part(a, a_n, a_part, b, b_n, b_part):
-    """Whether parts of two records are the same bytes."""
+    """Return whether parts of two records are the same bytes."""
     a_start, b_start = part_start(a, a_n, a_part), part_start(b, b_n, b_part)
     length = part_end(a, a_n, a_part) - a_start
     return length == part_end(b, b_n, b_part) - b_start and same_bytes(a_start, b_start, length)
@@ -40,7 +40,7 @@ def same_part(a, a_n, a_part, b, b_n, b_part):
 
 @inline
 def refers_to(link, child, child_n, parent, parent_n):
-    """Whether a child's record has the key of a parent's."""
+    """Return whether a child's record has the key of a parent's."""
     for i in range(link.n_columns):
         column = key_column_at(link.columns, i)
         if not same_part(child, child_n, column.child_key, parent, parent_n, column.parent_key):
@@ -50,7 +50,7 @@ def refers_to(link, child, child_n, parent, parent_n):
 
 @inline
 def is_entered_before(link, store, n, a, a_order, b, b_order):
-    """Whether the index has a row before another one with the same key; of each its record, and its number by
+    """Return whether the index has a row before another one with the same key; of each its record, and its number by
     arrival."""
     order = link.order
     for i in range(load_i64(order)):

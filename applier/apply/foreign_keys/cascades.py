@@ -1,9 +1,9 @@
-"""Tables that foreign keys connect, in one task: their changes in the order of the log, and what these make of
-other rows that the log does not have (AP-FK).
+"""Tables connected by foreign keys, in one task: their changes in log order, and the effects of these on
+other rows that are not in the log (AP-FK).
 
-Changes come in batches, a table each, so all tables hand over theirs together and a kernel goes through them by the
-numbers of their events. Values that foreign keys give are those of after-images: each of a batch's has a number, the
-kernel says which ones are needed, and they become rows of the bases, which pointers lead to as to any others.
+Changes come in batches of one table each, so all tables hand over theirs together and a kernel goes through them by the
+numbers of their events. Values set by foreign keys are those of after-images: each of a batch's has a number, the
+kernel says which ones are needed, and they become rows of the bases, to which pointers lead as to any others.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class GroupMember:
 
     @property
     def batch(self) -> ChangeBatch | None:
-        """What the reader fills now; None before the first table map."""
+        """The batch that the reader fills now; None before the first table map."""
         bound = self.walk.bound
         return None if bound is None or bound.binding is None else bound.binding.batch
 
@@ -76,7 +76,7 @@ class _Table:
         self.derived = np.empty((_FIRST_ROOM, len(self.tracked)), np.int64)
 
     def take_batch(self) -> None:
-        """Take what the reader has of the table, if it has something."""
+        """Take the reader's batch of the table, if it has one."""
         bound, batch = self.member.walk.bound, self.member.batch
         self.taken = None
         if bound is None or batch is None or not batch.n:
@@ -90,7 +90,7 @@ class _Table:
             self._store.prepare(self.taken.changes, bound.reading.layouts)
 
     def finish_batch(self, taken: _Taken, conflict: Conflict | None) -> None:
-        """Record the result of what was taken."""
+        """Record the result of the taken batch."""
         self.unit.finish_batch(taken.changes, self._store.finish_batch(taken.changes, conflict))
 
     def record(self, links: np.ndarray, first_value: int, n_derived: int, made: int) -> tuple[int, ...]:
@@ -105,7 +105,7 @@ class _Table:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Taken:
-    """A batch of a table, who reads it, and what its unit takes."""
+    """A batch of a table, its reader, and the input of its unit."""
 
     batch: ChangeBatch
     reader: RowKeys
@@ -155,14 +155,14 @@ class ForeignKeyGroup:
     # ---- versions
 
     def changes_at(self, position: tuple[int, int]) -> bool:
-        """Whether other versions are in force at a position than at the last one."""
+        """Return whether other versions are in force at a position than at the last one."""
         return self._at(position) != self._in_force
 
     def _at(self, position: tuple[int, int]) -> list[GroupMember]:
         return [member for member in self._members if member.membership.holds_at(position)]
 
     def advance(self, position: tuple[int, int]) -> None:
-        """The log goes on at a position, and all batches before it were handed over."""
+        """The log continues at a position, and all batches before it were handed over."""
         if not self.changes_at(position):
             return
         self._in_force = self._at(position)

@@ -1,4 +1,4 @@
-"""The events of one foreign key by value: which values of parents its events are about, and what each event does."""
+"""The events of one foreign key by value: the affected values of parents, and the effect of each event."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Foreign keys between row stores: which columns and parts of which tables belong together, as the kernels read it."""
+"""Foreign keys between row stores: which columns and parts of which tables correspond, in the kernels' format."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _ACTIONS = {CASCADE: k.CASCADE, SET_NULL: k.SET_NULL}
 
 
 def compared(column: int, link: ColumnLink, child: TableDefinition) -> RowPart:
-    """What a foreign key compares of a column on either side of a link."""
+    """Return the part of a column that a foreign key compares, on either side of a link."""
     return RowPart(column, None, key_collation(child.columns[link.child], child.flavour))
 
 
 def key_part(key: KeyPart, definition: TableDefinition) -> RowPart:
-    """What an index of the table has of a column. Raises NotComputable for an expression."""
+    """Return the part of a column that an index of the table has. Raises NotComputable for an expression."""
     if key.column is None:
         raise NotComputable(f"what {key.sql()} is", table=definition.full_name)
     column = definition.column_index(key.column)

@@ -1,7 +1,7 @@
-"""What happens in a log to rows that foreign keys refer to: a first pass over the parents' changes.
+"""The changes of referenced rows in a log: a first pass over the parents' changes.
 
-In strict mode every change in the log finds its row, or the replay stops there. So what a change makes of a parent's
-children can be told from its images alone, before any row is looked for, by every task that has children.
+In strict mode every change in the log finds its row, or the replay stops there. So the effect of a change on a parent's
+children follows from its images alone, before any row is searched for, in every task that has children.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read_parents(segments: Iterable[LogSegment], links: Iterable[ParentLink], al
                  outlined: SameBytes) -> dict[int, ParentChanges]:
     """The changes of the parents of these links, by id of their version. Raises ArchiveError for damage.
 
-    What a parent's own unit stops at ends the pass: the replay stops there, or earlier.
+    A change that stops a parent's own unit ends the pass: the replay stops there, or earlier.
     """
     columns: dict[int, set[int]] = defaultdict(set)
     parents: dict[int, ParentLink] = {}
@@ -98,7 +98,7 @@ class _Parent:
         self._values: dict[tuple[int, bool], list[pa.Array]] = defaultdict(list)
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the table's row events."""
+        """Return the columns to read from the table's row events."""
         reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -132,7 +132,7 @@ class _Parent:
 
     def _after(self, batch: ChangeBatch, table_map: TableMap, column: int, chosen: np.ndarray,
                before: pa.Array) -> pa.Array:
-        """What the changes leave in a column: what an after-image lacks is as before (DEF-R2)."""
+        """Return a column after the changes: a value that is missing in an after-image is unchanged (DEF-R2)."""
         rows = batch.after_rows[chosen]
         after = self._images(batch, table_map, column, rows, True)
         absent = batch.after.columns[column].absent_rows(batch.n_after)
@@ -150,6 +150,6 @@ class _Parent:
 
 
 def changed(before: pa.Array, after: pa.Array) -> np.ndarray:
-    """Where a column's value is not what it was, byte for byte: bool[n]."""
+    """Return where a column's value changed, byte for byte: bool[n]."""
     same = pc.or_kleene(pc.equal(before, after), pc.and_(before.is_null(), after.is_null())).fill_null(False)
     return ~np.asarray(same)

@@ -1,4 +1,4 @@
-"""What the changes of its parents do to the rows of a table, by the values of its foreign keys: *events*, all known
+"""The effects of parents' changes on the rows of a table, by the values of its foreign keys: *events*, all known
 before the table's own changes are applied, and the units whose rows wait for them (see watched_kernel)."""
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _CHUNK_ROWS, _FIRST_ROOM = 1 << 16, 1 << 10
 
 
 class ParentEvents:
-    """The events for one table, and its rows' values among those that events are about.
+    """The events for one table, and its rows' values among those of events.
 
-    `take` looks at a batch of the table's changes; then `turns`, `values` and `nexts` say of it what a unit's kernels
-    need (watched_kernel), and `n_watched` how many of its rows will be watched. `given` has rows that hold the values
-    which events give, NULL elsewhere, and in the first one alone.
+    `take` examines a batch of the table's changes; then `turns`, `values` and `nexts` are the inputs of a unit's
+    kernels (watched_kernel) for it, and `n_watched` is how many of its rows will be watched. `given` has rows with the
+    values that events set, NULL elsewhere, and only NULL in the first one.
     """
 
     def __init__(self, definition: TableDefinition, links: tuple[ParentLink, ...],
@@ -64,7 +64,7 @@ class ParentEvents:
 
     @property
     def n(self) -> int:
-        """How many events there are, of all links."""
+        """The number of events, of all links."""
         return sum(len(link.events) for link in self._links)
 
     @property
@@ -85,7 +85,7 @@ class ParentEvents:
     # ---- rows of a batch, and of a base
 
     def wanted(self, plans: list[ColumnPlan], others: list[ColumnPlan | None]) -> list[ColumnPlan | None]:
-        """What to decode of after-images, given what is decoded of them anyway."""
+        """Return the additional columns to decode from after-images."""
         return [own or other for own, other in zip(self._parts.wanted(plans), others, strict=True)]
 
     def take(self, batch: ChangeBatch, table_map: TableMap) -> None:
@@ -105,8 +105,8 @@ class ParentEvents:
                                       address_of(self.values), address_of(self.nexts))
 
     def base_rows(self, rows: pa.Table) -> Iterator[tuple[int, int]]:
-        """Look at rows that were there before all events, some thousand at a time: (the number of the first, how many).
-        Then `values`, `nexts` and `n_watched` are about them."""
+        """Examine rows from before all events, some thousand at a time; yield (the number of the first, how many).
+        Then `values`, `nexts` and `n_watched` are those of these rows."""
         for start in range(0, rows.num_rows, _CHUNK_ROWS):
             part = rows.slice(start, _CHUNK_ROWS)
             inputs = [EncodedRowPart(keys) for keys in self._parts.of_rows(part)]
@@ -118,7 +118,7 @@ class ParentEvents:
 
     def _find(self, inputs: list[EncodedRowPart], rows: int, inserted: np.ndarray) -> np.ndarray:
         """The values of images, or of rows of the base: int64[rows, links]. An insert has the default of a column that
-        its image lacks (DEF-R1b), an update says nothing of it."""
+        is missing in its image (DEF-R1b); an update does not set it."""
         values = np.empty((rows, len(self._links)), np.int64)
         for number, (link, given) in enumerate(zip(self._links, inputs, strict=True)):
             column = values[:, number]

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Finds values of foreign keys among those that events are about."""
+"""Finds values of foreign keys among those of events."""
 
 import numpy as np
 

@@ -1,18 +1,17 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Rows that wait for what foreign keys will do to them: the kernels' side (AP-FK).
+"""Rows that wait for later effects of foreign keys: the kernels' side (AP-FK).
 
-All that happens to parents is known before their children's changes are applied (parent_events), so a child is not
-looked for when its parent goes. A row whose value some later event is about is *watched*: its pointer leads to a record
-with the pointer proper and the number of the next event that is about it. Whoever finds the row afterwards has the
-earlier events pass first: it is gone, or its column has another value. Most rows are not watched, and cost
-nothing.
+All changes of parents are known before their children's changes are applied (parent_events), so no child is
+searched for when its parent is deleted. A row with a value of a later event is *watched*: its pointer leads to a record
+with the real pointer and the number of the next event for it. A later lookup of the row first applies the earlier
+events: then the row is gone, or its column has another value. Most rows are not watched, and cost nothing.
 
-    watch     of a unit's records, its links, and what is known of the batch at hand
-    link      a foreign key: its column, and for each *value* (a number that parent_events gave it) where its events are
-    event     when it comes (the turn: a number that counts all events of all links), what it does to a row (DELETES, or
-              gives another value, whose number is -1 if no event is about it, and the row that holds it)
+    watch     of a unit's records, its links, and the data of the current batch
+    link      a foreign key: its column, and for each *value* (a number given by parent_events) where its events are
+    event     its time (the turn: a number that counts all events of all links), its effect on a row (DELETES, or
+              another value, whose number is -1 if it has no events, and the row that holds it)
     record    pointer, turn of the next event (IS_FREE in a free one, whose pointer is the next free one; IS_GONE), then
-              for each link the row's value, and the row that holds it (NOT_GIVEN where the pointer itself leads to it)
+              for each link the row's value, and the row that holds it (NOT_GIVEN if the pointer itself leads to it)
 """
 
 import numpy as np
@@ -55,7 +54,7 @@ NEVER = 1 << 62
 
 
 def record_type(links: int) -> np.dtype:
-    """The type of a record where there are so many links."""
+    """Return the type of a record for this number of links."""
     return np.dtype([*_RECORD.descr, ("values", _VALUE, (links,))])
 
 
@@ -106,7 +105,7 @@ def next_turn(watch, values, step, turn):
 
 @inline
 def pass_events(watch, record, turn):
-    """Have the events before a turn happen to a row; whether it is there afterwards."""
+    """Apply the events before a turn to a row. Returns whether it still exists."""
     now = _record(record).next_turn
     while now < turn:
         for i in range(watch.n_links):
@@ -133,7 +132,7 @@ def free_record(watch, pointer):
 
 @inline
 def watched(watch, pointer, after):
-    """A pointer to a record of a row that is what an after-image says; there has to be room."""
+    """A pointer to a record of a row that is what an after-image says; there must be room."""
     number = watch.free
     if number >= 0:
         watch.free = _record(record_of(watch, number)).pointer
@@ -153,7 +152,7 @@ def watched(watch, pointer, after):
 
 @inline
 def remove_deleted_row(watch, at, pointer, state):
-    """What an event has deleted leaves its index, where it is at the address `at`."""
+    """Remove a row that an event has deleted from its index, where it is at the address `at`."""
     free_column_pointers(_record(record_of(watch, pointer)).pointer, state)
     free_record(watch, pointer)
     store_i64(at, DEAD)
@@ -222,7 +221,7 @@ def watched_pointer_after_update(old, image, change, after, state):
 
 @inline
 def release_row(pointer, state):
-    """Give back what a row took that is gone."""
+    """Release the memory of a deleted row."""
     if state.watch and is_watched(pointer):
         watch = watch_at(state.watch)
         free_column_pointers(_record(record_of(watch, pointer)).pointer, state)
@@ -233,7 +232,7 @@ def release_row(pointer, state):
 
 @inline
 def held_pointer(pointer, state):
-    """A pointer to what a row is now that stays when the row changes."""
+    """Return a pointer to the current version of a row that stays valid when the row changes."""
     if state.watch and is_watched(pointer):
         return _held_watched_pointer(pointer, state)
     return held_plain_pointer(pointer, state)

@@ -1,4 +1,4 @@
-"""Indexes in which rows are found: by one key, by several, or by all that a row holds."""
+"""Indexes that find rows: by one key, by several, or by whole rows."""
 
 __all__ = [
     "awaited_values", "byte_keys_kernel", "column_pointers", "diff_kernel", "diff_nodes", "image_witness",

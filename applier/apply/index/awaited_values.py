@@ -1,4 +1,4 @@
-"""Values of keys that a log does not have, and that depend on the rows which are found: told when they are needed."""
+"""Key values that are not in the log and depend on the rows found: computed on demand."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from keysearch.addresses import address_of
 
 
 class AwaitedValues(Protocol):
-    """Values of parts that depend on the rows which are found; `waiting` (bool[n]) says of which after-images,
-    `columns` which of the rows' columns (by number in the definition) they are made of."""
+    """Values of parts that depend on the rows found; `waiting` (bool[n]) says for which after-images,
+    `columns` on which of the rows' columns (by number in the definition) they depend."""
 
     @property
     def waiting(self) -> np.ndarray: ...
@@ -27,7 +27,7 @@ class AwaitedValues(Protocol):
 
 
 class Awaited:
-    """What changes of a batch await of the rows that they find, and how far that has been told."""
+    """The values that changes of a batch need from the rows that they find, and how many are computed."""
 
     def __init__(self, batch: DecodedChanges, values: AwaitedValues):
         self.batch, self._values = batch, values
@@ -45,8 +45,8 @@ class Awaited:
         return address_of(self._states), address_of(self._records)
 
     def next_changes(self, first: int) -> np.ndarray:
-        """The next changes to tell, from `first` on: fewer where those of the last time were told in vain, since their
-        rows changed in between."""
+        """Return the next changes to compute, from `first` on: fewer if the last ones were computed in vain, because
+        their rows changed in between."""
         start = int(np.searchsorted(self._changes, first))
         if start < self._told_until:
             self._at_once = max(1, 2 * (start - self._first))

@@ -2,8 +2,8 @@
 """Keys that are byte strings, as an encoding of `key_index_kernel`.
 
     entry     hash, slot (FREE: none): an open-addressed table
-    slot      where the key's bytes are in the buffer, their number, pointer (DEAD: deleted), the number of the row,
-              and the hash of the image that it is, for a witness
+    slot      the location and length of the key's bytes in the buffer, pointer (DEAD: deleted), the number of the row,
+              and, for a witness, the hash of the row's image
 
 Here a key is (address, length, hash).
 """
@@ -158,14 +158,14 @@ def find(index, key):
 
 @inline
 def pointer_place(index, entry):
-    """The address of an entry's pointer, which is negative where the key is not there: of a free entry, FREE."""
+    """Return the address of an entry's pointer, which is negative if the key does not exist: FREE for a free entry."""
     slot = entry_at(entry).slot
     return index.slots + _SLOT_BYTES * slot + _POINTER if slot >= 0 else entry + _SLOT
 
 
 @inline
 def row_at(index, place):
-    """What steps have as the number of the row whose pointer is at an address."""
+    """Return the number in steps of the row whose pointer is at an address."""
     return slot_view(place - _POINTER).row
 
 

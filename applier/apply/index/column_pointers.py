@@ -1,4 +1,4 @@
-"""Rows that are made of several images: a pointer for each column, until values are gathered."""
+"""Rows whose columns come from several images: one pointer per column, until values are gathered."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 
 
 class ColumnPointers:
-    """Records of rows that are made of several images: a pointer for each column. `made_of` says which
-    columns a replica computes where an image has any of others (generated_columns.computed_of_images)."""
+    """Records of rows whose columns come from several images: one pointer per column. `made_of` says which
+    columns a replica computes if an image has any of their source columns (generated_columns.computed_of_images)."""
 
     def __init__(self, columns: int):
         self.columns = columns
@@ -38,7 +38,7 @@ class ColumnPointers:
         self._n_diffs = np.append((self.present == k.DIFF).sum(axis=1), 0)
 
     def diffs_in(self, images: np.ndarray) -> int:
-        """How many JSON diffs these after-images hold."""
+        """Return how many JSON diffs these after-images hold."""
         return int(self._n_diffs[layouts_of(images)].sum()) if self._n_diffs.any() else 0
 
     def by_column(self, pointers: np.ndarray) -> np.ndarray:

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""JSON diffs that updates brought: each is a *node*, which leads to what its column held before.
+"""JSON diffs of updates: each is a *node*, which leads to the previous value of its column.
 
-A column's pointer to a node and the nodes before it are a chain down to a value in an image or in the base. A node has
-at most one after it, since one row holds its pointer at a time. Nodes are never freed: a replica stops at a diff that
-does not fit even where the row is overwritten or deleted later.
+A column's pointer to a node and the nodes before it form a chain down to a value in an image or in the base. A node has
+at most one successor, since one row holds its pointer at a time. Nodes are never freed: a replica stops at a diff that
+does not fit even if the row is overwritten or deleted later.
 """
 
 import numpy as np
@@ -22,8 +22,8 @@ in the file) and row."""
 
 @kernel
 def chain_lengths(pointers, nodes, lengths, bases):
-    """How many nodes each pointer's chain has. Pointers ascend; a chain ends at the top of one before it, which then is
-    its base, -1 without one."""
+    """Return how many nodes each pointer's chain has. Pointers ascend; a chain ends at the top of one before it, which
+    then is its base, -1 without one."""
     mask = (1 << IMAGE_ID_SHIFT) - 1
     for i in range(pointers.shape[0]):
         pointer, length, base = pointers[i], 0, -1

@@ -1,4 +1,4 @@
-"""The JSON diffs of a unit as the kernels note them (see diff_kernel), and their chains."""
+"""The JSON diffs of a unit, as recorded by the kernels (see diff_kernel), and their chains."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DiffNodes:
         self.counts = np.zeros(N_DIFFS, np.int64)
 
     def reserve(self, more: int) -> int:
-        """Make room for so many more nodes; the address of the first of all."""
+        """Make room for `more` nodes. Returns the address of the first of all nodes."""
         if self.n + more > len(self._nodes):
             nodes = np.empty(max(2 * len(self._nodes), self.n + more), k.NODE)
             nodes[:self.n] = self._nodes[:self.n]
@@ -44,7 +44,7 @@ class DiffNodes:
         return address_of(self._nodes)
 
     def count_by(self, partial_updates: PartialUpdates | None, *, has_befores: bool) -> None:
-        """Count what comes from now on; the changes have before-images, or these are not looked at."""
+        """Count nodes from now on. `has_befores`: the changes have before-images to count, too."""
         self.partial_updates, self._has_befores = partial_updates, has_befores
 
     def count_as(self, other: DiffNodes) -> None:
@@ -75,7 +75,7 @@ class DiffNodes:
         return int(self._nodes[number]["place"]), int(self._nodes[number]["row"])
 
     def link(self, number: int) -> tuple[int, int]:
-        """What a node is on top of, a pointer, and the image that its diff is in."""
+        """Return the pointer to the value that a node applies to, and the image that contains its diff."""
         return int(self._nodes[number]["previous"]), int(self._nodes[number]["image"])
 
     def unwind(self, pointers: np.ndarray) -> Chains | None:

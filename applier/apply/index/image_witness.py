@@ -1,4 +1,4 @@
-"""The memory around `witness_kernel`: which before-images of a batch their rows contradict, as far as hashes tell."""
+"""The memory around `witness_kernel`: which before-images of a batch differ from their rows, as far as hashes show."""
 
 from __future__ import annotations
 

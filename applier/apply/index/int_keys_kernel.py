@@ -70,7 +70,7 @@ def after_key(index, after, i):
 
 @inline
 def keeps_key(index, after):
-    """Whether an update leaves the key out, and so keeps it."""
+    """Return whether an update leaves the key out, and so keeps it."""
     absent = index.after_absent
     return absent != 0 and load_u8(absent + (after >> 3)) >> (after & 7) & 1 != 0
 
@@ -102,7 +102,7 @@ def find(index, key):
 
 @inline
 def pointer_place(index, entry):
-    """The address of an entry's pointer, which is negative where the key is not there."""
+    """Return the address of an entry's pointer, which is negative if the key does not exist."""
     return entry + _POINTER
 
 

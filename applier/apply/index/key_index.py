@@ -3,7 +3,7 @@
     IntIndex     a key is an int64 (one integer column)
     ByteIndex    a key is a byte string (keysearch.keybytes)
 
-Both list at the end what is left, in key order.
+Both list the remaining rows at the end, in key order.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class KeyIndex(UnitIndex[Changes], Generic[Encoded]):
 
 
 def entries_for(keys: int) -> int:
-    """How many entries so many keys need and as many again: a power of two."""
+    """Return how many entries so many keys need and as many again: a power of two."""
     return 2 << int(keys).bit_length()
 
 

@@ -1,15 +1,15 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The pointer algorithm for rows that are found by one key: changes one after another against a hash index.
 
-For each key there is one pointer to where its row is (pointer_kernel). A key that was deleted stays in the index with
-the pointer DEAD. What a key is, is its *encoding*: a module with functions that read a key from an image, compare two,
-say whether it is in the unit's range, find it, and store it (int_keys_kernel, byte_keys_kernel). What a pointer leads
-to, is another module: pointer_kernel, or foreign_keys.watched_kernel, where rows wait for what foreign keys will do to
-them. All else is here, once for all: what a change does to the row it finds, and what conflicts do in either mode.
+For each key there is one pointer to its row (pointer_kernel). A deleted key stays in the index with
+the pointer DEAD. The *encoding* of a key is a module with functions that read a key from an image, compare two,
+check whether it is in the unit's range, find it, and store it (int_keys_kernel, byte_keys_kernel). Another module says
+what a pointer leads to: pointer_kernel, or foreign_keys.watched_kernel, where rows wait for later effects of foreign
+keys. Everything else is here: the effect of a change on the row it finds, and conflicts in either mode.
 
-Idempotent mode (APP-R7, AP-IDEM) differs only where a change meets a conflict: it is noted, as the number of the change
-and that of the unique key that is taken, or ROW_GONE. Strict mode stops there, but JSON diffs are applied before a key
-is found to be taken: they are there when a kernel says DUPLICATE of an update.
+Idempotent mode (APP-R7, AP-IDEM) differs only if a change meets a conflict: it is recorded, as the number of the change
+and that of the duplicate unique key, or ROW_GONE. Strict mode stops there, but JSON diffs are applied before a key
+is found to be a duplicate: they are present when a kernel returns DUPLICATE for an update.
 
 Rules: FIND (by a key that is unique, the row found is the row), APP-R5, DEF-R2, FIND-ROWS, AP-ORD of the rules list.
 """

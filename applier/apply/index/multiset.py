@@ -1,7 +1,7 @@
 """The rows of one unit as a multiset of row images: the memory around the kernels of `multiset_kernel`.
 
-It is an index of its own, and not one of a RowStore with another hash. A store copies of each row what its indexes are
-over, since keys are encoded from values that are good for one batch, and links rows both ways, since several indexes
+It is a separate index, and not one of a RowStore with another hash. A store copies the indexed columns of each row,
+since keys are encoded from values that are valid for one batch, and links rows both ways, since several indexes
 lead to each. Here the log itself is the key and one table leads to it. A store over whole images as its one part takes
 3.3 times as long (a million rows of 60 bytes, inserted and deleted in random order: 1.4 s of CPU against 0.42).
 """
@@ -21,7 +21,7 @@ FIRST_ROWS = 1 << 12
 
 
 class RowMultiset(UnitIndex[ChangeBatch]):
-    """Rows that are found by their whole images. `elsewhere` is how many rows of the unit are not in it."""
+    """Rows that are found by their whole images. `elsewhere` counts the rows of the unit that are not in it."""
 
     def __init__(self, columns: int):
         super().__init__(columns, m.SET, m.apply_images)
@@ -42,16 +42,17 @@ class RowMultiset(UnitIndex[ChangeBatch]):
 
     @property
     def arrived(self) -> int:
-        """How many rows have come, those of the base among them."""
+        """The number of rows so far, including those of the base."""
         return self._known("next_place")
 
     def begin_after(self, rows: int) -> None:
-        """So many rows, which are elsewhere, come before all others."""
+        """Set the number of rows elsewhere, which precede all others."""
         self.elsewhere = rows
         self._describe(next_place=rows)
 
     def holds_all(self, batch: ChangeBatch, layouts: ImageLayouts) -> bool:
-        """Whether the images of a batch hold a value of each column of the log: then equal bytes are equal rows."""
+        """Return whether the images of a batch hold a value of each column of the log: then equal bytes are equal
+        rows."""
         columns = len(layouts.plans)
         whole = np.array([*(len(layout.present) == columns and not layout.diffs for layout in layouts.known), True])
         return all(bool(whole[layouts_of(pointers)].all()) for pointers in (batch.before_images, batch.images))

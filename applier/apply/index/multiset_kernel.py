@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The pointer algorithm for rows that are found by all they hold: a table as a multiset of row images.
+"""The pointer algorithm for rows that are found by their whole content: a table as a multiset of row images.
 
 Rows whose images are the same bytes are the same rows, so nothing is decoded and nothing copied: an image is hashed and
-compared where it lies. A row that an image with other bytes stands for (a date that is none beside NULL, JSON stored in
-another way) is not found here; whoever calls knows what to do then (multiset_search).
+compared in place. A row is not found here by an image with other bytes for the same values (an invalid date beside
+NULL, JSON stored in another way); the caller handles that (multiset_search).
 
     set       one for all rows
     slot      a row: pointer to its image, the next row whose image has the same hash, its place in the table's order,
@@ -11,10 +11,10 @@ another way) is not found here; whoever calls knows what to do then (multiset_se
     entry     hash, the last row that has it (-1: the entry is free): an open-addressed table, of which one entry in
               two is always free
 
-The rows of one hash are a ring in the table's order: the last one leads to the first. So of rows that are alike the
-first one is found, as a server that scans the table finds it, and a row that comes last is put in at once.
+The rows of one hash are a ring in the table's order: the last one leads to the first. So among equal rows the
+first one is found, as a server that scans the table finds it, and a new last row is added at once.
 
-Removing an entry moves those behind it up (Knuth, 6.4, algorithm R), so rows that come and go leave nothing behind.
+Removing an entry moves those after it up (Knuth, 6.4, algorithm R), so deleted rows leave no trace.
 
 Rules: FIND (a row found by a scan equals the before-image in every column), FIND-ROWS.
 """
@@ -157,7 +157,7 @@ def unlink(entries, mask, slots, word, number, before):
 
 @inline
 def take_slot(rows):
-    """The number of a slot for a new row; there has to be one."""
+    """The number of a slot for a new row; there must be one."""
     number = rows.free_slot
     if number >= 0:
         rows.free_slot = slot_at(rows.slots, number).following
@@ -276,7 +276,7 @@ def apply_images(n, set_address, state_address):
 
 @kernel
 def put_rows(pointers, lengths, places, set_address):
-    """Put rows in, given their images, their bytes and their places in the table's order (int64[n]); there has to be
+    """Put rows in, given their images, their bytes and their places in the table's order (int64[n]); there must be
     room."""
     rows = set_at(set_address)
     for i in range(pointers.shape[0]):

@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Pointers to rows: what the kernels of all indexes move instead of values.
+"""Pointers to rows, which the kernels of all indexes move instead of values.
 
-For each row there is one pointer to where it is: in the base (its row number), in an image of the log (layout number
-and address), or, when updates had only some of the columns, in *column pointers*: a record with one a column. A JSON
-column's may lead to a diff and what that is on top of (see diff_kernel). Values are gathered at the end, for the rows
-that are left.
+For each row there is one pointer to its location: in the base (its row number), in an image of the log (layout number
+and address), or, when updates had only some of the columns, in *column pointers*: a record with one per column. The
+pointer of a JSON column may lead to a diff and the value it applies to (see diff_kernel). Values are gathered at the
+end, for the remaining rows.
 
 Rules: DEF-R2, APP-R7, AP-IDEM of the rules list.
 """
@@ -19,8 +19,8 @@ from keysearch.records import struct
 
 DEAD = -2
 COMPUTED = -3
-"""What column pointers have of a generated column instead of one, if the last update of what it is made of left it out:
-no image holds its value."""
+"""In column pointers, in place of a generated column's: the last update of its sources left it out, so that no image
+has its value."""
 COLUMN_POINTERS_ID = MAX_IMAGE_ID + 1
 """The layout number that marks a pointer to column pointers. Number 0 marks a row of the base."""
 
@@ -29,28 +29,28 @@ STATE, state_at, _ = struct("state", **dict.fromkeys((
     "column_pointers_used", "free_column_pointers", "column_pointers_room", "keys", "live", "inserted", "updated",
     "deleted", "buffer_used", "diffs", "diff_nodes", "noted", "n_noted", "noted_room", "watch", "traced", "n_traced",
     "traced_room", "witness"), np.int64))
-"""What an index's kernels share. `next` is the change to go on with, `kinds` … `images` are the addresses of the arrays
-of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the layout
-has a VALUE of all columns, then what it has of each; `column_pointers` that of int64[records, columns].
+"""What an index's kernels share. `next` is the change to continue with, `kinds` … `images` are the addresses of the
+arrays of the batch at hand (change_records.BATCH). `present` is that of uint8[layout, columns + 1]: first whether the
+layout has a VALUE of all columns, then what it has of each; `column_pointers` that of int64[records, columns].
 `diff_nodes` is the address of the JSON diffs' nodes; there is room for all of a batch. `noted` is that of the conflicts
 of a batch in idempotent mode, 0 in strict mode. `watch`: see foreign_keys.watched_kernel; 0 where no row is watched.
 `traced` is that of the steps that rows take, 0 where nobody asks for them; `witness`: see witness_kernel, 0 where
 before-images are not compared with their rows."""
 _, _, noted_at = struct("noted conflict", change=np.int64, what=np.int64)
 ROW_GONE = -1
-"""A noted conflict: a row that is not there, instead of the number of the unique key that is taken."""
+"""A noted conflict: a row that does not exist, instead of the number of the unique key that is taken."""
 
 TRACED, _, traced_at = struct("traced step", **dict.fromkeys(("change", "old", "new", "old_row", "new_row"), np.int64))
-"""What a change made of a row: the pointers before and after it (NO_ROW: there was none, or there is none now). Column
-pointers stay as they were, unless whoever took the steps gives them back (`free_traced`). `change` is the number of the
+"""The effect of a change on a row: the pointers before and after it (NO_ROW: the row did not exist, or is gone). Column
+pointers stay unchanged until the consumer of the steps releases them (`free_traced`). `change` is the number of the
 change in the batch, or below 0 where foreign keys made it. `old_row` and `new_row` are numbers that only this row has
 while it is there, before the change and after it: in an index by an integer key, the key; elsewhere those of a base's
 rows are 0, 1, …"""
 NO_ROW = -1
 
 VALUE, DIFF, MADE = 1, 2, 3
-"""What a layout has of a column, if it has it (not 0). MADE: it lacks a generated column, and has some of what a
-replica computes that of."""
+"""How a layout has a column (0: not at all). MADE: it does not have a generated column, but some of the columns from
+which a replica computes it."""
 
 
 @inline
@@ -65,7 +65,7 @@ def note(state, change, what):
 @inline
 def on_conflict(state, change, what, strict):
     """Handle a conflict of a change: the status `strict` stops strict mode. Idempotent mode notes it and
-    goes on, DONE, or stops for room before anything is changed."""
+    continues, DONE, or stops for room before anything is changed."""
     if state.noted == 0:
         return strict
     if state.n_noted >= state.noted_room:
@@ -76,7 +76,7 @@ def on_conflict(state, change, what, strict):
 
 @always_inline
 def trace(state, change, old, new, old_row, new_row):
-    """Keep a step where steps are asked for; there has to be room."""
+    """Keep a step where steps are asked for; there must be room."""
     if state.traced:
         step = traced_at(state.traced, state.n_traced)
         step.change = change
@@ -89,7 +89,7 @@ def trace(state, change, old, new, old_row, new_row):
 
 @inline
 def lacks_trace_room(state, steps):
-    """Whether there is no room for so many more steps, and they are asked for."""
+    """Return whether steps are requested, and there is no room for `steps` more."""
     return state.traced != 0 and steps > state.traced_room - state.n_traced
 
 
@@ -106,7 +106,7 @@ def has_column_pointers(pointer):
 
 @inline
 def new_column_pointers(state):
-    """A pointer to column pointers that no row has; there has to be a record left."""
+    """A pointer to column pointers that no row has; there must be a record left."""
     number = state.free_column_pointers
     if number >= 0:
         state.free_column_pointers = load_i64(column_pointers_of(number, state))
@@ -137,19 +137,19 @@ def own_column_pointers(pointer, state):
 
 @inline
 def present_in(image, state):
-    """The address of what an image's layout has (STATE's `present`)."""
+    """Return the address of the presence flags of an image's layout (STATE's `present`)."""
     return state.present + (image >> IMAGE_ID_SHIFT) * (state.columns + 1)
 
 
 @inline
 def is_whole(image, state):
-    """Whether an image has a value of each column."""
+    """Return whether an image has a value of each column."""
     return load_u8(present_in(image, state)) != 0
 
 
 @inline
 def updated_pointer(old, image, state):
-    """The pointer of a row after an update with this after-image (DEF-R2: what it does not have stays)."""
+    """Return the pointer of a row after an update with this after-image (DEF-R2: missing columns keep their values)."""
     if is_whole(image, state):
         free_column_pointers(old, state)
         return image
@@ -176,7 +176,7 @@ def fill_column_pointers(pointers, old, image, state):
 
 @always_inline
 def change_column_pointers(pointers, image, state):
-    """Have what an after-image has in column pointers."""
+    """Set column pointers to the columns of an after-image."""
     has = present_in(image, state) + 1
     for c in range(state.columns):
         what = load_u8(has + c)
@@ -202,7 +202,8 @@ def add_diff(previous, image, column, state):
 
 @inline
 def no_column_pointers_left(state):
-    """Whether a change may need more column pointers than there is room for: one, and one for what a witness keeps."""
+    """Return whether a change may need more column pointers than there is room for: one, and one for what a witness
+    keeps."""
     if state.witness:
         return state.column_pointers_used + 1 >= state.column_pointers_room
     return state.free_column_pointers < 0 and state.column_pointers_used >= state.column_pointers_room
@@ -221,7 +222,7 @@ def copied_column_pointers(pointer, state):
 
 @always_inline
 def live_pointer(at, change, state):
-    """The pointer at an address in an index, at a change of the batch; below 0 where no row is there."""
+    """Return the pointer at an address in an index, as of a change of the batch; below 0 if there is no row."""
     return load_i64(at)
 
 
@@ -239,13 +240,13 @@ def pointer_after_update(old, image, change, after, state):
 
 @inline
 def release_row(pointer, state):
-    """Release what a deleted row took."""
+    """Release the memory of a deleted row."""
     free_column_pointers(pointer, state)
 
 
 @inline
 def held_pointer(pointer, state):
-    """A pointer to what a row is now that stays when the row changes."""
+    """Return a pointer to the current version of a row that stays valid when the row changes."""
     return copied_column_pointers(pointer, state) if has_column_pointers(pointer) else pointer
 
 

@@ -1,4 +1,4 @@
-"""What a row store is given of images: their parts, and by which of them a row is searched."""
+"""The input of a row store from images: their parts, and by which of them a row is searched."""
 
 from __future__ import annotations
 

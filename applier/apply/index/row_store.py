@@ -1,8 +1,8 @@
 """Rows of one unit that are found by several keys: the memory around the kernels of `store_kernel`.
 
-Tables without a single key that finds all rows have a RowStore in place of an IntIndex or a ByteIndex. Its indexes are
-over *parts* (row_part_encoder): first the table's unique keys, then one for each set of parts that before-images are
-searched by, made when the first such image comes.
+Tables without a single key that finds all rows have a RowStore instead of an IntIndex or a ByteIndex. Its indexes are
+over *parts* (row_part_encoder): first the table's unique keys, then one for each set of parts by which before-images
+are searched, built when the first such image comes.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class RowStore(UnitIndex[DecodedChanges]):
         return self._searches[search.parts]
 
     def _rebuild(self, numbers: list[int] | None = None) -> None:
-        """Build indexes anew (None: all), for as many rows as there are slots."""
+        """Build indexes again (None: all), for as many rows as there are slots."""
         for number in range(len(self._indexes)) if numbers is None else numbers:
             index = self._indexes[number]
             index.heads = np.full(2 * len(self._slots), -1, np.int64)
@@ -160,7 +160,8 @@ class RowStore(UnitIndex[DecodedChanges]):
         self._set(live=self.live + rows)
 
     def go_on_after(self, arrived: int, inserted: int, updated: int, deleted: int) -> None:
-        """So many rows have come, and were inserted, updated and deleted, before this store's own."""
+        """Continue with the counts of rows that arrived, and were inserted, updated and deleted, before this
+        store's."""
         self._describe(next_order=arrived)
         self._set(inserted=inserted, updated=updated, deleted=deleted)
 
@@ -211,7 +212,7 @@ class RowStore(UnitIndex[DecodedChanges]):
 
     @property
     def arrived(self) -> int:
-        """How many rows have come, the base's among them."""
+        """The number of rows so far, including those of the base."""
         return self._known("next_order")
 
     @property
@@ -226,7 +227,7 @@ class RowStore(UnitIndex[DecodedChanges]):
             self._rebuild()
 
     def _grow_buffer(self) -> None:
-        """Forget what is garbage, or double. A row whose place an insert is taking is garbage, and still needed."""
+        """Drop garbage, or double. A row that an insert is replacing is garbage, but still needed."""
         if 2 * self._known("garbage") > len(self._buffer) and self._known("replaced_row_record") < 0:
             buffer = np.empty_like(self._buffer)
             store_upkeep_kernel.move_records(self.address, address_of(buffer))

@@ -1,10 +1,10 @@
-"""Why a kernel that applies changes stopped."""
+"""The statuses of kernels that apply changes: why they stopped."""
 
 from enum import IntEnum
 
 
 class Status(IntEnum):
-    """DONE, or what the caller makes room for, or what the data says."""
+    """DONE, or what needs room, or a finding in the data."""
 
     DONE = 0
     INDEX_FULL = 1
@@ -19,7 +19,7 @@ class Status(IntEnum):
     SPLIT_MOVE = 8
     """An idempotent change would move a row between units; whether it does depends on the rows of both."""
     AWAITS = 9
-    """A key's value has to be computed of the row that was found (awaited_values)."""
+    """A key's value must be computed of the row that was found (awaited_values)."""
     STACK_FULL = 10
     SCRATCH_FULL = 11
     DERIVED_FULL = 12

@@ -1,13 +1,14 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The pointer algorithm for rows that are found by any key, or by all they hold: find_row, and both exec modes.
+"""The pointer algorithm for rows that are found by any key, or by their whole content: find_row, and both exec modes.
 
-A store keeps, beside each row's pointer, the bytes of the columns that its indexes are over (store_layout). Indexes are
-of two kinds: the table's unique keys, in the server's order, first the primary one; and one for each set of columns
-that before-images are searched by, where several rows may be equal and the first in the table's order is the row.
+A store keeps, beside each row's pointer, the bytes of the indexed columns (store_layout). Indexes are
+of two kinds: the table's unique keys, in the server's order, the primary key first; and one for each set of columns
+by which before-images are searched, where several rows may be equal and the first in the table's order is used.
 
-Idempotent mode (APP-R7, AP-IDEM): an insert that meets rows takes their places; it keeps what its image does not have
-from the last of them. An update or delete of a row that is not there, and an update to a key that is taken, is skipped.
-Each is noted as a conflict. A before-image that has nothing to search by stops this mode, too, on MySQL (IDX-R2).
+Idempotent mode (APP-R7, AP-IDEM): an insert replaces the rows in its way; columns that its image does not have keep the
+values of the last of them. An update or delete of a missing row, and an update to a duplicate key, is
+skipped. Each is recorded as a conflict. A before-image without searchable columns stops this mode, too, on MySQL
+(IDX-R2).
 
 Rules: FIND, FIND-ROWS, IDX-R1 to R4, APP-R5 to R7, DEF-R1b, DEF-R2, AP-IDEM.
 """
@@ -130,7 +131,7 @@ def delete_row(store, number, change, state):
 
 @inline
 def awaits(store, slot, row):
-    """Whether a part of an after-image has yet to be computed of the row as it is now."""
+    """Return whether a part of an after-image still must be computed from the current row."""
     if not store.awaited:
         return False
     told = load_u8(store.awaited + row)
@@ -167,7 +168,7 @@ def update_row(store, number, change, row, image, state):
 
 @inline
 def lacks_room(store, state):
-    """What is too full for another change, whatever it is; DONE if nothing is."""
+    """Return what is too full for any other change; DONE if nothing is."""
     if store.free_slot < 0 and store.slots_used >= store.slot_room:
         return Status.INDEX_FULL
     if no_column_pointers_left(state):
@@ -208,7 +209,7 @@ def apply_rows(n, store_address, state_address):
     """Apply n changes from the state's `next` on; says why it stopped. `before`, `after` and `searches` of the store
     are the batch's.
 
-    DUPLICATE: `detail` is the number of the unique key. CONFLICTS_FULL and the like: go on when there is room.
+    DUPLICATE: `detail` is the number of the unique key. CONFLICTS_FULL and the like: continue when there is room.
     """
     store, state = store_at(store_address), state_at(state_address)
     j, status = state.next, Status.DONE

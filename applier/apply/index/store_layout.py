@@ -1,17 +1,18 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""How a row store lies in memory: records of eight-byte words, and the kernels' small moves between them.
+"""The memory layout of a row store: records of eight-byte words, and the kernels' small moves between them.
 
     store     one for all rows
-    slot      a row: its pointer, where its record is in the buffer, its place in the table's order, the record's bytes
-    record    what indexes need of a row: for each *part* where it ends (uint32, from the first part's start), then
-              the parts' bytes. A part is a column, or what a key takes of it, as keysearch.keybytes encodes it with a
-              byte before it that says whether it is NULL
-    index     which parts it is over, heads of buckets, and for each slot the next and the previous one in its bucket
+    slot      a row: its pointer, the location of its record in the buffer, its place in the table's order, the record's
+              size
+    record    the indexed data of a row: for each *part* where it ends (uint32, from the first part's start), then
+              the parts' bytes. A part is a column, or the part of it that a key uses, as keysearch.keybytes encodes it
+              after a byte that says whether it is NULL
+    index     its parts, heads of buckets, and for each slot the next and the previous one in its bucket
               and the hash of its key
-    input     a part of a batch's images: offsets, data, which rows lack it (0: none), and what these have instead (0:
-              a value of its own each, which lies where others have theirs)
+    input     a part of a batch's images: offsets, data, which rows do not have it (0: none), and their replacements (0:
+              each has a separate value, at the usual location)
 
-Records and images go by address, all else as typed views.
+Records and images are accessed by address, everything else as typed views.
 """
 
 import numpy as np
@@ -31,7 +32,7 @@ indexes, `rank` the index that has the table's order, -1 for that of arrival. `f
 NO_SEARCH, NO_ROW = 255, 254
 """In `searches`: a before-image by which no row can be searched, and one by which none is found."""
 WAITS, TOLD = 1, 2
-"""In `awaited` (uint8 by row of the after-images; 0 where no image awaits anything): a part has to be computed of the
+"""In `awaited` (uint8 by row of the after-images; 0 where no image awaits anything): a part must be computed of the
 row that is found; it was, of the row's record at `awaited_of` (int64 by row of the after-images)."""
 
 SLOT, _, _slot = struct("slot", **dict.fromkeys(("pointer", "record", "order", "size", "hash"), np.int64))
@@ -59,14 +60,14 @@ def part_end(record, n, part):
 
 @inline
 def has_own(entry, row, old):
-    """Whether an image's part lies in the input `entry`; `old` is 0 where there is no row before."""
+    """Return whether an image's part lies in the input `entry`; `old` is 0 where there is no row before."""
     absent = entry.absent
     return absent == 0 or load_u8(absent + row) == 0 or (old == 0 and entry.default == 0)
 
 
 @inline
 def record_size(inputs, n, row, old):
-    """Bytes of the record of an image: what it lacks is as in the record `old` (0: the default)."""
+    """Return the size of an image's record in bytes: missing parts are as in the record `old` (0: the default)."""
     size = 4 * n
     for part in range(n):
         entry = input_at(inputs, part)
@@ -116,7 +117,7 @@ def key_hash(index, record, n):
 
 @inline
 def same_key(index, a, b, n):
-    """Whether two records have the same key in an index."""
+    """Return whether two records have the same key in an index."""
     parts = index.parts
     for i in range(index.n):
         part = load_i64(parts + 8 * i)
@@ -129,7 +130,7 @@ def same_key(index, a, b, n):
 
 @inline
 def has_null(index, record, n):
-    """Whether a part of a record's key is NULL: then it is like no other key."""
+    """Return whether a part of a record's key is NULL: then it is like no other key."""
     parts = index.parts
     for i in range(index.n):
         if load_u8(part_start(record, n, load_i64(parts + 8 * i))) == 0:
@@ -168,8 +169,8 @@ def record_of(store, slot):
 
 @inline
 def comes_before(store, a, b, n):
-    """Whether a server that looks through the table meets row a first (slot numbers): the order of its clustered key,
-    and where that is the same, or there is none, that of arrival."""
+    """Return whether a server that looks through the table meets row a first (slot numbers): the order of its clustered
+    key, and where that is the same, or there is none, that of arrival."""
     rank = store.rank
     if rank >= 0:
         order = compare_keys(index_at(store, rank), record_of(store, slot_at(store, a)),

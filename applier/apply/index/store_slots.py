@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The rows of a row store one by one: their records in the buffer, their slots, and their places in the indexes.
+"""Single rows of a row store: their records in the buffer, their slots, and their places in the indexes.
 
-What every change to a store is made of (see store_layout for how it lies in memory).
+These are the operations of which all changes to a store consist (see store_layout for the memory layout).
 """
 
 import numpy as np

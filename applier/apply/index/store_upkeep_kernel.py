@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A row store as a whole: filled from a base, its indexes and buffer made anew, its rows in the order of a key."""
+"""Operations on a whole row store: fill it from a base, rebuild its indexes and buffer, list its rows in key order."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from keysearch.memory import copy_bytes, kernel
 
 @kernel
 def fill_rows(rows, store_address):
-    """Give the first `rows` slots, which are the base's rows in order, their records out of AFTER. There has to be room
+    """Give the first `rows` slots, which are the base's rows in order, their records out of AFTER. There must be room
     for them; indexes are built by `build_index`."""
     store = store_at(store_address)
     for row in range(rows):
@@ -67,7 +67,7 @@ def take_rows(first, rows, store_address, number, places):
 @kernel
 def add_rows(first, rows, store_address, pointers, places):
     """Put rows `first` … `rows` in, whose records are in AFTER, whatever unique keys say: pointers, and places in the
-    table's order (int64[rows]). There has to be a slot for each. How many are in: fewer where the buffer is full."""
+    table's order (int64[rows]). There must be a slot for each. How many are in: fewer where the buffer is full."""
     store = store_at(store_address)
     n = store.n_parts
     for row in range(first, rows):

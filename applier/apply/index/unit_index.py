@@ -1,7 +1,7 @@
-"""An index of one unit's rows: what all kinds of them share, around their kernels.
+"""An index of one unit's rows: the code that all kinds of indexes share around their kernels.
 
 A kernel applies a batch of changes in commit order until it is done, out of room, or in conflict with the rows; here it
-is given room and goes on.
+gets more room and continues.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ SOON_FULL = 1 << 20
 
 @dataclasses.dataclass(frozen=True)
 class Conflict:
-    """A change that cannot be applied: its number in the batch, and whether its key is taken (`duplicate`) or its row
-    does not exist. `moves`: neither; the row would move to another unit, and idempotent mode has to know both. `key`
-    is the key for messages, once a search has added it."""
+    """A change that cannot be applied: its number in the batch, and whether its key is a duplicate (`duplicate`) or its
+    row does not exist. `moves`: neither; the row would move to another unit, and idempotent mode needs both units.
+    `key` is the key for messages, once a search has added it."""
 
     change: int
     duplicate: bool
@@ -40,8 +40,8 @@ class Conflict:
 
 
 class UnitIndex(ABC, Generic[Batch]):
-    """State, column pointers, and going on where a kernel ran out of room. A batch is given to an index (`prepare`, of
-    each kind), applied (`run`) and recorded (`finish_batch`).
+    """State, column pointers, and continuing where a kernel ran out of room. A batch is given to an index (`prepare`,
+    of each kind), applied (`run`) and recorded (`finish_batch`).
 
     columns: of the table in the log. record: the type of what the kernels know of this kind of index. kernel: applies
     changes, given how many, the addresses of the record and of the state. idempotent: the exec mode; `noted` then has
@@ -93,12 +93,12 @@ class UnitIndex(ABC, Generic[Batch]):
 
     @property
     def column_pointers_used(self) -> int:
-        """Of how many rows there have been column pointers, free ones among them."""
+        """The number of column-pointer records in use or free."""
         return self._get("column_pointers_used")
 
     @property
     def live(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self._get("live")
 
     @property
@@ -121,7 +121,7 @@ class UnitIndex(ABC, Generic[Batch]):
         self.witness = witness
 
     def _make_trace_room(self, more: int) -> None:
-        """Have room for so many more steps."""
+        """Make room for `more` steps."""
         traced, used = self._traced, self._get("n_traced")
         if traced is None or len(traced) < used + more:
             self._traced = np.empty(used + max(more, used), k.TRACED)
@@ -144,7 +144,7 @@ class UnitIndex(ABC, Generic[Batch]):
         self._set(watch=address)
 
     def give_back(self, pointers: np.ndarray) -> None:
-        """Release these pointers (int64[n]) to rows as they were before changes."""
+        """Release pointers (int64[n]) to pre-change rows."""
         k.free_traced(self.state_address, pointers)
 
     @property
@@ -193,7 +193,7 @@ class UnitIndex(ABC, Generic[Batch]):
         return None
 
     def resolve(self, status: int) -> Conflict | None:
-        """Make room for what a kernel says is full; where that is not why it stopped, the conflict."""
+        """Make room according to a kernel's status. Returns the conflict, if it stopped for that."""
         if status == Status.COLUMN_POINTERS_FULL:
             self.column_pointers.grow()
             self._describe_column_pointers()
@@ -215,5 +215,5 @@ class UnitIndex(ABC, Generic[Batch]):
 
 
 def growth(entries: int) -> int:
-    """How many times larger an index of so many entries becomes."""
+    """Return how many times larger an index of so many entries becomes."""
     return 4 if entries < SOON_FULL else 2

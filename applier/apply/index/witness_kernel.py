@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The before-images of a batch against the rows that they find: the kernels' side of the witness.
+"""Compares the before-images of a batch with the rows that they find: the kernels' side of the witness.
 
 A row that is a whole image of the log has the hash of that image beside its pointer: a whole before-image with the same
-hash agrees with it. All others are *disputed*: their values are compared later, in bulk. What a disputed row was must
-outlive the change, so its column pointers are copied.
+hash agrees with it. All others are *disputed*: their values are compared later, in bulk. The previous version of a
+disputed row must outlive the change, so its column pointers are copied.
 """
 
 import numpy as np
@@ -66,6 +66,6 @@ def dispute(change, held, state):
 
 @inline
 def is_image(pointer):
-    """Whether a row's pointer leads to an image in the log."""
+    """Return whether a row's pointer leads to an image in the log."""
     layout = pointer >> IMAGE_ID_SHIFT
     return layout > 0 and layout <= MAX_IMAGE_ID

@@ -1,4 +1,4 @@
-"""The rows that are left, decoded into Arrow batches in key order, and their files."""
+"""The remaining rows, decoded into Arrow batches in key order, and their files."""
 
 __all__ = [
     "altered_rows", "base_rows", "ignored_rows_kernel", "image_decoder", "image_reader", "merged_unit",

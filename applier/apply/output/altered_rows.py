@@ -1,4 +1,4 @@
-"""The rows of a table over DDL: converted a chunk at a time, and put in the order of a new key."""
+"""The rows of a table across DDL: converted a chunk at a time, and sorted by a new key."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def altered_rows(conversion: RowConversion, chunks: Iterator[pa.Table], sort_by:
     """The rows after the ALTER, given those before it in the order of their key, and the new key if it is another one.
     `arrivals` says what is known of how they came.
 
-    Raises SchemaError where values cannot be converted as the server does it, or where it cannot be known which rows it
-    left; ReplayStopped where two rows would have the same key.
+    Raises SchemaError if values cannot be converted as the server does, or if it is unknown which rows it
+    kept; ReplayStopped if two rows would have the same key.
     """
     new_key = table_key(conversion.new)
     if conversion.numbers_rows or conversion.ignores is not None or (

@@ -1,7 +1,7 @@
-"""Rows of a unit's base by their number, over the batches that they were read in.
+"""Rows of a unit's base by number, across the batches in which they were read.
 
-Joined, a column of long strings may hold more than Arrow's offsets can say (2 GiB), and all rows would be in memory
-twice for a while.
+If the batches were joined, a column of long strings could exceed Arrow's offsets (2 GiB), and all rows would be in
+memory twice for a while.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""JSON documents with the diffs that came to them: a column at a time, each document with all its diffs in order.
+"""JSON documents with the diffs applied to them: a column at a time, each document with all its diffs in order.
 
 A diff that does not fit stops the replay as it stops a replica (JD-SAFE1, JD-SAFE2, JD-NULL): the first one in the log
-is kept, whatever order they are found in. Diffs that were overwritten later count, too.
+is kept, in whatever order they are found. Diffs that were overwritten later count, too.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError, ReplayStop
 from applier.schema.definition import TableDefinition
 
 DIFFS_AT_A_TIME = 1 << 14
-"""So many diffs are read at a time; of a single document so many are applied at a time."""
+"""The number of diffs to read at a time, and to apply at a time to a single document."""
 CHUNK_DIFFS = 1 << 18
-"""Documents of a chunk have so many diffs in all, at most, unless it is one document."""
+"""The most diffs of a chunk of documents, unless it is one document."""
 
 
 class Documents:
@@ -125,7 +125,7 @@ class Documents:
 
 
 def _shown(value: bytes, number: int) -> str:
-    """A diff of a column's value for people: its operation and path, as far as they can be read."""
+    """Return a diff of a column's value as text: its operation and path, as far as they can be read."""
     from jsondiff.diff import DiffError
     from jsondiff.wire import decode
 

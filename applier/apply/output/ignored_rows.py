@@ -1,9 +1,9 @@
-"""What ALTER IGNORE leaves of a table's rows: of those with the same value in a unique key the first, and none that is
-of no partition.
+"""The rows that ALTER IGNORE keeps: the first of those with the same value in a unique key, and none without a
+partition.
 
-A server copies the rows one by one and passes over errors. In MariaDB 10.11.19 InnoDB takes back more than that where
-the clustered index has the value already: also the row that it wrote last, whichever that is. Judged by that server;
-what others do there is not known.
+A server copies the rows one by one and skips errors. In MariaDB 10.11.19 InnoDB removes more than that if
+the clustered index already has the value: also the row that it wrote last, whichever that is. Judged by that server;
+the behaviour of others is unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _UNDOES = "10.11.19"
 def left_by_ignore(rows: pa.Table, conversion: RowConversion, ignores: IgnoreConflicts,
                    unknown_order: str) -> pa.Table:
     """The rows that a statement with IGNORE leaves of those that it converts, given in the order in which the server
-    copies them; `unknown_order`: why that is not known. An added AUTO_INCREMENT column counts the rows that are
+    copies them; `unknown_order`: why that is unknown. An added AUTO_INCREMENT column counts the rows that are
     written. Raises SchemaError where it cannot be known which rows are left."""
     if not rows.num_rows:
         return rows
@@ -96,7 +96,7 @@ def _kind(key: Key, clustered: Key | None, conversion: RowConversion) -> int:
 
 
 def _may_repeat(key: Key, conversion: RowConversion) -> bool:
-    """Whether rows may have the same value in a key: it is new, or something about its columns is."""
+    """Return whether rows may have the same value in a key: it is new, or something about its columns is."""
     old, new = conversion.old, conversion.new
     columns = [new.column_index(part.column) for part in key.parts if part.column is not None]
     if len(columns) < len(key.parts):
@@ -138,7 +138,7 @@ def _values(rows: pa.Table, column: Column, conversion: RowConversion) -> pa.Arr
 
 
 def _are_alike(rows: pa.Table, groups: np.ndarray) -> bool:
-    """Whether rows with the same value in a key are the same in all columns, so that either may go."""
+    """Return whether rows with the same value in a key are the same in all columns, so that either may go."""
     whole = encode_keys(rows.columns, [True] * rows.num_columns).to_arrow()
     same = np.asarray(whole.dictionary_encode().indices).astype(np.int64)
     for of_key in groups:
@@ -150,7 +150,7 @@ def _are_alike(rows: pa.Table, groups: np.ndarray) -> bool:
 
 
 def _numbered(rows: pa.Table, numbers: np.ndarray, conversion: RowConversion) -> pa.Table:
-    """The rows with the numbers of an added AUTO_INCREMENT column, which goes on where a row was written."""
+    """The rows with the numbers of an added AUTO_INCREMENT column, which continues where a row was written."""
     for column, source in zip(conversion.new.columns, conversion.sources, strict=True):
         if source is None and column.auto_increment:
             values = pa.array(conversion.first_number + numbers).cast(arrow_type(column.type))

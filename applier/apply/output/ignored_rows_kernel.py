@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Which rows a copy leaves out whose unique keys others have (ALTER IGNORE), one row after the other."""
+"""Finds the rows that a copy drops because of duplicate unique keys (ALTER IGNORE), one row after the other."""
 
 from keysearch.memory import kernel
 

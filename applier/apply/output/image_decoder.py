@@ -1,4 +1,4 @@
-"""The images of a batch's changes decoded from where they lie, after the walk has passed over them."""
+"""Decodes the images of a batch's changes in place, after the walk has passed them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Row images that pointers lead to, decoded many at a time: whose memory they lie in, and buffers for their columns.
+"""Decodes the row images that pointers lead to, many at a time: the owners of their memory, and buffers for columns.
 
-What a column takes at a time is bounded: `ChunkTooLarge` says that fewer images have to be read at once.
+The size of a column per read is bounded: `ChunkTooLarge` says that fewer images must be read at once.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from applier.io.mapping import MappedFile
 from keysearch.addresses import address_of
 
 CHUNK_BYTES = 256 << 20
-"""What one string column of a chunk takes at most, but for a single row: memory, and Arrow's offsets of 31 bits."""
+"""What one string column of a chunk takes at most, except for a single row: memory, and Arrow's offsets of 31 bits."""
 
 
 class ChunkTooLarge(Exception):
-    """The rows of a chunk take more than CHUNK_BYTES in a column: it has to be smaller."""
+    """The rows of a chunk take more than CHUNK_BYTES in a column: it must be smaller."""
 
 
 class ImageMemory:
@@ -68,7 +68,7 @@ class ImageReader:
 
     def read(self, pointers: np.ndarray, *, together: bool = False) -> None:
         """Fill the buffers with the images at `pointers` (int64[n]). Raises ArchiveError (1610) for a value that no
-        server writes, and ChunkTooLarge, but for one image, and for those that have to be read `together`."""
+        server writes, and ChunkTooLarge, except for one image, and for those that must be read `together`."""
         buffers, most = self.buffers, MOST_BYTES if len(pointers) == 1 or together else CHUNK_BYTES
         buffers.reset()
         buffers.limit(most)

@@ -1,8 +1,9 @@
-"""Writes what a unit has changed beside the files that have its rows, where these are merged when they are read.
+"""Writes the changes of a unit beside the files that have its rows, in a lake that merges on read.
 
-The files stay. Rows that are not there any more, or are not as they were, are dead, wherever they are stored; rows that
-are new, or not as they were, come into row files. Where that would make too large a share of the unit's rows, all of
-them are written anew, and nothing has to be merged there.
+The files stay. Deleted rows and old versions of updated rows are dead, wherever they are stored; new rows and new
+versions go into row files. If these are too large a share of the unit's rows, all of them are
+rewritten, and nothing must be merged there. Changes of earlier versions are merged elsewhere
+(applier.snapshot.compaction).
 """
 
 from __future__ import annotations
@@ -17,20 +18,19 @@ from applier.apply.output.unit_files import table_writer
 from applier.apply.spec import FromBase, UnitSpec
 from applier.columns.table_key import TableKey
 from applier.schema.definition import TableDefinition, table_schema, without_rows
+from applier.snapshot import compaction
 from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.file_entries import FileEntry, KeyValue
 from applier.snapshot.merged_rows import KeyOrder, Part, RangeReader, reached
 from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes
 
-MOST_MERGED = 0.2
-"""The largest share that dead rows and rows of row files may have, of the rows that the files themselves have."""
 _INLINE_BYTES = 32 << 10
 """Arrow data that a task hands to the driver, which puts those of many units into one file."""
 
 
 class StoredRows:
-    """The rows of a unit's base, read when they are wanted: all, or the parts that may have some keys. `files[i]`
+    """The rows of a unit's base, read on demand: all, or the parts that may have some keys. `files[i]`
     (int32) says in which file row i is stored, a number in `names`, of which the unit's `n_own` files are the first,
     and `positions[i]` (int64) where in it. Errors: SnapshotError as merged_rows.RangeReader."""
 
@@ -62,7 +62,7 @@ class StoredRows:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all rows were read."""
+        """True if all rows were read."""
         return self._is_complete
 
     def all(self) -> pa.Table:
@@ -125,7 +125,7 @@ class ChangedUnit:
         self._dead_keys = rows.select(list(key.names)).take(pa.array(self._dead))
 
     def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, int]]:
-        """Write the rows that were added, which come in the order of the key, if they are many. Returns the changes,
+        """Write the rows that were added, which come in key order, if they are many. Returns the changes,
         and how many invalid dates the files have, by their paths."""
         place = self._spec.place
         assert place is not None, "a unit without a place is not written"
@@ -158,16 +158,13 @@ class ChangedUnit:
 
 
 def is_small(files: Sequence[FileEntry], changes: int) -> bool:
-    """Whether changes may be merged with these files, given how many rows die or are added at most."""
-    stored = sum(file.stored_rows for file in files)
-    merged = sum(0 if file.changed is None else file.changed.row_file_rows for file in files)
-    lives = sum(file.rows for file in files) - merged
-    return changes + merged + stored - lives <= MOST_MERGED * stored
+    """Return whether changes may be merged with these files, given how many rows die or are added at most."""
+    return changes <= compaction.MOST_MERGED * sum(file.stored_rows for file in files)
 
 
 class _Added:
     """How many rows were added in each range, and the first and the last key there. `lows` are the keys at which the
-    ranges begin, but for the first one."""
+    ranges begin, except for the first one."""
 
     def __init__(self, key: TableKey, order: KeyOrder, lows: list[KeyValue]) -> None:
         self._key, self._order, self._lows = key, order, lows

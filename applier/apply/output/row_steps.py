@@ -1,7 +1,7 @@
-"""What changes do to rows, step by step: for change feeds and histories.
+"""The effects of changes on rows, step by step, for change feeds and histories.
 
-An index keeps the pointers of each step (pointer_kernel.TRACED). They are taken after each batch; what they lead to is
-read when it is wanted, some steps at a time, so that not all rows of a batch are in memory at once.
+An index keeps the pointers of each step (pointer_kernel.TRACED). They are taken after each batch; the rows are
+read on demand, some steps at a time, so that not all rows of a batch are in memory at once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from applier.apply.index.pointer_kernel import NO_ROW, TRACED
 from applier.binlog.rows.changes import UPDATE, ChangeBatch
 
 WINDOW_BYTES = 32 << 20
-"""About so many bytes of rows are read at a time."""
+"""The approximate number of bytes of rows to read at a time."""
 _FIRST_STEPS, _MOST_STEPS = 1 << 8, 1 << 13
 
 
@@ -69,7 +69,7 @@ class Steps:
 
     @property
     def by_foreign_keys(self) -> np.ndarray:
-        """Whether the log does not have the change: bool[n]."""
+        """Whether foreign keys made the change, so that it is not in the log: bool[n]."""
         made: np.ndarray = self.changes < 0
         return made
 
@@ -125,7 +125,7 @@ def _numbers_in_runs(values: np.ndarray) -> np.ndarray:
 
 
 def give_back(units: Sequence[TracedUnit], steps: Steps) -> None:
-    """What was there before these steps, which have to be all of theirs, is wanted no more."""
+    """Release the pointers to the rows before these steps, which must be all steps of the units."""
     for number, unit in enumerate(units):
         unit.give_back(steps.old[steps.units == number])
 

@@ -1,8 +1,8 @@
-"""The rows that are left in a unit, as Arrow: every value is decoded once, late, and in the order of the keys.
+"""The remaining rows of a unit, as Arrow: every value is decoded once, late, and in key order.
 
-A pointer leads to a row of the base, to an image in the log, or to column pointers (one a column), which for a JSON
-column may lead to diffs. Rows come in chunks, so memory is bounded by the chunk, not by the unit. What an image did not
-have is the table's default (DEF-R1b).
+A pointer leads to a row of the base, to an image in the log, or to column pointers (one per column), which for a JSON
+column may lead to diffs. Rows come in chunks, so memory is bounded by the chunk, not by the unit. A column that is
+missing in an image has the table's default (DEF-R1b).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from applier.schema.table_parts import Column
 _Made = TypeVar("_Made")
 CHUNK_ROWS = 1 << 15
 CHUNK_VALUES = 1 << 20
-"""Rows of wide tables are fewer in a chunk: as many as have so many values."""
+"""The most values of a chunk: chunks of wide tables have fewer rows."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +84,7 @@ class RowGatherer:
 
     @property
     def zero_dates(self) -> int:
-        """How many invalid dates in the rows so far became null."""
+        """The number of invalid dates in the rows so far, which became null."""
         return self._reader.zero_dates
 
     @property
@@ -198,7 +198,7 @@ class RowGatherer:
 
     def _chunk_by_column(self, pointers: np.ndarray) -> pa.Table:
         """A chunk with rows whose columns come from different places. Where these are the log's columns and the others,
-        as full images make them, only the others have to be picked one by one."""
+        as full images make them, only the others must be picked one by one."""
         places = self._places(pointers)
         n_logged = sum(number < len(self._logged.types) for number in self._logged.stored)
         columns = range(len(self.schema))
@@ -211,7 +211,8 @@ class RowGatherer:
         return self._extra.computed(pa.Table.from_arrays(parts, schema=self.schema), made)
 
     def _are_rows(self, places: np.ndarray) -> bool:
-        """Whether each row's columns (int64[n, columns]) are from one image or row of the base, these ascending."""
+        """Return whether each row's columns (int64[n, columns]) are from one image or row of the base, these
+        ascending."""
         first = places[:, 0]
         kinds = layouts_of(first)
         return bool((places == first[:, None]).all() and (np.diff(first[kinds == 0]) > 0).all()
@@ -304,7 +305,7 @@ class RowGatherer:
 
 
 def _made_in(layout: ImageLayout, number: int, made_of: frozenset[int], takes_generated: bool) -> int:
-    """How a replica comes by a generated column whose values images of a layout have or lack."""
+    """Return how a replica gets a generated column, by whether images of a layout have its value."""
     if number not in layout.present:
         return UNKNOWN if layout.computes_omitted else 0
     if takes_generated:

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Decodes the row images that pointers lead to, one output row a pointer, in the order of the pointers."""
+"""Decodes the row images that pointers lead to, one output row per pointer, in the order of the pointers."""
 
 import numpy as np
 

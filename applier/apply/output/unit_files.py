@@ -1,7 +1,7 @@
-"""The files of a unit: its rows in key order, those of a table without one as they came.
+"""The files of a unit: its rows in key order, or, in a table without a key, in the order of arrival.
 
-A system-versioned table has two sets: the rows that hold now, as readers find them, and all rows with both their times,
-which a later replay goes on from.
+A system-versioned table has two sets: the current rows, for readers, and all rows with both their times,
+from which a later replay continues.
 """
 
 from __future__ import annotations

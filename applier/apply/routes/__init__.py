@@ -1,3 +1,3 @@
-"""How changes come to their tables: a task walks the log, or a shuffle deals them out."""
+"""The routes of changes to their tables: a task walks the log, or a shuffle distributes them."""
 
 __all__ = ["shuffle", "task"]

@@ -1,15 +1,15 @@
-"""Changes on their way through a shuffle: Arrow record batches, in the order of commit, for one unit (EV-MAT).
+"""Changes in a shuffle: Arrow record batches, in commit order, for one unit (EV-MAT).
 
     kind    uint8     0 insert, 1 update, 2 delete
     place   int64     offset in the file of the rows event
     row     int32     number of the row in the event, from 0
     time    uint32    when the event was made, in seconds since 1970
-    before  struct    the key's columns of the before-image as a snapshot has them (an integer key: one int64); NULL in
+    before  struct    the key's columns of the before-image as in a snapshot (an integer key: one int64); NULL in
                       inserts
-    after   struct    the same of the after-image, with what it lacks filled in; NULL in deletes
-    layout  int32     which columns `image` holds: a number in the metadata's list of layouts
-    image   binary    the after-image as the log has it, decoded only if its row is left at the end; NULL in deletes.
-                      One without any byte takes one, so that each has a place of its own
+    after   struct    the same of the after-image, with missing columns filled in; NULL in deletes
+    layout  int32     which columns `image` has: a number in the metadata's list of layouts
+    image   binary    the after-image as the log has it, decoded only if its row remains at the end; NULL in deletes.
+                      An empty one takes one byte, so that each has a distinct address
 
 Where before-images are compared with rows, `image` has both images as they follow each other in the log, and there is
 
@@ -115,7 +115,7 @@ class _PayloadMemory(MappedFile):
 
 @dataclasses.dataclass
 class Payload:
-    """A payload that arrived: what it says of itself, and its batches over the buffer's own memory."""
+    """A payload that arrived: its metadata, and its batches over the buffer's own memory."""
 
     version: int
     uri: str

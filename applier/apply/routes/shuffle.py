@@ -1,6 +1,6 @@
-"""The shuffle route without Spark: a split's changes as payloads for units, and a unit out of the payloads it is sent.
+"""The shuffle route without Spark: a split's changes as payloads for units, and a unit from the payloads sent to it.
 
-What goes through is the same stream of change batches that a walk sees, cut by unit: both routes apply it with the same
+The payloads carry the same stream of change batches as a walk, cut by unit: both routes apply it with the same
 code, in the order of the splits.
 """
 
@@ -29,7 +29,7 @@ from applier.columns.table_key import TableKey, ranges_between
 from applier.io.mapping import MappedFile, map_file
 
 PAYLOAD_BYTES = 32 << 20
-"""What a table's changes take, all units together, before they are sent."""
+"""The most bytes of a table's changes, of all units together, before they are sent."""
 
 
 def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
@@ -66,7 +66,7 @@ class _SplitTable:
         self.pending_bytes = 0
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the table's row events."""
+        """Return the columns to read from the table's row events."""
         self._reading = reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -108,7 +108,7 @@ class _SplitTable:
         return units
 
     def payloads(self) -> Iterator[tuple[int, pa.Buffer]]:
-        """What is pending, by unit."""
+        """Yield the pending payloads, by unit."""
         if self._reading is None:
             return
         body, layouts = self._reading.table_map.body, self._reading.layouts

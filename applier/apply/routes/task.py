@@ -57,8 +57,7 @@ def _groups(walks: Iterable[TableWalk]) -> list[ForeignKeyGroup]:
 
 
 def _events_of_parents(task: ApplyTask, outlined: SameBytes) -> dict[int, ParentEvents]:
-    """What the changes of the tables that foreign keys refer to do to the task's tables, by version, where it is
-    something."""
+    """Return the effects of parent tables' changes on the task's tables, by version, if there are any."""
     links = {version: parents.links for version, units in task.units.items()
              if isinstance(parents := units[0].needs, Parents)}
     if not links:

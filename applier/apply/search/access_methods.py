@@ -1,4 +1,4 @@
-"""The access methods by what a plan says of a unit: the one place where they are told apart."""
+"""The access methods, chosen by the plan of a unit: the only place that distinguishes them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NO_CHANGES = "changes of a version that the plan has none for"
 
 
 class BatchReader(Protocol):
-    """Reads of a table's batches what its units search by. `raw_diffs` and `before_images` are what it wants of them
+    """Reads the search keys of a table's batches. `raw_diffs` and `before_images` are its requests to the walk
     (TableBinding)."""
 
     @property

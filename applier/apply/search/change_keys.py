@@ -1,11 +1,11 @@
-"""The keys of a batch of changes: what the decode kernel puts out of each image, made into what an index takes.
+"""The keys of a batch of changes: from the output of the decode kernel for each image to the input of an index.
 
-    IntKeys     the kernel writes the key as an int64 that compares in order; the index reads its buffer (of a column
+    IntKeys     the kernel writes the key as an int64 that compares in order; the index reads its buffer (for a column
                 that is another integer type in the log, the values are converted first)
     ByteKeys    the key's columns are finished as for a snapshot and encoded (keysearch.keybytes)
 
-A partial after-image may lack columns of the key: an update keeps them, so they come from the before-image (DEF-R2); in
-an insert they are the columns' defaults (DEF-R1b). A NULL in either image is what a replica takes for it, as no column
+If columns of the key are missing in an after-image, an update takes them from the before-image (DEF-R2); in
+an insert they are the columns' defaults (DEF-R1b). A NULL in either image is converted as by a replica, since no column
 of the key can be NULL.
 """
 
@@ -52,7 +52,7 @@ class ChangeKeys(ABC, Generic[Encoded]):
         return KeyedChanges(batch=batch, keys=self._image_keys(batch), texts=self.texts(batch))
 
     def texts(self, batch: ChangeBatch) -> KeyTexts:
-        """The keys of a batch for people."""
+        """Return the keys of a batch as text."""
         return KeyTexts(self._key_for_messages, partial(self.columns, batch))
 
     @abstractmethod
@@ -65,7 +65,7 @@ class ChangeKeys(ABC, Generic[Encoded]):
 
     @abstractmethod
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
-        """What to decode of each image for the key's sake."""
+        """Return the columns to decode from each image for the key."""
 
     def stored_columns(self, batch: ChangeBatch) -> KeyColumns:
         """Return the key's columns of both images as a snapshot has them, where images are decoded as it has them."""
@@ -74,7 +74,7 @@ class ChangeKeys(ABC, Generic[Encoded]):
         return before, [self._after(batch, c, old) for c, old in zip(columns, before, strict=True)]
 
     def _after(self, batch: ChangeBatch, column: int, before: pa.Array) -> pa.Array:
-        """The column's values after the changes: an update keeps what its after-image lacks."""
+        """Return the column's values after the changes: an update keeps values that are missing in its after-image."""
         after, absent = self._column(batch, column, True)
         if absent is None:
             return after
@@ -83,7 +83,7 @@ class ChangeKeys(ABC, Generic[Encoded]):
         return pc.if_else(pa.array(absent & (old_rows >= 0)), old, after)
 
     def _column(self, batch: ChangeBatch, column: int, after: bool) -> tuple[pa.Array, Rows]:
-        """The values of a column of the key by row of the before- or after-images, and which rows lack it."""
+        """Return the values of a key column by row of the before- or after-images, and which rows do not have it."""
         images, n = _images(batch, after)
         table_map = self._table_map
         values = finish_column(images.columns[column].arrow(n), self._definition.columns[column],
@@ -93,7 +93,7 @@ class ChangeKeys(ABC, Generic[Encoded]):
 
     def _replaced(self, batch: ChangeBatch, column: int, values: pa.Array, absent: Rows, after: bool,
                   used: Rows = None) -> pa.Array:
-        """The values with what a replica takes for a NULL, and for one that an insert lacks."""
+        """Return the values with a replica's replacements for NULLs, and for values missing in an insert."""
         def seconds() -> np.ndarray:
             return times_of(batch, *((batch.after_rows, batch.n_after) if after else
                                      (batch.before_rows, batch.n_before)))
@@ -107,8 +107,8 @@ class ChangeKeys(ABC, Generic[Encoded]):
         return with_defaults(values, defined, self._defaults, seconds, absent & (rows_before(batch) < 0))
 
     def _no_key(self, batch: ChangeBatch, column: int, absent: np.ndarray) -> None:
-        """Raise ReplayStopped for the first before-image that lacks a column of the key: FIND searches by a key only
-        where the before-image has its columns."""
+        """Raise ReplayStopped for the first before-image without a column of the key: FIND searches by a key only
+        if the before-image has its columns."""
         lacking = ReplayStopped(f"a before-image lacks column {self._definition.columns[column].name} of the key that "
                                 "rows are found by", table=self._definition.full_name, errno=KEY_NOT_FOUND,
                                 key=str(self._key_for_messages),
@@ -145,7 +145,7 @@ class IntKeys(ChangeKeys[np.ndarray]):
                                  table_map.metadata[column])
 
     def _keys(self, batch: ChangeBatch, after: bool) -> tuple[np.ndarray, Rows]:
-        """The keys by row of the before- or after-images (int64), and which rows lack it."""
+        """Return the keys by row of the before- or after-images (int64), and which rows have none."""
         column = self._key.columns[0]
         if self._converts:
             values, absent = self._column(batch, column, after)

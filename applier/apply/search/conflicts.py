@@ -15,12 +15,12 @@ CONFLICTS = pa.schema([
     ("table", pa.string()), ("file", pa.string()), ("position", pa.int64()), ("row", pa.int32()),
     ("operation", pa.string()), ("conflict", pa.string()), ("key", pa.string()), ("values", pa.string()),
 ])
-"""db.table; where the rows event is, which row in it; insert, update or delete; DUPLICATE or MISSING; the name of the
-key that is taken or that the row was searched by (empty for a search by what it holds), and the values of that key."""
+"""db.table; the rows event and the row in it; insert, update or delete; DUPLICATE or MISSING; the name of the duplicate
+key or of the key of the search (empty for a search by content), and the values of that key."""
 
 DUPLICATE, MISSING = "duplicate key", "row not found"
 BY_CONTENT = -1
-"""Instead of the number of a unique key: the row was searched by what it holds."""
+"""Instead of the number of a unique key: the row was searched by content."""
 _OPERATIONS = {INSERT: "insert", UPDATE: "update", DELETE: "delete"}
 
 
@@ -52,7 +52,7 @@ class ConflictTexts(ABC):
         return f"{self.key_name(unique)} ({', '.join(self.key_columns(unique))}) = {values}"
 
     def found_by(self, image: int) -> str:
-        """Return what one before-image is searched by, and its values."""
+        """Return the search key of one before-image, and its values."""
         images = np.array([image])
         [unique] = self.searched_by(images).tolist()
         if unique == BY_CONTENT:

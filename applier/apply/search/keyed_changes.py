@@ -1,4 +1,4 @@
-"""A batch of changes with its keys, as an index by one key takes it, and these keys for people."""
+"""A batch of changes with its keys, as input for an index by one key, and these keys as text."""
 
 from __future__ import annotations
 

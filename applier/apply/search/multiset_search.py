@@ -1,9 +1,9 @@
-"""How the rows of a table without any unique key are found where images hold all columns: as a multiset of images.
+"""Finds the rows of a table without any unique key if images have all columns: as a multiset of images.
 
 Equal bytes are equal rows, so nothing is decoded before the end. Rows that are in no image yet, those of the base, are
 in a row store, by their values; each leaves it for the multiset with the first before-image that it equals. An image
-whose row is neither here nor there may still stand for one: a value can have several forms. Then all rows go to the
-store, which compares values, and with it the unit goes on: it knows what is missing, and what idempotent mode does.
+whose row is in neither may still stand for one, because a value can have several forms. Then all rows go to the
+store, which compares values, and the unit continues with it: it reports missing rows, and handles idempotent mode.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class ImageChanges:
 
 
 class WholeImages:
-    """What `change_keys` gives for tables with one key, for those whose rows are found by whole images: no column is
-    wanted of the walk. `keys` reads the values of images that are decoded after all."""
+    """The counterpart of `change_keys` for tables whose rows are found by whole images: the walk decodes no columns.
+    `keys` reads the values of images that are decoded after all."""
 
     raw_diffs = before_images = True
 
@@ -49,17 +49,17 @@ class WholeImages:
         self.keys = keys
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
-        """What to decode of each image: nothing."""
+        """Return the columns to decode from each image: none."""
         return [None] * len(plans)
 
     def of_batch(self, batch: ChangeBatch) -> ImageChanges:
-        """A batch as it is."""
+        """Return a batch unchanged."""
         return ImageChanges(batch=batch, reader=self.keys)
 
 
 class MultisetSearch(UnitSearch[ImageChanges]):
-    """The access method by whole images, as long as bytes tell. `files` is the memory of images so far, a list that
-    grows; `gatherer` makes the reader of the rows that an index found."""
+    """The access method by whole images, as long as bytes are sufficient. `files` is the memory of images so far, a
+    list that grows; `gatherer` makes the reader of the rows that an index found."""
 
     index: RowMultiset | RowStore
 

@@ -1,7 +1,7 @@
-"""Which parts of its rows a table is searched by, and how a before-image finds its row (FIND).
+"""By which parts of its rows a table is searched, and how a before-image finds its row (FIND).
 
-A part is what a row store keeps of a column: the whole value, or what a key compares of it. A table whose before-images
-always have a unique key keeps only its keys' parts. Where rows are found by what they hold (by a key that is not
+A part is what a row store keeps of a column: the whole value, or the prefix that a key compares. A table whose
+before-images always have a unique key keeps only its keys' parts. If rows are found by content (by a key that is not
 unique, or by a scan), every stored column is one.
 """
 
@@ -31,7 +31,7 @@ class UniqueKey:
 
 
 class RowAccess:
-    """The parts of one table's rows, and its keys over them. by_content: rows may have to be found by what they hold.
+    """The parts of one table's rows, and its keys over them. by_content: rows may have to be found by content.
     also: further parts."""
 
     def __init__(self, definition: TableDefinition, *, by_content: bool, also: tuple[RowPart, ...] = ()):
@@ -70,12 +70,12 @@ class RowAccess:
 
     @property
     def clustered(self) -> bool:
-        """Whether InnoDB keeps the rows in the order of the first unique key."""
+        """True if InnoDB keeps the rows in the order of the first unique key."""
         key = clustered_key(self.definition)
         return key is not None and bool(self.unique) and self.unique[0].name == key.name
 
     def _compared(self, column: int, prefix: int | None) -> RowPart:
-        """What a key compares of a column."""
+        """Return the part of a column that a key compares."""
         return RowPart(column, prefix, key_collation(self.definition.columns[column], self.definition.flavour))
 
     def _number(self, part: RowPart) -> int:
@@ -115,7 +115,7 @@ class RowAccess:
 
     @cached_property
     def _made_of(self) -> set[int]:
-        """Numbers of the columns that the generated ones of unique keys are made of."""
+        """Return the numbers of the source columns of generated columns in unique keys."""
         found: set[int] = set()
         more = set(self.generated)
         while more:
@@ -126,7 +126,7 @@ class RowAccess:
 
     @cached_property
     def generated(self) -> dict[int, str]:
-        """Generated columns of unique keys, by number, and the keys, for people."""
+        """Generated columns of unique keys, by number, and the keys' names."""
         found: dict[int, list[str]] = {}
         for key in self.unique:
             for column in {self.parts[part].column for part in key.parts}:
@@ -136,7 +136,7 @@ class RowAccess:
 
     @cached_property
     def kept_for_generated(self) -> tuple[int, ...]:
-        """Numbers of the columns that generated ones of unique keys are made of, as far as rows have them."""
+        """The numbers of the source columns of generated columns in unique keys, as far as rows have them."""
         return tuple(sorted(self._made_of & set(self.stored)))
 
     def searches(self, batch: DecodedChanges, logged: int) -> tuple[np.ndarray, list[Search]]:

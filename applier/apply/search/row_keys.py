@@ -1,4 +1,4 @@
-"""The changes of a batch as a row store takes them: parts of both images, and how each row is found."""
+"""The changes of a batch as input for a row store: parts of both images, and how each row is found."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StoredChanges:
 
 
 class RowKeys:
-    """What `change_keys` gives for tables with one key, for those with a row store."""
+    """The counterpart of `change_keys` for tables with a row store."""
 
     raw_diffs, before_images = True, False
 
@@ -44,7 +44,7 @@ class RowKeys:
         self._parts, self._table_map, self._layouts = parts, table_map, layouts
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
-        """What to decode of each image."""
+        """Return the columns to decode from each image."""
         return self._parts.wanted(plans)
 
     def of_batch(self, batch: DecodedChanges) -> StoredChanges:
@@ -67,7 +67,7 @@ class RowKeys:
         return found
 
     def of_whole_images(self, images: ImageBuffers, rows: int) -> list[EncodedRowPart]:
-        """The parts of the first `rows` of images that lack no column."""
+        """Return the parts of the first `rows` of whole images."""
         return self._parts.of_images(images, rows, self._table_map, lambda: np.zeros(rows, np.uint32))
 
     def before_values(self, batch: DecodedChanges, column: int) -> pa.Array:

@@ -1,8 +1,8 @@
-"""The parts that a row store keeps of each row (row_access), as bytes out of a batch's images and a base's rows.
+"""Encodes the parts that a row store keeps of each row (row_access), from a batch's images and a base's rows.
 
-A part is a column's value as bytes that are equal where the values are (keysearch.keybytes, with the byte that says
-NULL or not), or of a unique key's part what the key compares: the first characters of a column, by its collation.
-Before-images compare byte for byte.
+A part is a column's value as bytes that are equal if the values are (keysearch.keybytes, after a byte for
+NULL or not), or for a part of a unique key the bytes that the key compares: the first characters of a column, by its
+collation. Before-images compare byte for byte.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RowPartEncoder(RowAccess):
         self._defaults = ReplicaDefaults(definition)
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
-        """What to decode of each image."""
+        """Return the columns to decode from each image."""
         columns = {part.column for part in self.parts} | self._made_of
         return [plan if c in columns else None for c, plan in enumerate(plans)]
 
@@ -90,7 +90,7 @@ class RowPartEncoder(RowAccess):
         return EncodedRowPart(self.encoded(part, made.values), made.left if made.left.any() else None)
 
     def null(self, part: RowPart) -> bytes:
-        """What a row has of a part whose column is NULL."""
+        """Return the bytes of a part whose column is NULL."""
         return self.encoded(part, pa.nulls(1, arrow_type(self.definition.columns[part.column].type)))[0]
 
     def values(self, images: ImageBuffers, column: int, rows: int, table_map: TableMap, seconds: Seconds) -> pa.Array:
@@ -122,8 +122,8 @@ class RowPartEncoder(RowAccess):
         return EncodedRowPart(keys, absent, self.encoded(part, pa.repeat(default, 1))[0])
 
     def _default(self, column: Column, logged: bool, seconds: Seconds) -> pa.Array | pa.Scalar:
-        """What inserts have for a column that their images lack; `logged`: the log has the column. Of a generated one
-        no key wants it."""
+        """Return the value that inserts have for a column that is missing in their images; `logged`: the log has the
+        column. No key needs it for a generated column."""
         if column.generated or (not logged and column.auto_increment):
             return pa.scalar(None, arrow_type(column.type))  # no unique key compares it: each row gets one of its own
         return self._defaults.left_out(column, seconds)
@@ -156,8 +156,8 @@ class RowPartEncoder(RowAccess):
             raise error.at(key=self.generated[column]) from None
 
 class AwaitedImages:
-    """What after-images of a batch await of the rows that they find (row_store.AwaitedValues): generated columns that
-    are made of what images have and of what rows have. `made` and `inputs` are what is known without."""
+    """The values that after-images of a batch need from the rows that they find (row_store.AwaitedValues): generated
+    columns that depend on columns of images and of rows. `made` and `inputs` are those known without the rows."""
 
     def __init__(self, parts: RowPartEncoder, after: AfterImages, made: dict[int, Completed],
                  inputs: list[EncodedRowPart]):

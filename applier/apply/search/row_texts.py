@@ -1,4 +1,4 @@
-"""What a row store's changes are searched by and hold, for people."""
+"""The searched and stored values of a row store's changes, as text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from applier.columns.values import finish_column
 from applier.mysql.values.zero_dates import to_python
 
 _MOST_VALUES = 8
-"""How many columns of a row without a key are told in an error."""
+"""The most columns of a row without a key to show in an error."""
 _NOTHING = "its image has no column that is compared"
 
 

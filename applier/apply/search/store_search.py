@@ -1,4 +1,4 @@
-"""Rows found by any key, or by what they hold, in a row store."""
+"""Rows found by any key, or by content, in a row store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the rows of a unit are found: what all access methods have in common."""
+"""The common interface of all access methods: how the rows of a unit are found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from applier.binlog.rows.changes import Changes, ImageLayouts
 
 
 class TakenBatch(Protocol):
-    """A batch with what a search needs of it: KeyedChanges, StoredChanges or ImageChanges."""
+    """A batch as input for a search: KeyedChanges, StoredChanges or ImageChanges."""
 
     @property
     def batch(self) -> Changes: ...
@@ -45,7 +45,7 @@ class UnitSearch(ABC, Generic[Taken]):
         """Apply a batch, up to the first change that is refused."""
 
     def end(self) -> int:
-        """No more changes come. Return how many rows foreign keys changed or deleted since the first one."""
+        """Finish after the last change. Return how many rows foreign keys changed or deleted."""
         return 0
 
     def trace(self) -> None:
@@ -63,13 +63,13 @@ class UnitSearch(ABC, Generic[Taken]):
 
     @property
     def agreed_by_search(self) -> int:
-        """How many before-images found rows that agree with them, since that is how they are searched."""
+        """The number of before-images that agree with their rows because they were searched by content."""
         return 0
 
     @property
     @abstractmethod
     def found(self) -> Counter[str]:
-        """How many rows were found so far, by the kind of access path (keysearch.choose.AccessPath.kind)."""
+        """The number of rows found so far, by the kind of access path (keysearch.choose.AccessPath.kind)."""
 
     @abstractmethod
     def suppressed_conflicts(self, table: str, changes: Taken) -> list[pa.Table]:
@@ -77,7 +77,7 @@ class UnitSearch(ABC, Generic[Taken]):
 
     @abstractmethod
     def seed(self, rows: pa.Table) -> None:
-        """Put in the rows that are there before the first change."""
+        """Add the rows from before the first change."""
 
     def add(self, rows: pa.Table, first: int) -> None:
         """Put in more rows that were there before the first change, numbered from `first` on, whose keys no change was

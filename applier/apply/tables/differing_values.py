@@ -87,7 +87,7 @@ def differing_values(logged: pa.ChunkedArray, held: pa.ChunkedArray) -> np.ndarr
 
 
 def _shown(column: pa.ChunkedArray, row: int) -> str:
-    """A value for people, cut if it is long."""
+    """Return a value as text, shortened if it is long."""
     [value] = to_python(column.slice(row, 1).combine_chunks())
     text = "NULL" if value is None else repr(value) if isinstance(value, (str, bytes)) else str(value)
     text = printable(text)

@@ -1,7 +1,7 @@
 """Generated columns of after-images as witnesses of the expressions' evaluation: the image's value against ours.
 
-What is compared is bounded, as evaluation may take longer than all else that is done with a row: the first images that
-a unit sees, and one in many of those that follow.
+The comparison is bounded, because evaluation may take longer than all other work on a row: the first images that
+a unit sees, and one in many of the rest.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from applier.schema.table_parts import Column
 from applier.sql.evaluator import depends_on_escapes, depends_on_language
 
 AreHere = Callable[[np.ndarray], np.ndarray]
-"""Tells which changes of a batch, by their numbers, have an after-image that is a row of the unit."""
+"""Returns which changes of a batch, by their numbers, have an after-image that is a row of the unit."""
 _UNTOLD = ("TIME_TRUNCATE_FRACTIONAL", "TIME_ROUND_FRACTIONAL", "PAD_CHAR_TO_FULL_LENGTH")
-"""Modes of a session that change what an expression gives, and that an image does not tell."""
+"""Session modes that change the value of an expression, and that an image does not show."""
 _FIRST, _ONE_IN = 1 << 10, 1 << 7
 """The first images that a unit sees are compared, and one of how many later ones."""
 
@@ -108,7 +108,7 @@ class GeneratedWitness:
             try:
                 computed = generated_column(column, definition, rows.column, len(which))
             except ApplierError:
-                continue  # of some values it is not known what a server computes
+                continue  # of some values it is unknown what a server computes
             computed = pa.chunked_array([computed]) if isinstance(computed, pa.Array) else computed
             for mode in _UNTOLD:
                 if differing_values(rows.column(column.name), computed) is not None:

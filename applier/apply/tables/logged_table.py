@@ -18,7 +18,7 @@ from applier.schema.definition import TableDefinition
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class TableReading:
-    """What a table map makes of a version: how each of the log's columns is read, and the layouts of its images."""
+    """A version as a table map describes it: how each of the log's columns is read, and the layouts of its images."""
 
     definition: TableDefinition
     table_map: TableMap

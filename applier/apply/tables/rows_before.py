@@ -43,7 +43,7 @@ class RowsOfSource(Protocol):
 
     @property
     def arrivals(self) -> Arrivals:
-        """What is known of how they came; to be asked before they are taken."""
+        """Return what is known about their order of arrival; call it before they are taken."""
 
 
 def rows_before(spec: UnitSpec, sources: Sequence[RowsOfSource]) -> pa.Table:

@@ -1,4 +1,4 @@
-"""The one way from table maps to those who take a table's changes, for all who read a log by definitions."""
+"""The only way from table maps to consumers of a table's changes, for all that read a log by definitions."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ BATCH_ROWS = 1 << 13
 
 
 class LogTable(Protocol):
-    """Who takes the changes of a version of a table."""
+    """A consumer of the changes of a version of a table."""
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """What is wanted of the rows after a table map: what was `bound` for an earlier one in the same reader."""
+        """Return the columns to read after a table map; `bound` is the binding of an earlier one in the same reader."""
 
 
 class TableMaps:
-    """Answers a reader what is wanted of a table map, given which version each name (database, table) means.
+    """Gives a reader the binding for a table map, by the version that each name (database, table) means.
 
-    Table maps of one version share a binding: their changes come in one order. Nothing is wanted of a table that is
-    none of `tables`.
+    Table maps of one version share a binding: their changes come in one order. Tables that are not in `tables` are
+    skipped.
     """
 
     def __init__(self, names: Mapping[tuple[str, str], int], tables: Mapping[int, LogTable]):

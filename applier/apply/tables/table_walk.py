@@ -1,4 +1,4 @@
-"""A table's way through the log in one task: its units, and the batches that come to them."""
+"""A table's walk through the log in one task: its units, and the batches for them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class TableWalk:
     """The units of one version of a table in one task. They all see every batch and take what is in their range.
 
     `sources` have the units whose rows come to these: all their changes come before this one's. `events` are those of
-    its parents, if foreign keys change rows of it. `bound` is what the reader fills now, None before the first table
-    map, and `taker` who takes its batches instead.
+    its parents, if foreign keys change rows of it. `bound` is the binding that the reader fills now, None before the
+    first table map, and `taker` takes its batches instead.
     """
 
     def __init__(self, units: tuple[UnitSpec, ...], sources: Sequence[TableWalk] = (),
@@ -55,7 +55,7 @@ class TableWalk:
 
     @property
     def has_events(self) -> bool:
-        """Whether foreign keys change its rows as its parents' changes say."""
+        """True if foreign keys change its rows according to its parents' changes."""
         return self._events is not None
 
     def start_file(self, file: int) -> None:
@@ -64,7 +64,7 @@ class TableWalk:
             self._events.file = file
 
     def bind(self, table_map: TableMap, bound: TableBinding | None = None) -> TableBinding:
-        """What is wanted of the table's row events: the key of both images, and pointers to the after-images."""
+        """Return what to read from the table's row events: the key of both images, and pointers to the after-images."""
         reading = self._logged.bind_table_map(table_map)
         if self.bound is None:
             for unit in self.units:
@@ -94,14 +94,14 @@ class TableWalk:
 
     def trace(self, take: StepsTaker, *, keeping: bool = False) -> None:
         """Have `take` called after each batch, for what that did to rows; to be asked for before the first one. With
-        `keeping`, rows stay known when they went on to the table's next version."""
+        `keeping`, rows stay known when they continued to the table's next version."""
         self._steps_to = take
         for unit in self.units:
             unit.trace(keeping=keeping)
 
     @property
     def is_traced(self) -> bool:
-        """Whether the steps of its rows are taken."""
+        """True if the steps of its rows are recorded."""
         return self._steps_to is not None
 
     def hand_over_steps(self, batch: ChangeBatch | None, causes: Causes = NO_CAUSES) -> None:
@@ -120,8 +120,8 @@ class TableWalk:
         self.bound = self._steps_to = None
 
     def _concerned(self, changes: Any) -> list[UnitApplier]:
-        """The units that have to see a batch: all, unless some have rows of a base to read first, and none of the
-        batch's keys is theirs."""
+        """Return the units that must see a batch: all, except those that would first read rows of a base and have none
+        of the batch's keys."""
         if self._ranges is None:
             return self.units
         concerned = self._ranges.concerned(changes.texts.columns())

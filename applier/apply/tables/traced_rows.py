@@ -29,7 +29,7 @@ class TracedRows:
 
     @property
     def at_first(self) -> int:
-        """How many rows there were before the first change; their pointers are the numbers from 0 on."""
+        """The number of rows before the first change; their pointers are the numbers from 0 on."""
         rows: int = self._memory.base.num_rows
         return rows
 

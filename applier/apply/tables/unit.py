@@ -1,7 +1,7 @@
 """One unit of work: rows of a table, and the changes that come to them in commit order.
 
-A change that cannot be applied stops the unit as it would stop a replica: 1062 where the key is there twice, 1032
-where the row is not there. Which transaction that is, the driver looks up by the position.
+A change that cannot be applied stops the unit as it would stop a replica: 1062 for a duplicate key, 1032
+for a missing row. The driver looks up its transaction by the position.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from applier.snapshot.writer import TableTarget
 
 
 class RowEvents(Protocol):
-    """What foreign keys do to the rows of a table, by value (foreign_keys.parent_events). `file` is the number of the
-    file that batches are of; `given` has rows with the values that events give."""
+    """The effects of foreign keys on the rows of a table, by value (foreign_keys.parent_events). `file` is the number
+    of the batches' file; `given` has rows with the values that events set."""
 
     file: int
     given: pa.Table
 
     def wanted(self, plans: list[ColumnPlan], others: list[ColumnPlan | None]) -> list[ColumnPlan | None]:
-        """Return what to decode of after-images, given what is decoded of them anyway."""
+        """Return the additional columns to decode from after-images."""
 
     def take(self, batch: ChangeBatch, table_map: TableMap) -> None:
         """Look at a batch of the table's changes, before its units take it."""
@@ -129,7 +129,7 @@ class UnitApplier(UnitLink):
         search.index.diffs.count_by(self._partial_updates, has_befores=self._witness is not None)
 
     def open(self) -> UnitSearch[Any]:
-        """Get the rows that are there before the first change, unless they are here already."""
+        """Load the rows from before the first change, unless they are loaded already."""
         if self.search is None:
             search = self.search = self._new_search()
             if self._witness is not None:
@@ -153,11 +153,11 @@ class UnitApplier(UnitLink):
 
     @property
     def store(self) -> StoreSearch:
-        """The search of a unit in a row store, with the rows that are there."""
+        """Return the search of a unit in a row store, with the existing rows."""
         return cast(StoreSearch, self.open())
 
     def retain_buffer(self, file: MappedFile) -> None:
-        """Tell of memory that images of later batches lie in; it stays as long as the unit."""
+        """Retain the memory of later batches' images as long as the unit."""
         self._files.append(file)
 
     def take(self, changes: TakenBatch) -> None:
@@ -173,7 +173,7 @@ class UnitApplier(UnitLink):
 
     @property
     def _reads_by_key(self) -> bool:
-        """Whether rows of the base are read when a change may be about them, and not all at first."""
+        """Return True if rows of the base are read when a change may concern them, and not all at first."""
         return self._events is None and isinstance(self.spec.search, KeyRange)
 
     def _rows_before(self) -> pa.Table:
@@ -210,7 +210,7 @@ class UnitApplier(UnitLink):
 
     @property
     def base_rows(self) -> int:
-        """How many rows pointers may lead to that are in no image."""
+        """The number of rows outside of images to which pointers may lead."""
         return self._memory.base_rows
 
     def add_derived(self, rows: pa.Table) -> None:
@@ -235,7 +235,7 @@ class UnitApplier(UnitLink):
 
     @property
     def witnessed(self) -> Witnessed:
-        """What before-images said of the rows of this version."""
+        """The results of comparing before-images with the rows of this version."""
         if self.search is None or self._witness is None:
             return Witnessed()
         by_search = self.search.agreed_by_search
@@ -245,7 +245,7 @@ class UnitApplier(UnitLink):
 
     def trace(self, *, keeping: bool = False) -> None:
         """Keep what changes do to rows, for `take_steps`; to be asked for before the first one. With `keeping`,
-        pointers stay good when the rows that are left went on to the table's next version."""
+        pointers stay good when the rows that are left continued to the table's next version."""
         self._is_traced, self._keeps_rows = True, keeping
 
     def take_steps(self) -> np.ndarray:
@@ -302,8 +302,7 @@ class UnitApplier(UnitLink):
         self.zero_dates, self.failed_diff = gatherer.zero_dates, gatherer.failed_diff()
 
     def write(self, place: TableTarget) -> Written:
-        """Write the rows that are left, or, beside those that are there already, what was changed of them (`merged`).
-        """
+        """Write the remaining rows, or, beside existing files, the changes to their rows (`merged`)."""
         key, stored, search, number = self.spec.key, self._stored, self.search, self.spec.number
         if stored is None or search is None or key is None:
             return write_unit(place, number, self.spec.definition, self.rows())
@@ -344,7 +343,8 @@ class UnitApplier(UnitLink):
             yield numbered
 
     def _first_free_number(self) -> int:
-        """Where AUTO_INCREMENT goes on: behind the numbers of rows that are gone, unless a statement says otherwise."""
+        """Where AUTO_INCREMENT continues: behind the numbers of rows that are gone, unless a statement says
+        otherwise."""
         number = self.spec.definition.first_number
         if not self.sources or self.sources[0].spec.definition.first_number != number:
             return number

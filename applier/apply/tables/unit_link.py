@@ -1,4 +1,4 @@
-"""A unit as a link of a chain: the units of the versions of a table whose rows come down to one unit."""
+"""A unit as a link of a chain: the units of the versions of a table whose rows end up in one unit."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from applier.io.mapping import MappedFile
 class UnitLink(ABC):
     """A unit of one version, with what depends on the versions before it. `sources` are the units that `spec.sources`
     names, whose rows come to this one: all their changes come before. Without a `search` no change has come, and the
-    rows pass through. `stop` is what stopped this version; `next_number` where AUTO_INCREMENT goes on in a column that
-    the log does not have, 0 where there is none."""
+    rows pass through. `stop` is what stopped this version; `next_number` where AUTO_INCREMENT continues in a column
+    that the log does not have, 0 where there is none."""
 
     def __init__(self, spec: UnitSpec, sources: Sequence[Self] = ()):
         self.spec, self.sources = spec, tuple(sources)
@@ -57,7 +57,7 @@ class UnitLink(ABC):
 
     @contextmanager
     def refusing(self) -> Iterator[None]:
-        """Stop at a statement, within it, as at a change that cannot be applied: others may have to stop before."""
+        """Within a statement, stop at it as at a change that cannot be applied: others may have to stop before."""
         try:
             yield
         except (SchemaError, ReplayStopped) as error:
@@ -99,7 +99,7 @@ class UnitLink(ABC):
 
     @property
     def arrivals(self) -> Arrivals:
-        """What is known of how the rows came; to be asked before they are taken."""
+        """Return what is known about the rows' order of arrival; call it before they are taken."""
         for link in self.links(lambda link: link._arrivals is not None):
             if link._arrivals is None:
                 link._arrivals = link._own_arrivals()
@@ -107,7 +107,7 @@ class UnitLink(ABC):
         return self._arrivals
 
     def _own_arrivals(self) -> Arrivals:
-        """What is known of how the rows came, where that is known of the versions before."""
+        """Return what is known about the rows' order of arrival, if that is known for earlier versions."""
         before = [source._arrivals for source in self.sources if source._arrivals is not None]
         index = None if self.search is None else self.search.index
         touched = isinstance(self.spec.origin, FromBase | Exchanged) or self.by_foreign_keys or (

@@ -1,4 +1,4 @@
-"""What the pointers of a unit lead to: rows of its base, rows that foreign keys made, and images in the log."""
+"""The targets of a unit's pointers: rows of its base, rows made by foreign keys, and images in the log."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class UnitMemory:
 
     @property
     def n_logged(self) -> int:
-        """How many columns the log's images may have."""
+        """The number of columns that the log's images may have."""
         return len(self._logged.types)
 
     def remember_times(self, batch: Changes) -> None:
@@ -53,7 +53,7 @@ class UnitMemory:
 
     @property
     def base_rows(self) -> int:
-        """How many rows pointers may lead to that are in no image: those of the base, and derived ones."""
+        """The number of rows outside of images to which pointers may lead: those of the base, and derived ones."""
         return sum(int(rows.num_rows) for rows in (self.base, *self._derived))
 
     def add_derived(self, rows: pa.Table) -> None:
@@ -61,8 +61,8 @@ class UnitMemory:
         self._derived.append(rows)
 
     def gatherer(self, index: UnitIndex[Any], columns: Collection[str] | None = None) -> RowGatherer:
-        """What reads the rows that pointers of an index lead to: all stored columns, or these; all where some of them
-        are generated from others."""
+        """Return a reader of the rows that an index's pointers lead to: of all stored columns, or of these; of all if
+        some of them are generated from others."""
         logged, base = self._logged, pa.concat_tables([self.base, *self._derived])
         if columns is not None and not any(column.generated for column in self._definition.columns):
             fields = [number for number, name in enumerate(base.schema.names) if name in columns]

@@ -1,6 +1,6 @@
-"""The outcome of units: what stopped them, what their before-images said, and the files with the rows that are left.
+"""The outcome of units: the error that stopped them, the result of the witness, and the files with the remaining rows.
 
-The rows of a unit come down to it from the versions before, whose part of the outcome counts with its own.
+The rows of a unit pass down to it from earlier versions, whose part of the outcome counts with its own.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def stops(unit: UnitApplier) -> tuple[Refused | PlanAgain, ...]:
 
 
 def testimony(unit: UnitApplier) -> Witnessed:
-    """Return what was witnessed in this version and those before, of each once: its rows may come down to several
+    """Return the witness results of this version and earlier ones, each counted once: its rows may pass down to several
     units."""
     chain = [link for link in unit.links() if not link.has_testified]
     for link in chain:
@@ -61,8 +61,8 @@ def testimony(unit: UnitApplier) -> Witnessed:
 
 
 def check(unit: UnitApplier) -> None:
-    """Find out whether all is possible that came before a unit stopped: that JSON diffs fit, and that it is known what
-    statements made of the rows."""
+    """Check everything before a unit's stop: that JSON diffs fit, and that the effects of statements on the rows are
+    known."""
     if unit.sources and unit.search is None and not unit.is_stopped and unit.spec.place is not None:
         with unit.refusing():
             for _ in unit.rows():

@@ -1,4 +1,4 @@
-"""Which units of a table, of those in a task, a batch has changes for: a file that no change is of is not even read."""
+"""Finds the units of a table in a task for which a batch has changes: a file without changes is not even read."""
 
 from __future__ import annotations
 

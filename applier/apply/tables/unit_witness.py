@@ -1,8 +1,8 @@
-"""Before-images as witnesses of a unit's rows: what hashes left open is compared by values, in bulk.
+"""Before-images as witnesses of a unit's rows: cases that hashes leave open are compared by values, in bulk.
 
-A replica that finds its row by a key never looks at the rest of the before-image. It says what the source's row was, so
-a wrong default, conversion, cascade or base shows at the next change of the row. Compared is each stored column that
-the image has; both sides are decoded by the same code, so a conversion of types is the same for both.
+A replica that finds its row by a key never looks at the rest of the before-image. That is the source's row, so
+a wrong default, conversion, cascade or base shows at the next change of the row. Every stored column of the image
+is compared; both sides are decoded by the same code, so a conversion of types is the same for both.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
 
 _COMPARED_BYTES = 16 << 20
-"""So many bytes of before-images are compared at a time."""
+"""The number of bytes of before-images to compare at a time."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ def _is_numbered(column: Column) -> bool:
 
 
 class UnitWitness:
-    """The witness of one unit's rows. `images` is what the unit's index compares by hashes, `files` has the memory of
-    images."""
+    """The witness of one unit's rows. `images` are those that the unit's index compares by hashes, `files` has the
+    memory of images."""
 
     def __init__(self, definition: TableDefinition, files: list[MappedFile]) -> None:
         key = table_key(definition)
@@ -67,7 +67,7 @@ class UnitWitness:
 
     @property
     def result(self) -> Witnessed:
-        """What was compared so far."""
+        """The results so far."""
         by_hash = self.images.agreed
         before = Witnessed(self._compared + by_hash, self._agreed + by_hash, self._differences.found)
         if (after := self._generated) is None:
@@ -77,11 +77,11 @@ class UnitWitness:
 
     @property
     def is_full(self) -> bool:
-        """Whether enough images wait to be compared."""
+        """True if enough images wait to be compared."""
         return self._n_waiting >= CHUNK_ROWS or self._bytes_waiting >= _COMPARED_BYTES
 
     def take(self, batch: Changes, are_here: AreHere) -> None:
-        """Keep what the index left open of a batch that it was given, and generated columns."""
+        """Keep the images of a batch that the index could not decide by hashes, and generated columns."""
         if self._generated is not None:
             self._generated.take(batch, are_here)
         disputed = self.images.disputed
@@ -95,7 +95,7 @@ class UnitWitness:
         self._bytes_waiting += int(lengths.sum())
 
     def compare(self, index: UnitIndex[Any], reading: TableReading | None, gatherer: Callable[[], RowGatherer]) -> None:
-        """Compare all images that wait, and give back what the index kept of their rows."""
+        """Compare all waiting images, and release the rows that the index kept for them."""
         if reading is None:
             return  # there was no change
         if self._generated is not None:

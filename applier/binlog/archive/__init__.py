@@ -1,3 +1,3 @@
-"""The files of an archive, in the order of the log, and their events one by one for any program."""
+"""The files of an archive, in log order, and their events one by one for any program."""
 
-__all__ = ["archive", "log_names", "reader"]
+__all__ = ["archive", "continuity", "log_names", "reader"]

@@ -1,4 +1,4 @@
-"""Reads the events of binlogs in order, for tools: headers at once, contents when they are asked for (EV-ACC).
+"""Reads the events of binlogs in order, for tools: headers at once, contents on demand (EV-ACC).
 
     import applier.binlog
 
@@ -46,7 +46,7 @@ class FileEvent(Event):
     @cached_property
     def content(self) -> Any:
         """The event's content, by its type: a Query, Gtid, MappedTable, RowsHeader, Rotate, … (`contents` has all);
-        None if the type has no fields, or is not known. Raises ArchiveError (1610) if the body is malformed."""
+        None if the type has no fields, or is unknown. Raises ArchiveError (1610) if the body is malformed."""
         try:
             return content_of(self)
         except ArchiveError as reason:

@@ -1,16 +1,17 @@
-"""Relay logs as the archive of the source's logs that they were received of.
+"""Relay logs, read as the archive of the source's logs from which they were received.
 
-    relay log   the replica's own FORMAT_DESCRIPTION, PREVIOUS_GTIDS (of MySQL; what was received before), then what a
-                connection sends, and at the end a ROTATE of the replica's own
+    relay log   the replica's own FORMAT_DESCRIPTION, PREVIOUS_GTIDS (MySQL; the transactions received before), then
+    what
+                a connection sends, and at the end a ROTATE of the replica's own
     connection  an artificial ROTATE (name of the source's file, position), the source's FORMAT_DESCRIPTION, events.
-                MySQL puts a ROTATE of no server in the place of PREVIOUS_GTIDS, with the position behind it.
-    next file   of a connection that goes on: the source's FORMAT_DESCRIPTION with no position, and events
-    end         a ROTATE of the replica's own, or STOP; none of one that was killed, which connects anew
+                MySQL puts a ROTATE of no server in the place of PREVIOUS_GTIDS, with the position after it.
+    next file   of a connection that continues: the source's FORMAT_DESCRIPTION with no position, and events
+    end         a ROTATE of the replica's own, or STOP; neither if the replica was killed and connects again
 
-What is of the replica has the flag of relay logs. Checksums are as the format description says that came last, the
-replica's or the source's. An event of the source's says where it ends in the source's file, so its place there is
-known, whatever file of the replica's it is in (applier.io.relayed): positions of what is read here are the source's,
-and event groups that go on from a relay log to the next one are whole (GRP-8).
+Events of the replica's own have the flag of relay logs. Checksums follow the latest format description, the
+replica's or the source's. An event of the source records its end in the source's file, so its position there is
+known, whatever file of the replica's it is in (applier.io.relayed): all positions here are the source's,
+and event groups that continue from a relay log to the next one are whole (GRP-8).
 """
 
 from __future__ import annotations
@@ -92,7 +93,7 @@ class _Reading:
         self._connected_at: int | None = None  # if a connection was begun just now
         self._from_beginning = False  # a connection has sent the log's own format description just now
         self._has_groups = False
-        self.stands = ""  # of MariaDB: what came before the place at which the first connection goes on within a log
+        self.stands = ""  # of MariaDB: what came before the place at which the first connection continues within a log
         self._ended = False  # by the source's own ROTATE
         self._unfinished = ""  # the relay log before, if it has no end
 
@@ -175,7 +176,7 @@ class _Reading:
     def _check_goes_on(self, location: str, at: int) -> None:
         """Check that what comes before the source's event there is not missing, or is sent again."""
         if self._unfinished:
-            raise _ends_early(self._unfinished, f"{location} goes on at {at} with what comes later")
+            raise _ends_early(self._unfinished, f"{location} continues at {at} with later events")
 
     def _add(self, mapped: MappedFile, start: int, end: int) -> None:
         if self._format is None:
@@ -199,7 +200,7 @@ class _Reading:
         self._from_beginning = event.end_log_pos != 0
 
     def _connect(self, mapped: MappedFile, event: Event) -> None:
-        """Go on where a connection begins, or goes to: the log that a ROTATE of no log names."""
+        """Continue where a connection begins, or goes to: the log that a ROTATE of no log names."""
         rotate = parse_rotate(event.body)
         if not self.logs[-1].name and not self.logs[-1].parts:
             self.logs[-1] = _SourceLog("")
@@ -241,7 +242,7 @@ def _ends_early(location: str, what_tells: str) -> ArchiveError:
 
 
 def _has_groups(mapped: MappedFile, start: int, end: int) -> bool:
-    """Whether events of MariaDB's are others than those at the head of a log."""
+    """Return whether events of MariaDB's are others than those at the head of a log."""
     of_the_head = (EventType.GTID_LIST, EventType.BINLOG_CHECKPOINT)
     while start + HEADER_LENGTH <= end and mapped.array[start + 4] in of_the_head:
         start += int.from_bytes(mapped.array[start + 9 : start + 13].tobytes(), "little")

@@ -1,7 +1,7 @@
 """Inflates compressed events to plain events without checksums (compressed_kernel describes the compression).
 
 An Inflater works ahead of a kernel that walks a file: many small events are inflated at once, and a large payload in
-parts. No size is trusted: memory grows with what is there, not with what an event claims.
+parts. No size is trusted: memory grows with the actual data, not with the size that an event claims.
 """
 
 import ctypes

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Finding compressed events and the compressed bytes in them, and making plain events of what these hold.
+"""Finds compressed events and the compressed bytes in them, and makes plain events from their contents.
 
     TRANSACTION_PAYLOAD    fields (type, length, value), each number of variable length: 1 size of the payload, 2
                            algorithm (0 zstd, 255 none), 3 size when inflated, 0 the end; then the payload: events
@@ -155,7 +155,8 @@ def as_plain_events(contents, count):
 
 @kernel
 def whole_events(address, length):
-    """How many bytes the whole events take that begin the `length` bytes at an address; -1 for an impossible size."""
+    """Return how many bytes the whole events take that begin the `length` bytes at an address; -1 for an impossible
+    size."""
     at = np.int64(0)
     while length - at >= HEADER_BYTES:
         size = np.int64(event_header(address + at).size)

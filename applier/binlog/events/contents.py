@@ -1,9 +1,9 @@
-"""Parses the content of any type of event (EV-ALL) when it is asked for (EV-ACC).
+"""Parses the content of any type of event (EV-ALL), on demand (EV-ACC).
 
-Events by which servers inform replicas, and their group, about themselves have their parsers here, too (MySQL Source
+The parsers of events by which servers inform replicas, and their group, about themselves are here, too (MySQL Source
 Documentation, "Incident_event", "Heartbeat_event", "Transaction_context_event", "View_change_event",
 "Transaction_payload_event"; MariaDB's "Replication Protocol" for BINLOG_CHECKPOINT and START_ENCRYPTION.) Parsers take
-an event's body and raise ArchiveError (1610) where it is malformed."""
+an event's body and raise ArchiveError (1610) if it is malformed."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class Statement:
 
 def content_of(event: Event) -> Any:
     """The event's content: a dataclass with its fields, a FormatDescription or a GtidSet; None if the type has none, or
-    is not known. Raises ArchiveError (1610) with the event's position if the body is malformed."""
+    is unknown. Raises ArchiveError (1610) with the event's position if the body is malformed."""
     parser = _PARSERS.get(event.type)
     if parser is None:
         return None

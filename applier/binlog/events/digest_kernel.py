@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The digest of whole events: what an outline keeps of a split, and a task compares before it applies it.
+"""The digest of whole events: an outline keeps it for a split, and a task verifies it before it applies the split.
 
-It is made of the CRC32s of events, which an outline takes anyway. It says which bytes were outlined, so that it finds
-what checksums do not: an event that is another one, whole in itself, and changes of a log without checksums.
+It is computed from the CRC32s of events, which an outline reads anyway. It identifies the outlined bytes, so it detects
+what checksums cannot: a different, valid event, and changes of a log without checksums.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 """The header of an event, for kernels: `event_header(address).size`, and so on.
 
-Source: MySQL internals, "Binary Log Event Header", version 4. The caller has compared its 19 bytes with what is left.
+Source: MySQL internals, "Binary Log Event Header", version 4. The caller has checked that 19 bytes are left.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
-"""Reads single events and their contents, each when asked for (EV-ACC).
+"""Reads single events and their contents, each on demand (EV-ACC).
 
-For tools and for the few events that Python looks at: `applier show`, DDL, file borders. Row changes in bulk do not go
+For tools and for the few events that Python reads: `applier show`, DDL, file borders. Row changes in bulk do not go
 through here. All parsers take an event's body, without header and checksum, and raise ArchiveError (1610) if it is too
 short.
 """

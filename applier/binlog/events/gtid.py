@@ -2,9 +2,9 @@
 
 MySQL: for each source (a UUID, or UUID:tag) the intervals of transaction numbers that were executed.
 MariaDB: for each domain the last group, as (server id, sequence number). All groups of that domain before it count as
-executed, so a MariaDB set is a position. A set that comes from a log also has the state of each domain there, which
-tells exactly what came before the position. An empty set has no flavour. Sets are
-values: no operation changes one.
+executed, so a MariaDB set is a position. A set from a log also has the state of each domain there, which
+shows exactly what came before the position. An empty set has no flavour. Sets are
+immutable values.
 
 A position in a domain is the (server id, sequence number) of a domain's last group. After a failover the groups of one
 domain come from several servers, so a sequence number alone does not name a group: 0-1-4 and 0-2-4 are different
@@ -32,7 +32,7 @@ State = Mapping[int, int]
 def is_executed(group: Position, state_after_group: State | None, position: Position, state: State | None) -> bool:
     """Return True if a group was executed where a domain stands at `position`.
 
-    `state` and `state_after_group` are the states of the log at both, None where they are not known. If only the
+    `state` and `state_after_group` are the states of the log at both, None where they are unknown. If only the
     latter is known, a position that it does not have comes later, or in another history: whoever asks has to find it.
     If neither is known, sequence numbers decide, which grow within a domain unless gtid_strict_mode is OFF.
     """

@@ -1,4 +1,4 @@
-"""GTID events of all kinds: which transaction a group is, and when and in which order it was committed."""
+"""GTID events of all kinds: the transaction of a group, and when and in which order it was committed."""
 
 from dataclasses import dataclass
 from struct import unpack_from

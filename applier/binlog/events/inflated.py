@@ -1,6 +1,6 @@
-"""Memory for rows events that came out of compressed ones: images of their rows lie there as others lie in the file.
+"""Memory for rows events from compressed ones: the images of their rows are there, as others are in the file.
 
-The kernel that walks the changes fills a buffer: an INFLATED record and the rows event, again and again.
+The kernel that walks the changes fills a buffer with pairs of an INFLATED record and a rows event.
 """
 
 from collections.abc import Callable
@@ -36,8 +36,8 @@ class EventBuffer(MappedFile):
 
 
 class InflatedEvents:
-    """The buffers of one reader. `keep` is told of each one before it is filled; without it there is one at a time, and
-    its rows are good until the next is asked for."""
+    """The buffers of one reader. `keep` is notified of each one before it is filled; without it there is one at a time,
+    and its rows are good until the next is asked for."""
 
     def __init__(self, uri: str, file_address: int, keep: Callable[[MappedFile], None] | None):
         self._uri, self._file_address, self._keep = uri, file_address, keep

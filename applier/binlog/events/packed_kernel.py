@@ -1,9 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Reading what says its own length, for kernels: packed integers, and what stands before the bitmaps of a rows event.
+"""Reads fields that encode their own length, for kernels: packed integers, and the fields before the bitmaps of a rows
+event.
 
 A packed integer is one byte up to 250; or 252, 253 or 254, and 2, 3 or 8 bytes (MySQL manual, "Protocol::
-LengthEncodedInteger"). Lengths out of a log are compared with what is left, `length > end - at`, and never added to an
-address before that: a sum may overflow.
+LengthEncodedInteger"). Lengths from a log are compared with the remaining bytes, `length > end - at`, and never added
+to an address before that: a sum may overflow.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ _FIRST_V2, _PARTIAL_UPDATE, _FIRST_COMPRESSED_V2 = 30, 39, 169
 
 @inline
 def packed_bytes(first):
-    """How many bytes follow the first one of a packed integer; -1 where it begins none."""
+    """Return how many bytes follow the first one of a packed integer; -1 where it begins none."""
     return 0 if first < 251 else 2 if first == 252 else 3 if first == 253 else 8 if first == 254 else -1
 
 
@@ -50,8 +51,8 @@ def table_id_at(body):
 
 @inline
 def bitmaps_of(event_type):
-    """How many bitmaps of columns a rows event has: an update one for each image. All versions, partial updates and
-    MariaDB's compressed events."""
+    """Return how many bitmaps of columns a rows event has: an update one for each image. All versions, partial updates
+    and MariaDB's compressed events."""
     is_update = (event_type == 24 or event_type == 31 or event_type == _PARTIAL_UPDATE or event_type == 167
                  or event_type == 170)
     return 2 if is_update else 1

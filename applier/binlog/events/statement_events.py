@@ -1,4 +1,5 @@
-"""Events beside a statement in statement format: its variables, and the files of LOAD DATA, also in old layouts.
+"""Events that accompany a statement in statement format: its variables, and the files of LOAD DATA, also in old
+layouts.
 
 (MySQL Source Documentation, "Intvar_event", "Rand_event", "User_var_event", "Begin_load_query_event", …; for LOAD,
 NEW_LOAD, CREATE_FILE and EXEC_LOAD, which MySQL 4 and 5.0 wrote, the manual's "Event Data for Specific Event Types".)

@@ -4,7 +4,7 @@
     | a type byte a column | metadata: packed length, bytes | bitmap of nullable columns | optional metadata: (type u8,
     packed length, bytes)…
 
-(MySQL source documentation, class Table_map_event.) A body is parsed once for each distinct content, not once an event.
+(MySQL source documentation, class Table_map_event.) A body is parsed once per distinct content, not once per event.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """XA transactions in the log: the one that an event or a statement concerns.
 
-MySQL and MariaDB write a prepared transaction as a group that ends with an XA_PREPARE event, and later, maybe files
-later, a group of its own that says `XA COMMIT` or `XA ROLLBACK`. Both name it by its xid, which is written here as the
-servers do: X'gtrid',X'bqual',formatID. XA COMMIT … ONE PHASE is a group that XA_PREPARE ends with a flag.
+MySQL and MariaDB write a prepared transaction as a group that ends with an XA_PREPARE event, and later, maybe in
+another file, a separate group with `XA COMMIT` or `XA ROLLBACK`. Both name it by its xid, which is written here as the
+servers do: X'gtrid',X'bqual',formatID. XA COMMIT … ONE PHASE is a group that ends with a flagged XA_PREPARE.
 """
 
 import re

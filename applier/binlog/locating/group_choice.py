@@ -1,5 +1,5 @@
-"""Event groups that somebody leaves out of what is read, by GTID and by the server that they come from (GRP-6), or
-chooses by the thread that ran them."""
+"""Selects event groups: leaves them out by GTID and by their originating server (GRP-6), or
+chooses them by the thread that ran them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WHY = "MariaDB before 11.5 does not log the thread of row changes"
 
 
 def notes_on_threads(threads: Collection[int], n_chosen: int, n_unknown: int) -> list[str]:
-    """Return lines for people, given how many event groups these threads ran, and of how many the log does not say
+    """Return notes for the user, given how many event groups these threads ran, and of how many the log does not say
     which thread did. Raises UsageError where these threads ran none."""
     if not n_chosen:
         raise UsageError(f"these binlogs contain no transaction of thread {' or '.join(map(str, threads))}",

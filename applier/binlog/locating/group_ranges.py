@@ -1,4 +1,4 @@
-"""The content of an index for a file: ranges of whole groups, and what each may contain."""
+"""The content of an index for a file: ranges of whole groups, and the groups that each may contain."""
 
 from __future__ import annotations
 

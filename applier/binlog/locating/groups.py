@@ -1,4 +1,4 @@
-"""The event groups of a file, or of a part of it, as columns: what the outline's kernel sees of each; and the
+"""The event groups of a file, or of a part of it, as columns: the data of the outline's kernel for each; and the
 statements behind their rows."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups in the order of the log; each array has an entry for each.
+    """Groups in log order; each array has an entry for each.
 
     `sources` are indexes in `names`: the part of a GTID before its last number, "uuid", "uuid:tag" or "domain-server".
     """
@@ -77,7 +77,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class RowStatements:
-    """Statements behind rows events, in the order of the log: statement i is behind those in [starts[i], ends[i]).
+    """Statements behind rows events, in log order: statement i is behind those in [starts[i], ends[i]).
     Its bytes, in its client's character set, are data[offsets[i]:offsets[i + 1]]. What is within a compressed event has
     the place of that."""
 

@@ -1,4 +1,4 @@
-"""Transactions that somebody chooses by GTID."""
+"""Transactions chosen by GTID."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class GtidChoice:
         return found
 
     def may_be_in(self, logged: GtidSet) -> bool:
-        """Whether one of them may be among those that are logged. Of MariaDB's, only the domain tells."""
+        """Return whether one of them may be among those that are logged. Of MariaDB's, only the domain tells."""
         if logged.domains:
             domains = {source.partition("-")[0] for source in self._intervals if source.count("-") == 1}
             return any(int(domain) in logged.domains for domain in domains)
@@ -63,7 +63,7 @@ class GtidChoice:
 
 
 def count_of(transactions: GtidSet) -> int:
-    """How many transactions a set of intervals has."""
+    """Return how many transactions a set of intervals has."""
     return sum(last - first + 1 for intervals in transactions.intervals.values() for first, last in intervals)
 
 
@@ -81,7 +81,7 @@ def choice_text(transactions: GtidSet) -> str:
 
 
 def _overlap(intervals: np.ndarray, others: np.ndarray) -> bool:
-    """Whether two lists of intervals, ascending and apart, have a number in common."""
+    """Return whether two lists of intervals, ascending and apart, have a number in common."""
     place = np.searchsorted(others[:, 1], intervals[:, 0])
     inside = place < len(others)
     return bool((others[place[inside], 0] <= intervals[inside, 1]).any())

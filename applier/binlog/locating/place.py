@@ -1,4 +1,4 @@
-"""A place in a log, as people give it."""
+"""A position in a log, as a user gives it: FILE:POS, a GTID set, or a time."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The index is a small file beside the archive that narrows a search to parts of files. It is trusted only as far as it
 can be checked. The index as a whole has a checksum. Its entry of a file counts as long as the file has the recorded
-size and time; otherwise the file is described anew. Groups found by it are read in the file; if they differ, or before
+size and time; otherwise the file is described again. Groups found by it are read in the file; if they differ, or before
 a group is declared missing, the heads of the files are compared, too."""
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def _among(groups: Groups, target: Target) -> list[Group]:
 
 
 def _by_index(archive: Archive, known: Index, uri: str, target: Target, progress: Progress) -> list[Group]:
-    """The groups that the index leads to. The index is updated first, and made anew if a file proves it wrong."""
+    """The groups that the index leads to. The index is updated first, and made again if a file proves it wrong."""
     wrong = outdated(known, archive)
     described: set[str] = set()
     while True:
@@ -232,7 +232,7 @@ def _led_to(archive: Archive, known: Index, target: Target) -> tuple[list[Group]
         for part in group_ranges:
             try:
                 groups = GroupPass(file.uri).groups(part.start, part.end)
-            except ArchiveError:  # no group begins there, or the file is damaged: describing it anew will tell
+            except ArchiveError:  # no group begins there, or the file is damaged: describing it again will tell
                 return [], file
             if not len(groups) or describe(groups, 0, len(groups)) != part:
                 return [], file

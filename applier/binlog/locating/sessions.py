@@ -1,4 +1,5 @@
-"""What the log says of single event groups, read in Python: who ran them, and what the statement was."""
+"""Attributes of single event groups in the log, read in Python: the thread and user that ran them, and the
+statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to look for, and how to find it: in heads of files, in ranges of the index, in the groups themselves."""
+"""Targets of a search, and how to find them: in heads of files, in ranges of the index, in the groups themselves."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class ByTime:
 
 @dataclass(frozen=True)
 class ByXid:
-    """The groups with this number in their XID event. A server starts counting anew when it starts, so there may be
+    """The groups with this number in their XID event. A server starts counting again when it starts, so there may be
     several."""
 
     xid: int

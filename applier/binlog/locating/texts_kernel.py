@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Texts of events, put together."""
+"""Concatenates texts of events."""
 
 from keysearch.memory import copy_bytes, kernel
 

@@ -1,4 +1,4 @@
-"""Event groups that a replay does not apply: which they are, and which groups of a file they were."""
+"""Event groups that a replay leaves out: the rule, and the groups of a file that it left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a binlog file holds, without its rows: event groups, statements, tables, and where to split it.
+"""The contents of a binlog file without its rows: event groups, statements, tables, and where to split it.
 
 `outline_pass.outline_file` makes an Outline in one pass over the file.
 """
@@ -33,7 +33,7 @@ class TableUse:
     has_partial_images: bool  # some bitmap lacks a column
     after_columns: int  # bit i: column i is in the after-image of an update whose after-image is partial
     lacked_columns: int  # bit i: some before-image lacks column i (bits past the last column mean nothing)
-    has_diffs: bool  # some after-image has all columns, and may have JSON diffs in place of values
+    has_diffs: bool  # some after-image has all columns, and may have JSON diffs instead of values
     may_cascade: bool = False  # some update or delete may make foreign keys change rows that the log does not have
 
     def add(self, other: "TableUse") -> None:
@@ -201,8 +201,8 @@ class Outline:
 
 @dataclass(frozen=True)
 class KnownStart:
-    """What is known of a place where a replay goes on: the transactions executed before it, and the file's tail there
-    (OutlinedFile.tail), None if that is not known."""
+    """What is known of a place where a replay continues: the transactions executed before it, and the file's tail there
+    (OutlinedFile.tail), None if that is unknown."""
 
     executed: GtidSet
     tail: str | None

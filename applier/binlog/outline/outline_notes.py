@@ -3,7 +3,7 @@
 These few events are read in Python, once for each kind or statement.
 
 Sequences: MariaDB logs a row of a sequence's table whenever it reserves numbers, also directly before an ALTER TABLE
-that adds a column with NEXTVAL as its default. A replica goes on behind the reserved ones.
+that adds a column with NEXTVAL as its default. A replica continues after the reserved ones.
 
 Events that cannot be applied: the reason why one stops a replay."""
 
@@ -71,12 +71,12 @@ def unreplayable_events(kind: int, event: Event, name: str, *, of_table: bool) -
     concerns one table only."""
     later = "stop before this group with --stop-position" + (
         ", or leave the table out with --ignore-tables" if of_table else
-        f"; to go on behind it, make a new base there, or give one: --start-position {name}:POSITION")
+        f"; to continue after it, make a new base there, or give one: --start-position {name}:POSITION")
     if kind == BLOCKED_SAVEPOINT:
         return "ROLLBACK TO a savepoint that its transaction does not have", SAVEPOINT_DOES_NOT_EXIST, later
     if event.type == EventType.INCIDENT and not event.server_id:  # applier.io.relayed_kernel
         return ("the relay logs lack what the source logged up to here: the replica had it already, or was told to "
-                "leave it out", LOG_GAP, "give the relay logs before them, too; or go on behind it, with a base that "
+                "leave it out", LOG_GAP, "give the relay logs before them, too; or continue after it, with a base that "
                 f"has it: --start-position {name}:{event.position + event.size}")
     if event.type == EventType.INCIDENT:
         return "an INCIDENT: the server says that events may be missing here", 1590, "make a new base from the server"
@@ -105,7 +105,7 @@ class RelevantStatements:
         self._stopped = False
 
     def add(self, statement: Statement) -> None:
-        """Add a statement, its beginning, or a count, or pass over it."""
+        """Add a statement, its beginning, or a count, or skip it."""
         outline = self._outline
         if self._stopped:
             return  # no history comes this far

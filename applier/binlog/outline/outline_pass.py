@@ -1,5 +1,5 @@
-"""One pass over a file: runs the kernel with what it asks for, and interprets the result for the file as a whole: where
-it ends, whether it is torn there or corrupt, and which GTIDs it holds."""
+"""One pass over a file: runs the kernel with its inputs, and interprets the result for the file as a whole: where
+it ends, whether it is torn there or corrupt, and which GTIDs it contains."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,5 @@
-"""Lists of plain records in little room: a driver holds the outlines of all files, and each may have as many tables and
-statements as it likes."""
+"""Compact lists of plain records: a driver holds the outlines of all files, and each may have any number of tables and
+statements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WIDTHS = tuple(map(np.dtype, ("i1", "<i2", "<i4", "<i8")))
 
 
 class Packed(Sequence[Item]):
-    """Records of a dataclass, in the order in which they were appended, as compressed columns. Each is made anew when
+    """Records of a dataclass, in the order in which they were appended, as compressed columns. Each is made again when
     it is looked at. It is equal to a list of equal records."""
 
     def __init__(self, kind: type[Item], items: Iterable[Item] = ()) -> None:

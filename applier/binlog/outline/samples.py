@@ -1,4 +1,4 @@
-"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys: in all so many bytes,
+"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys, with a fixed total size,
 whatever the size of the file and the number of its tables."""
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ _BYTES_IN_ALL, _LEAST_BYTES = 8 << 20, 16 << 10
 
 
 def sample_bytes(n_files: int) -> int:
-    """How many bytes of samples the outline of each of so many files may have: they are all in memory together, and
-    many files have enough samples with a few each."""
+    """Return how many bytes of samples the outline of each of so many files may have: they are all in memory together,
+    and many files have enough samples with a few each."""
     return max(_LEAST_BYTES, _BYTES_IN_ALL // n_files)
 
 
@@ -39,11 +39,11 @@ class Samples:
         return Samples(b"".join(parts), ends, firsts)
 
     def count(self, table: int) -> int:
-        """How many there are of a table, by its index in `Outline.tables`."""
+        """Return how many there are of a table, by its index in `Outline.tables`."""
         return self.firsts[table + 1] - self.firsts[table]
 
     def of(self, table: int) -> list[bytes]:
-        """Those of a table, in the order of the log: rows events from the header on (19 bytes), cut at 4096 bytes."""
+        """Those of a table, in log order: rows events from the header on (19 bytes), cut at 4096 bytes."""
         return [self.data[self.ends[place]:self.ends[place + 1]]
                 for place in range(self.firsts[table], self.firsts[table + 1])]
 

@@ -1,4 +1,4 @@
-"""What the walk of row changes is given and what it answers: records that Python fills in."""
+"""Inputs and outputs of the walk of row changes: records that Python fills in."""
 
 from enum import IntEnum
 
@@ -50,7 +50,7 @@ whose rows are being read, as `events` has it, and `images` the address of its I
 the event in what a compressed event holds; `first_seq` is the number (SEQ_BITS) of the first byte of the body of the
 rows event, and `seq_shift` the shift of the offsets behind it. `digests`: whether a digest of the events is taken
 (digest_kernel); `digest`: what it is so far. `left_out` to `left_out_end` are the addresses of the ranges still to come
-whose events are passed over, and `out_from` to `out_to` (offsets) is the one before them."""
+whose events are skipped, and `out_from` to `out_to` (offsets) is the one before them."""
 
 EVENT_FLAG_BITS = 16
 """In a batch's `events`: the flags of the rows event, and above them its number in the walk."""

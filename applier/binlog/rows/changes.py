@@ -1,11 +1,11 @@
-"""Reads rows events as columns: the changes of the wanted tables of a binlog, a batch at a time, in commit order.
+"""Reads rows events as columns: the changes of the selected tables of a binlog, a batch at a time, in commit order.
 
     ChangeReader    walks a file and hands each table's changes to that table's `TableBinding`
-    TableBinding    which columns of which image a consumer wants of one table, and the batch they come in
-    ChangeBatch     up to `rows` changes: kind, place in the log, before-image, after-image, pointer to the after-image
+    TableBinding    which columns of which image of one table a consumer reads, and the batch for them
+    ChangeBatch     up to `rows` changes: kind, location in the log, both images, pointer to the after-image
 
-What a batch holds is good until the next one of the same table: its buffers are used again (fresh memory costs more in
-page faults than the decoding does). A column that the image does not have is NULL and `absent`; a NULL is just NULL.
+The contents of a batch are valid until the next one of the same table: its buffers are reused (fresh memory costs more
+in page faults than the decoding does). A column that the image does not have is NULL and `absent`; a NULL is just NULL.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class ChangeReader:
     `bind(table_map)` is called once for each distinct table map: a TableBinding (which several table maps may share) or
     None. `checksum` says that events end with a CRC32. Images of compressed events lie in memory that `keep` is told
     of; without it they are good for one batch only. Events in the ranges `left_out` (left_out.pack_ranges), which are
-    whole groups, are passed over. `computes_omitted`: see FormatDescription.
+    whole groups, are skipped. `computes_omitted`: see FormatDescription.
     """
 
     def __init__(self, file: MappedFile, bind: Callable[[TableMap], TableBinding | None], *, checksum: bool,

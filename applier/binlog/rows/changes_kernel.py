@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Walks the events of a part of a binlog and decodes the row changes of the wanted tables into their batches.
+"""Walks the events of a part of a binlog and decodes the row changes of the selected tables into their batches.
 
-The kernel stops and says why whenever Python must decide something about a *kind*: a table map that it has not seen, a
-row layout that it has no program for, a batch that is full. It then goes on exactly where it stopped. Tables, layouts
+The kernel stops with a status whenever Python must decide something about a *kind*: a table map that it has not seen, a
+row layout that it has no program for, a batch that is full. It then continues exactly where it stopped. Tables, layouts
 and batches are records that Python fills in (change_records).
 
-What a compressed event holds is asked for (compressed.Inflater), and its memory is used again: rows events with images
-that are wanted are copied to a buffer first.
+The contents of a compressed event are requested (compressed.Inflater), and its memory is reused: rows events with
+selected images are copied to a buffer first.
 """
 
 import numpy as np
@@ -76,7 +76,7 @@ def walk(state_address):
 
 @inline
 def is_left_out(position, state):
-    """Whether the event at this offset, which is in the range that was taken last or after it, is in one."""
+    """Return whether the event at this offset, which is in the range that was taken last or after it, is in one."""
     while position >= state.out_to:
         if state.left_out == state.left_out_end:
             state.out_from = state.out_to = NEVER

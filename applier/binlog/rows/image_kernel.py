@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""One row image from the log into column buffers, by a program that is data.
+"""Decodes one row image from the log into column buffers, by a program that is data.
 
-A row image is a bitmap of NULLs, a bit for each column that is present, and the values one after another. What to do
-with a column is a *step*; one kernel runs the steps of every schema, so there is one compilation for all.
+A row image is a bitmap of NULLs, one bit per present column, and the values one after another. A *step* says what to do
+with a column; one kernel runs the steps of every schema, so it is compiled only once.
 
-A program has its steps twice: `steps` with one step a present column, so that NULL bits and steps count alike, and
-`compact` for rows without NULLs, where columns that nobody wants are skipped together. Every read is compared with the
-image's end first: a hostile length makes the row CORRUPT, nothing is read past the end, and nothing loops without end.
+A program has its steps twice: `steps` with one step per present column, so that NULL bits and steps correspond, and
+`compact` for rows without NULLs, where unselected columns are skipped together. Every read is first compared with the
+image's end: a hostile length makes the row CORRUPT, nothing is read past the end, and every loop is bounded.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
-"""Image pointers: one number says which layout an image has and at which address it lies.
+"""Image pointers: one number encodes the layout of an image and its address.
 
-Layouts 0 and above MAX_IMAGE_ID stand for what else a row's pointer may lead to (applier.apply.index.pointer_kernel).
+Layouts 0 and above MAX_IMAGE_ID stand for other targets of a row's pointer (applier.apply.index.pointer_kernel).
 """
 
 from typing import Any, TypeVar

@@ -2,8 +2,8 @@
 
 A layout is a table map's columns with one bitmap of present columns. Python sees each distinct layout once.
 
-    ColumnPlan      how a column's value is read, and the raw Arrow type that comes out
-    ImageBuffers    where the values of one image go: a reusable buffer for each wanted column
+    ColumnPlan      how a column's value is read, and the resulting raw Arrow type
+    ImageBuffers    the destination of the values of one image: a reusable buffer for each selected column
     ImageProgram    the steps for one layout into one set of buffers
 """
 
@@ -298,7 +298,7 @@ class ImageBuffers:
 
 class ImageProgram:
     """The steps for images with the columns `present`, into `buffers`. Columns in `diffs` are there, but do not hold a
-    value: they are passed over, and absent. `address` is what the kernel is given."""
+    value: they are skipped, and absent. `address` is what the kernel is given."""
 
     def __init__(self, plans: list[ColumnPlan], present: Sequence[int], buffers: ImageBuffers,
                  diffs: Sequence[int] = ()) -> None:

@@ -1,4 +1,4 @@
-"""Counts what updates with JSON diffs leave out of the log (JD-WIRE)."""
+"""Counts the bytes that updates with JSON diffs save in the log (JD-WIRE)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""How long a column's values are in images of the log."""
+"""Measures the length of a column's values in images of the log."""
 
 import numpy as np
 

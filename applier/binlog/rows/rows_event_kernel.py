@@ -1,12 +1,12 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Decodes one rows event of a wanted table into the table's batch.
+"""Decodes one rows event of a selected table into the table's batch.
 
 A rows event: header (19 bytes), table id (6), flags (2), in version 2 the length of extra data (2, itself included) and
 that data, the number of columns (packed), a bitmap of present columns for each image, then the images.
 
 PARTIAL_UPDATE_ROWS (JD-TYPE) has between the two images of a row its value options, and if these say so a bitmap with
-a bit for each JSON column of the table, in the image or not: columns whose value in the after-image is a diff. Rows of
-one event may differ in it, so a row's layout is a *variant* of the event's.
+one bit for each JSON column of the table, in the image or not: columns whose value in the after-image is a diff. Rows
+of one event may differ in it, so a row's layout is a *variant* of the event's.
 
 An image's bytes are hashed while the walk has them in cache: sixteen bytes make a product of 128 bits, whose halves are
 folded; the products do not wait for each other."""
@@ -195,7 +195,7 @@ def _number_rows(state):
 @inline
 def read_options(at, stop, json_columns, layout, state):
     """What stands between the images of a row of PARTIAL_UPDATE_ROWS: the address after it, and that of the row's
-    layout (0: a variant that is not known yet). The address is CORRUPT where it makes no sense."""
+    layout (0: a variant that is unknown yet). The address is CORRUPT where it makes no sense."""
     if at >= stop or load_u8(at) > _PARTIAL_JSON:
         return np.int64(CORRUPT), layout
     options = load_u8(at)

@@ -1,4 +1,4 @@
-"""The tables of a walk by the ids that table maps give them, as `table_ids_kernel` reads them."""
+"""The tables of a walk by their table-map ids, in the format of `table_ids_kernel`."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The tables of a walk by the ids that table maps give them: an open-addressed hash table that Python fills in."""
+"""The tables of a walk by their table-map ids: an open-addressed hash table that Python fills in."""
 
 import numpy as np
 

@@ -1,3 +1,3 @@
-"""Help texts, man pages and completions, made of the option registry."""
+"""Help texts, man pages and completions, generated from the option registry."""
 
 __all__ = ["help_pages"]

@@ -1,4 +1,4 @@
-"""Completion for shells, out of the verbs' declarations: nothing of Python runs when somebody presses Tab."""
+"""Shell completions, generated from the verbs' declarations: no Python runs when somebody presses Tab."""
 
 
 from applier.cli.help.help_pages import COMMON, short_text, verbs
@@ -6,11 +6,11 @@ from applier.options.option import Option
 
 _PATHS = ("PATH", "DIR", "FILE", "SNAPSHOT", "LAKE", "RESULT")
 _MOST = 60
-"""Characters of a description."""
+"""The maximum length of a description, in characters."""
 
 
 def completions() -> dict[str, str]:
-    """The scripts, by the paths below `share` where shells look for them."""
+    """Return the scripts by their paths below `share`, where shells look for them."""
     return {
         "bash-completion/completions/applier": _bash(),
         "zsh/site-functions/_applier": _zsh(),

@@ -1,7 +1,7 @@
-"""The texts of --help and --help-all: plain, as wide as the terminal, and never cut.
+"""The texts of --help and --help-all: plain, as wide as the terminal, and never truncated.
 
-A first screen has at most 25 lines at 80 columns; what does not fit is named there and told by --help-all. Where --help
-is not for a terminal, it is 80 columns wide.
+A first screen has at most 25 lines at 80 columns; other options are listed there by name and explained by --help-all.
+If stdout is not a terminal, --help is 80 columns wide.
 """
 
 import re
@@ -13,11 +13,11 @@ from applier.options.option import GROUPS, READ, REQUIRED, Option, Verb
 from applier.options.verbs import COMMANDS, VERB_GROUPS
 
 LINES = 25
-"""Of a first screen."""
+"""The most lines of a first screen."""
 _LEAST, _MOST = 60, 120
-"""Columns: longer lines are hard to read, and in shorter ones nothing stands beside a name."""
+"""Columns: longer lines are hard to read, and shorter ones have no room beside a name."""
 _NAMES = 30
-"""Columns of a name with its value; longer ones get a line of their own."""
+"""Columns of a name with its value; longer names get a separate line."""
 _ENDS = re.compile(r"[.;:](?= |$)")
 COMMON = {
     "-h, --help": "The most used options.",
@@ -29,30 +29,30 @@ COMMON = {
 
 
 TEXTS: dict[str, str] = {}
-"""What --help begins with, by the names of verbs."""
+"""The beginning of --help, by verb name."""
 WHAT = "Turns binlogs of MySQL or MariaDB into exact Parquet snapshots, at any time."
 EXIT_CODES = "0 done; 1 it stopped as a replica would; 2 bad usage or input."
 
 
 def width() -> int:
-    """Columns to write in."""
+    """Return the width to write in, in columns."""
     return min(max(shutil.get_terminal_size().columns, _LEAST), _MOST)
 
 
 def verbs() -> list[Verb]:
-    """The verbs, in order."""
+    """Return the verbs, in order."""
     return sorted(COMMANDS, key=lambda verb: VERB_GROUPS.index(verb.group))
 
 
 def verb_groups() -> Iterator[tuple[str, list[Verb]]]:
-    """The verbs by what they are for."""
+    """Yield the verbs by group."""
     for title in VERB_GROUPS:
         yield title, [verb for verb in COMMANDS if verb.group == title]
 
 
 def usage(verb: Verb) -> list[str]:
-    """What a verb takes: arguments, options that must be given, and that there are others. An argument that is hidden
-    is how such an option was given before."""
+    """Return what a verb takes: arguments, required options, and whether there are others. A hidden argument
+    is an older way to give a required option."""
     unnamed = [option.shown_value for option in verb.given if option.is_argument and option.hidden]
     required = [_named(option) for option in verb.given if not option.is_argument and not option.hidden
                 and (option.on_command_line is REQUIRED or option.shown_value in unnamed)]
@@ -60,7 +60,7 @@ def usage(verb: Verb) -> list[str]:
 
 
 def overview() -> str:
-    """The verbs by what they are for, two side by side."""
+    """Return the verbs by group, two side by side."""
     lines = ["Usage: applier VERB [OPTIONS]", "", *textwrap.wrap(WHAT, 80)]
     for title, found in verb_groups():
         lines.append(f"{title}:")
@@ -71,7 +71,7 @@ def overview() -> str:
 
 
 def first_screen(verb: Verb, columns: int) -> str:
-    """What a verb does, and the options that are used most; the others by their names."""
+    """Return what a verb does, its most important options, and the names of the others."""
     head = [*_usage(verb, columns), "", *textwrap.wrap(paragraphs_of(verb)[0], columns), ""]
     tail = ["", *textwrap.wrap("--help-all tells of all options, with examples. -q says less, -v more.", columns)]
     room = LINES - len(head) - len(tail)
@@ -86,7 +86,7 @@ def first_screen(verb: Verb, columns: int) -> str:
 
 
 def whole(verb: Verb, columns: int) -> str:
-    """All that a verb does and takes."""
+    """Return the complete description of a verb and its options."""
     lines = [*_usage(verb, columns), ""]
     for paragraph in paragraphs_of(verb):
         lines += [*(paragraph.splitlines() if paragraph.startswith("  ") else textwrap.wrap(paragraph, columns)), ""]
@@ -102,7 +102,7 @@ def whole(verb: Verb, columns: int) -> str:
 
 
 def sections(verb: Verb) -> Iterator[tuple[str, list[Option]]]:
-    """All that a verb takes, by groups. Arguments say what to read."""
+    """Yield everything that a verb takes, by group. Arguments are in the group of what to read."""
     for title in GROUPS:
         options = [option for option in verb.shown if option.group == title]
         if options := [*(verb.arguments if title == READ else ()), *options]:
@@ -110,8 +110,8 @@ def sections(verb: Verb) -> Iterator[tuple[str, list[Option]]]:
 
 
 def short_text(text: str, columns: int) -> str:
-    """The first sentence of a help text; if it does not fit in so many columns, as much of it as does up to a semicolon
-    or colon."""
+    """Return the first sentence of a help text; if it does not fit in `columns`, its beginning up to a semicolon
+    or colon that does."""
     ends = [match.start() for match in _ENDS.finditer(text) if match[0] != "."]
     stop = next((match.start() for match in _ENDS.finditer(text) if match[0] == "."), len(text))
     fitting = [end for end in ends if end <= columns]
@@ -119,18 +119,18 @@ def short_text(text: str, columns: int) -> str:
 
 
 def _named(option: Option) -> str:
-    """An option's name and what its value looks like."""
+    """Return an option's name and the placeholder of its value."""
     return f"{option.flag} {option.shown_value}".strip()
 
 
 def _example(verb: Verb, room: int) -> list[str]:
-    """The first examples, if there is room for them."""
+    """Return the first examples, if there is room for them."""
     block = next((["", *paragraph.splitlines()] for paragraph in paragraphs_of(verb) if paragraph.startswith("  ")), [])
     return block if len(block) <= room else []
 
 
 def _groups(verb: Verb, columns: int, told: list[Option]) -> Iterator[str]:
-    """The groups of a verb's options, with what `told` ones do, and the names of the others."""
+    """Yield the groups of a verb's options, with descriptions of those in `told`, and the names of the others."""
     for title, options in sections(verb):
         rest = [option.flag for option in options if option not in told and not option.is_argument]
         if len(rest) == len(options):
@@ -147,7 +147,7 @@ def _groups(verb: Verb, columns: int, told: list[Option]) -> Iterator[str]:
 
 
 def _entry(names: str, text: str, columns: int) -> list[str]:
-    """A name and its text beside it, below it where the name is long."""
+    """Return a name with its text beside it, or below it if the name is long."""
     lines = textwrap.wrap(text, columns - _NAMES, break_on_hyphens=False, break_long_words=False) or [""]
     if len(names) + 2 > _NAMES - 2:
         return [f"  {names}", *(" " * _NAMES + line for line in lines)]
@@ -161,5 +161,5 @@ def _usage(verb: Verb, columns: int) -> list[str]:
 
 
 def paragraphs_of(verb: Verb) -> list[str]:
-    """What a verb does; examples are indented, with their lines as they are."""
+    """Return the description of a verb; examples are indented and keep their lines."""
     return re.split(r"\n\s*\n", TEXTS[verb.name])

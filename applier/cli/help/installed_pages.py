@@ -1,4 +1,4 @@
-"""What a wheel puts below `share` of where it is installed: manual pages and completion.
+"""The files that a wheel installs below `share`: manual pages and completion.
 
 `python -m applier.cli.help.installed_pages FOLDER` writes them, as the build does (build-backend).
 """

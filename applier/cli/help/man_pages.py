@@ -1,4 +1,4 @@
-"""Manual pages out of the verbs' declarations: `applier.1`, and `applier-VERB.1` for each."""
+"""Manual pages, generated from the verbs' declarations: `applier.1`, and `applier-VERB.1` for each."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from applier.version import __version__
 
 
 def manual() -> dict[str, str]:
-    """All pages, by the names of their files."""
+    """Return all pages by file name."""
     pages = {"applier.1": _page("applier", "exact Parquet snapshots of MySQL's and MariaDB's tables", _overview())}
     for verb in verbs():
         first = paragraphs_of(verb)[0].replace("\n", " ")
@@ -60,6 +60,6 @@ def _exit_status() -> Iterator[str]:
 
 
 def _roff(text: str) -> str:
-    """Text as troff reads it: no character of it is a command."""
+    """Return text escaped for troff: no character of it is a command."""
     text = text.replace("\\", "\\e").replace("-", "\\-").replace('"', "\\(dq")
     return re.sub(r"^(?=[.'])", r"\\&", text)

@@ -1,4 +1,4 @@
-"""Prints results: each verb's as text and as JSON."""
+"""Print results: each verb's as text and as JSON."""
 
 __all__ = [
     "compared", "diagnosed", "differences", "documents", "explained", "grids", "located", "status", "summarized",

@@ -1,4 +1,4 @@
-"""How a snapshot and a server differ, on the terminal: ranges of rows first, then rows."""
+"""Print the differences between a snapshot and a server: ranges of rows first, then rows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from applier.jobs.verify.canonical import values_of
 from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
 
 MOST_RANGES = 20
-"""So many ranges of a table are shown."""
+"""The most ranges to show of a table."""
 
 
 def print_comparison(found: ServerComparison, rows: int) -> None:
-    """Print what differs: ranges of each table, and so many rows of each."""
+    """Print the differences: ranges of each table, and at most `rows` rows of each."""
     console = result_console()
     if found.server_position is not None and found.server_position != found.position:
         console.print(words(f"the server stands at {found.server_position or 'no GTID set'}, the snapshot at "
@@ -29,7 +29,7 @@ def print_comparison(found: ServerComparison, rows: int) -> None:
     grid = new_grid("table", "range", "rows here", "rows there", "columns that differ")
     for table in found.different:
         if not table.answered:
-            grid.add(table.full_name, "", "", "", "the server said nothing of it")
+            grid.add(table.full_name, "", "", "", "the server did not report it")
         for part in table.ranges[:MOST_RANGES]:
             grid.add(table.full_name, part.condition or "all rows", part.rows_here, part.rows_there,
                     ", ".join(part.columns) or "none: values are in other rows")
@@ -81,7 +81,7 @@ def _last_change(row: DifferentRow) -> str:
 
 
 def values_here(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
-    """A row's values in the snapshot; none if it is not there, or not known."""
+    """Return a row's values in the snapshot; none if it is missing there, or unknown."""
     if row.here is None:
         return {}
     return {column.name: value_texts(column, values)[0]
@@ -89,7 +89,7 @@ def values_here(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText
 
 
 def values_there(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
-    """A row's values on the server, likewise."""
+    """Return a row's values on the server, likewise."""
     if row.there is None:
         return {}
     return {column.name: value_texts(column, values_of(column, pa.array([value], pa.binary())))[0]
@@ -97,14 +97,14 @@ def values_there(table: DifferentTable, row: DifferentRow) -> dict[str, ValueTex
 
 
 def _key(table: DifferentTable, row: DifferentRow) -> str:
-    """What is known of a row that is only there: its key."""
+    """Return the known part of a row that is only on the server: its key."""
     if not table.table.key:
         return f"a row with the hash {row.key}"
     return ", ".join(f"{name}={value}" for name, value in key_values(table, row).items())
 
 
 def key_values(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
-    """The columns of a row's key; none if the table has no key."""
+    """Return the columns of a row's key; none if the table has no key."""
     columns = [table.columns[number] for number in table.table.key]
     return {column.name: value_texts(column, values_of(column, pa.array([bytes.fromhex(part)], pa.binary())))[0]
             for column, part in zip(columns, row.key.split(".") if columns else [], strict=True)}

@@ -1,4 +1,4 @@
-"""Prints what a doctor found: a table on a terminal, a line a check elsewhere, or JSON."""
+"""Print the findings of a doctor: a table on a terminal, one line per check elsewhere, or JSON."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COLOURS = {OK: "green", NOTE: "yellow", PROBLEM: "bold red"}
 
 
 def print_diagnosis(diagnosis: Diagnosis, *, as_json: bool) -> None:
-    """Print to stdout."""
+    """Print the findings to stdout."""
     if as_json:
         print_json(diagnosis.to_json())
         return

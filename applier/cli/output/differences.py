@@ -1,4 +1,4 @@
-"""Differences on the terminal: counts of all tables first, then some rows of each."""
+"""Print the differences between snapshots: counts of all tables first, then some rows of each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from applier.snapshot.location import table_folder
 
 
 def print_diff(diff: Compared, rows: int) -> None:
-    """Print counts of each table, and so many rows of each that differs."""
+    """Print counts of each table, and at most `rows` rows of each that differs."""
     console = result_console()
     counts = new_grid("table", "rows before", "rows after", "removed", "added", "changed", "definition")
     for table in diff.tables.values():
@@ -66,7 +66,8 @@ _HOW_TO_RUN = {
 
 
 def print_repair(repair: Repair, output: str | None, format: str = "sql") -> None:
-    """Print what the statements in a file do, and what they do not; of statements on stdout the latter, to stderr."""
+    """Print what the statements in a file do and what they do not do; if they are on stdout, only the latter, on
+    stderr."""
     said = [f"not repaired: {text}" for text in repair.not_repaired] + [
         f"the statements destroy: {text}" for text in repair.destroyed] + [
         f"the statements alter {text}" for text in repair.altered]
@@ -88,7 +89,7 @@ def print_repair(repair: Repair, output: str | None, format: str = "sql") -> Non
 
 
 def _lines(table: TableDiff, most: int) -> Iterator[Text]:
-    """The first rows, a line each."""
+    """Yield the first rows, one line each."""
     columns = SharedColumns.of(*(side.shown if side else None for side in table.definitions)).columns
     left = most
     for batch in table.differing_rows():

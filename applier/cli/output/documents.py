@@ -1,4 +1,4 @@
-"""Results as JSON, for other programs: one document, on stdout, with names as Python and the manifest have them."""
+"""Results as JSON for other programs: one document on stdout, with the names of Python and the manifest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def print_json(document: object) -> None:
-    """Print a document in one line, which any terminal can show."""
+    """Print a document on one line, in ASCII."""
     print(json.dumps(document, default=_text))
 
 
@@ -28,7 +28,7 @@ def _text(value: object) -> str:
 
 
 def status_document(snapshot: Snapshot, definitions: bool) -> dict[str, object]:
-    """Where a snapshot stands and what is in it; with CREATE TABLEs if asked for."""
+    """Return a snapshot's position and contents; with CREATE TABLEs if requested."""
     at = snapshot.position
     return {
         "snapshot": snapshot.uri, "file": at.file, "offset": at.offset, "gtid_set": at.gtid_set.replace("\n", ""),
@@ -43,17 +43,17 @@ def status_document(snapshot: Snapshot, definitions: bool) -> dict[str, object]:
 
 
 def report_document(report: Report) -> dict[str, object]:
-    """What is in `_report.json`, and the first conflicts."""
+    """Return the contents of `_report.json`, and the first conflicts."""
     return {"snapshot": report.result.snapshot} | report.result.report() | {"first_conflicts": list(report.conflicts)}
 
 
 def located_document(groups: Sequence[Group]) -> list[dict[str, object]]:
-    """Event groups, in the order of the log."""
+    """Return event groups, in log order."""
     return [asdict(group) for group in groups]
 
 
 def explained_document(tables: Sequence[TableExplained], definitions: Sequence[TableHistory]) -> dict[str, object]:
-    """By which key rows are found, and where definitions come from."""
+    """Return the keys by which rows are found, and where definitions come from."""
     return {"tables": [_explained(table) for table in tables], "definitions": [asdict(one) for one in definitions]}
 
 
@@ -72,12 +72,12 @@ def _search(table: TableExplained, search: SearchExplained) -> dict[str, object]
 
 
 def verified_document(verified: Verified) -> dict[str, object]:
-    """What was read of a snapshot's files, and a line for each that is damaged."""
+    """Return what was read of a snapshot's files, and a line for each damaged one."""
     return {"same": not verified.damaged} | asdict(verified)
 
 
 def comparison_document(found: ServerComparison, rows: int) -> dict[str, object]:
-    """How a snapshot and a server compare, with so many rows of each table that differs."""
+    """Return the comparison of a snapshot with a server, with at most `rows` rows of each table that differs."""
     return {"same": found.same, "tables": found.tables, "rows": found.rows, "ranges": found.ranges,
             "position": found.position, "server_position": found.server_position,
             "different": [_different(table, rows) for table in found.different]}

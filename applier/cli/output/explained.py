@@ -1,4 +1,4 @@
-"""Prints how rows would be found: a table on a terminal, plain lines elsewhere."""
+"""Print how rows would be found: a table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from applier.jobs.explain.definitions import TableHistory
 from applier.jobs.explain.searches import SearchExplained, TableExplained
 
 _STATEMENT = 200
-"""Characters of a statement that are shown."""
+"""The most characters of a statement to show."""
 _COSTS = {"one row": "one row", "candidates": "each row with the same key values", "all rows": "the whole table",
           "none": "nothing"}
 

@@ -1,8 +1,8 @@
-"""Tables on stdout, with bars: on a terminal as wide as that, elsewhere with a line a row.
+"""Tables on stdout, with bars: on a terminal as wide as it, elsewhere with one line per row.
 
-A number is never broken, nor cut. Where a terminal has less than `NARROW` columns, those that a table can do without
-fall away, and then, from the right, as many columns of numbers as have no room. Names are cut in the middle, where they
-are least told apart; other texts go on in the next line.
+Numbers are never broken or cut. If a terminal has less than `NARROW` columns, a table omits the columns in `less`, and
+then, from the right, as many columns of numbers as do not fit. Names are cut in the middle, where they
+differ least; other texts wrap to the next line.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from rich.text import Text
 from applier.cli.terminal import ResultConsole, words
 
 WIDE = 200
-"""Width where no terminal limits it: nothing is wrapped in a file or a pipe."""
+"""The width without a terminal: nothing is wrapped in a file or a pipe."""
 NARROW = 100
 _LEAST, _WORD = 12, 24
-"""Columns that a name or a text has at least, and a text with longer words."""
+"""The minimum width of a name or a text, and of a text with longer words."""
 _GAP, _EDGES = 3, 2
-"""Columns between two of a table, and at its edges."""
+"""Columns between two table columns, and at the edges."""
 _BAR = 24
 _COLOURS = ("green", "yellow", "red")
 _EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -33,8 +33,8 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 @dataclass
 class Grid:
-    """A table that is filled, then printed. `less` names the columns that it can do without, `names` those whose texts
-    are cut in the middle. `whole` are the places of columns that are never wrapped: of numbers and bars."""
+    """A table that is filled, then printed. `less` names the columns that it can omit, `names` those whose texts
+    are cut in the middle. `whole` are the indexes of columns that are never wrapped: numbers and bars."""
 
     titles: tuple[str, ...]
     less: Collection[str] = ()
@@ -70,7 +70,7 @@ class Grid:
         console.print(table)
 
     def _width(self, place: int) -> int:
-        """What a column needs, to wrap nothing; a title of numbers is wrapped between its words."""
+        """Return the width that a column needs without wrapping; titles of numbers wrap between words."""
         title = self.titles[place]
         least = max(map(cell_len, title.split()), default=0) if place in self.whole else cell_len(title)
         return max([least, *(cell_len(line) for row in self.rows for line in row[place].plain.split("\n"))], default=0)
@@ -89,17 +89,17 @@ class Grid:
 
 
 def result_console() -> ResultConsole:
-    """A console on stdout."""
+    """Return a console on stdout."""
     return ResultConsole(width=None if sys.stdout.isatty() else WIDE)
 
 
 def new_grid(*columns: str, less: Collection[str] = (), names: Collection[str] = ("table",)) -> Grid:
-    """A table with these columns."""
+    """Return a table with these columns."""
     return Grid(columns, less, names)
 
 
 def bar(values: Sequence[int], longest: int) -> Text:
-    """A bar of several parts in their colours; one of `longest` in all takes the whole width."""
+    """Return a bar of several parts in their colours; a total of `longest` takes the whole width."""
     text, reached, drawn = Text(no_wrap=True), 0, 0
     for value, colour in zip(values, _COLOURS, strict=True):
         reached += value
@@ -112,7 +112,7 @@ def bar(values: Sequence[int], longest: int) -> Text:
 
 
 def _cut(name: Text, width: int) -> Text:
-    """A name that is too long, without its middle."""
+    """Return a name shortened in its middle."""
     if cell_len(name.plain) <= width:
         return name
     left = (width - 1) // 2

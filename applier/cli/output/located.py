@@ -1,4 +1,4 @@
-"""Prints what was located or indexed."""
+"""Print located groups, or the result of indexing."""
 
 from collections.abc import Sequence
 
@@ -24,6 +24,6 @@ def print_located(found: Sequence[Group]) -> None:
 
 
 def print_indexed(indexed: Indexed) -> None:
-    """Print where the index is, and what was done for it."""
+    """Print where the index is, and what was done to update it."""
     print(printable(f"{indexed.uri} describes {indexed.n_files:,} files in {indexed.size:,} bytes; {indexed.n_read:,} "
                     "were read"))

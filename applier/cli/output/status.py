@@ -1,4 +1,4 @@
-"""Results as tables on stdout: what a replay did, and what a snapshot holds."""
+"""Print results as tables on stdout: what a replay did, and what a snapshot contains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from applier.jobs.verify.files import Verified
 
 def print_result(result: ReplayResult) -> None:
-    """Print a line for each table with its row changes, then where the snapshot stands and how long it took."""
+    """Print a line for each table with its row changes, then the snapshot's position and the time it took."""
     console = result_console()
     for note in result.notes:
         console.print(words(note, "yellow"))
@@ -35,7 +35,7 @@ def print_result(result: ReplayResult) -> None:
         grid.add(table.full_name, table.rows, table.inserts, table.updates, table.deletes,
                 *[table.by_foreign_keys for _ in cascades], table.found_by, *[kinds for _ in conflicts], table.units,
                 table.seconds, table.files_written, table.files_carried)
-    if result.tables:  # none, where the log has nothing new for a lake
+    if result.tables:  # empty if the log has nothing new for a lake
         grid.print(console)
     for table in result.tables:
         if table.ranges > table.units:
@@ -58,7 +58,7 @@ def print_result(result: ReplayResult) -> None:
 
 
 def print_report(report: Report) -> None:
-    """Print what `print_result` prints of a run, and the first conflicts that it suppressed."""
+    """Print the result of a run, and the first conflicts that it suppressed."""
     console = result_console()
     if report.conflicts:
         grid = new_grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID",
@@ -73,7 +73,7 @@ def print_report(report: Report) -> None:
 
 
 def print_imported(result: ReplayResult) -> None:
-    """Print a line for each table of a dump, then where the snapshot stands and how long it took."""
+    """Print a line for each table of a dump, then the snapshot's position and the time it took."""
     console = result_console()
     grid = new_grid("table", "rows", "files")
     for table in result.tables:
@@ -93,7 +93,7 @@ def print_exported(output: str, rows: int, files: int, size: int) -> None:
 
 
 def print_verified(verified: Verified) -> None:
-    """Print the damaged files, a line each, and how much was read."""
+    """Print the damaged files, one line each, and how much was read."""
     console = result_console()
     for line in verified.damaged:
         console.print(words(line))
@@ -106,7 +106,7 @@ def print_verified(verified: Verified) -> None:
 
 
 def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
-    """Print the position and the tables of a snapshot, and their CREATE TABLEs if asked for."""
+    """Print the position and the tables of a snapshot, and their CREATE TABLEs if requested."""
     console = result_console()
     position, is_of_dump = snapshot.position, "dump" in snapshot.source.options
     facts = [
@@ -135,7 +135,7 @@ def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
 
 
 def print_published(found: PublishedAsOf, what: str) -> None:
-    """Print where the tables of a catalog stand, or stood, and by which snapshot or version a reader finds each."""
+    """Print the position of a catalog's tables, and the snapshot or version that shows each of them."""
     console = result_console()
     at = found.position
     console.print(words(found.catalog, "bold"))

@@ -1,4 +1,4 @@
-"""Prints a summary of a log: tables with bars, or JSON; writes it as a page."""
+"""Print a summary of a log: tables with bars, or JSON; or write it as an HTML page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from applier.jobs.summary.result import Summary
 from applier.jobs.summary.words import counted, label, length, partial_updates, short, span, when
 
 _STEPS, _TABLES, _STATEMENTS, _CHARACTERS = 30, 25, 20, 100
-"""Lines of a terminal that the parts of a summary take; characters of a statement beside a transaction."""
+"""Lines on the terminal for the parts of a summary; characters of a statement beside a transaction."""
 
 
 def write_page(summary: Summary, path: str) -> None:
@@ -66,14 +66,14 @@ def _largest(console: Console, summary: Summary) -> None:
 
 
 def _with_place(what: str, place: str, server_id: int, thread_id: int | None, *more: str) -> Text:
-    """What happened, and below it where in the log and who did it."""
+    """Return what happened, and below it the position in the log and who did it."""
     thread = "" if thread_id is None else f"thread {thread_id}"
     return words(what).append("\n").append(words(", ".join(filter(None, (place, f"server {server_id}", thread, *more))),
                                                   "dim"))
 
 
 def _separator(gtid: str | None) -> str:
-    """What stands before the number of a transaction."""
+    """Return the separator before the number of a transaction."""
     return ":" if ":" in (gtid or "") else "-"
 
 

@@ -1,7 +1,7 @@
-"""Values on the terminal, in a form that SQL has. Long ones are cut: two values side by side around their first
-difference, so that it is seen.
+"""Values on the terminal, in SQL syntax. Long values are cut: two values side by side around their first
+difference, so that it is visible.
 
-Values are compared as a whole: texts are the same exactly where values are.
+Values are compared as a whole: texts are equal exactly if the values are.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from applier.mysql.types import arrow_type
 from applier.schema.table_parts import Column
 
 LONGEST_VALUE = 60
-"""Characters of a value that are shown, quotes and marks of bytes aside."""
+"""The most characters of a value to show, not counting quotes and marks of bytes."""
 _CONTEXT = 20
-"""Characters that are shown before a difference."""
+"""The characters to show before a difference."""
 _BARE = (Family.DECIMAL, Family.FLOATING, Family.YEAR, Family.VECTOR)
 
 
 @dataclass(frozen=True)
 class ValueText:
-    """A value: its whole text, or its bytes, or None for NULL. A `bare` text has no quotes. As a string it is cut at
+    """A value: its whole text, or its bytes, or None for NULL. A `bare` text has no quotes. str() cuts it at
     its end."""
 
     value: str | bytes | None
@@ -37,28 +37,28 @@ class ValueText:
 
     @property
     def whole(self) -> str:
-        """The value without cuts."""
+        """Return the value without cuts."""
         return "NULL" if self.value is None else self._quoted(self.value.hex() if isinstance(self.value, bytes)
                                                               else self.value)
 
     def beside(self, other: ValueText) -> tuple[str, str]:
-        """Return this value and another one, each cut around their first difference if it would be lost otherwise."""
+        """Return this value and another one, each cut around their first difference if it would otherwise be lost."""
         first, context = _first_difference(self.value, other.value), _CONTEXT // self._digits
         start = 0 if first + context < max(self._most, other._most) else first - context
         return self._part(start), other._part(start)
 
     @property
     def _digits(self) -> int:
-        """The characters of one unit of the value."""
+        """Return the number of characters per unit of the value."""
         return 2 if isinstance(self.value, bytes) else 1
 
     @property
     def _most(self) -> int:
-        """The units that are shown."""
+        """Return the most units to show."""
         return LONGEST_VALUE // self._digits
 
     def _part(self, start: int) -> str:
-        """The value from a unit on, as far as it is shown."""
+        """Return the value from a unit on, up to the limit."""
         if self.value is None:
             return "NULL"
         if len(self.value) <= self._most:
@@ -76,7 +76,7 @@ class ValueText:
 
 
 def value_texts(column: Column, values: pa.Array) -> list[ValueText]:
-    """Return the values of a column for people."""
+    """Return the values of a column as texts for people."""
     bare = False
     if values.type == arrow_type(column.type):
         family = column.type.entry.family
@@ -87,7 +87,7 @@ def value_texts(column: Column, values: pa.Array) -> list[ValueText]:
 
 
 def _first_difference(a: str | bytes | None, b: str | bytes | None) -> int:
-    """Return how many units the two have in common at their beginning."""
+    """Return the number of units that both have in common at their beginning."""
     if a is None or b is None or type(a) is not type(b):
         return 0
     return bisect_left(range(min(len(a), len(b))), True, key=lambda n: a[:n + 1] != b[:n + 1])

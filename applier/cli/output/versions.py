@@ -1,4 +1,4 @@
-"""The versions of one row on the terminal: a line for each step, with what changed from what to what, and by whom."""
+"""Print the versions of one row: one line per step, with the values before and after, and who changed it."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from applier.jobs.history.job import Origin, RowHistory
 from applier.jobs.summary.words import short
 
 _CHARACTERS = 100
-"""Of a statement; a file of all versions, with --statements, has all of it."""
+"""The most characters of a statement; a file of all versions, with --statements, has it whole."""
 Part = str | tuple[str, str]
-"""A text, with its style if it has one."""
+"""A text, optionally with its style."""
 
 
 def print_versions(history: RowHistory, nothing: str) -> None:
-    """Print the versions of a history of one row, or what to say if there are none."""
+    """Print the versions of one row's history, or `nothing` if there are none."""
     versions = pa.Table.from_batches(history.batches(), history.schema)
     console = result_console()
     if not versions.num_rows:

@@ -43,6 +43,6 @@ def _known(step: int, offset: int) -> int:
 
 
 def _after(numbers: np.ndarray, step: int, offset: int) -> np.ndarray:
-    """How many steps from the offset the next number after each of `numbers` is."""
+    """Return how many steps from the offset the next number after each of `numbers` is."""
     steps: np.ndarray = np.maximum((numbers - offset) // step + 1, 0)
     return steps

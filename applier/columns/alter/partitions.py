@@ -39,7 +39,7 @@ _IN_ORDER_OF_BYTES = frozenset({"utf8mb4_bin", "utf8mb3_bin", "utf8_bin", "ascii
 def partition_numbers(rows: pa.Table, definition: TableDefinition, partitioning: Partitioning) -> np.ndarray:
     """The number of each row's partition, int64[n]; NOWHERE if no partition accepts it.
 
-    Raises NotComputable if the partitioning function, or the values of partitions, are not known.
+    Raises NotComputable if the partitioning function, or the values of partitions, are unknown.
     """
     work = _Rows(rows, definition, partitioning)
     try:

@@ -63,7 +63,7 @@ class RowConverter:
                         zip(conversion.new.columns, conversion.sources, strict=True) if column.generated != "virtual"]
 
     def convert(self, rows: pa.Table) -> pa.Table:
-        """The rows after the statement. Raises SchemaError if it is not known what the server makes of them."""
+        """The rows after the statement. Raises SchemaError if it is unknown what the server makes of them."""
         rows = self._without_removed(rows)
         if self._conversion.old.versioning is not None and self._conversion.new.versioning is None:
             rows = rows_that_hold(rows, self._conversion.old.versioning)
@@ -152,7 +152,7 @@ class RowConverter:
         return old is None or (old.generated, old.expression, old.type) != ("stored", column.expression, column.type)
 
     def _depends_on_session(self, column: Column) -> bool:
-        """True if a generated column, computed anew, may have another value in another session."""
+        """True if a generated column, computed again, may have another value in another session."""
         names = sources(column, self._conversion.new)
         if names & _OF_SESSIONS:
             return True
@@ -256,7 +256,7 @@ class RowConverter:
         return default_scalar(replace(column, default=source.default), conversion.new)
 
     def _made(self, column: Column, values: _Values, n: int) -> pa.Array:
-        """A column that the statement adds or computes anew from the other columns."""
+        """A column that the statement adds or computes again from the other columns."""
         if not column.generated:
             return self._added(n, column, values)
         try:

@@ -40,7 +40,7 @@ class Arrivals:
 
 def scan_order(rows: pa.Table, definition: TableDefinition, arrivals: Arrivals) -> np.ndarray | None:
     """Numbers of the rows in the order in which the server reads them, int64[n]; None if they are already in it. Raises
-    NotComputable if it is not known."""
+    NotComputable if it is unknown."""
     if not is_innodb(definition):
         _check_appended(definition, arrivals)
         return None

@@ -1,6 +1,6 @@
 """The process on each Spark node that forks its Python workers: it loads what they need once, before it forks.
 
-On a node without compiled kernels (nothing was replayed there yet, and no wheel brought them) the first one compiles
+On a node without compiled kernels (no earlier replay, no wheel) the first daemon compiles
 them, and others there wait for it: workers would each wait for one kernel after the other.
 
 Spark starts it by its name (spark_private.SETTINGS).

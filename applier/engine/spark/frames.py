@@ -1,5 +1,5 @@
-"""DataFrames of few rows, of numbers and bytes, made and collected in every version of Spark: Spark 3 takes no Arrow
-tables, and gives none."""
+"""Small DataFrames of numbers and bytes, made and collected in every version of Spark: Spark 3 neither accepts nor
+returns Arrow tables."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class Gateway:
             os.killpg(self.process.pid, signal.SIGKILL)
 
     def mark_archive_usable(self) -> None:
-        """Allow the class archive to be kept: the classes loaded by now are those that the next JVM will need."""
+        """Allow the class archive to be kept: the classes loaded now are those that the next JVM will need."""
         if self.recording_lock is not None:
             self.recording_lock.write_text("a job has run\n")
 

@@ -53,13 +53,13 @@ def is_remote(spark: "SparkSession") -> bool:
 
 
 def parallelism(spark: "SparkSession") -> int:
-    """How many tasks the session's executors run at once, with those that are still to come: executors register while
-    a job runs, and under dynamic allocation there are none before it has tasks."""
+    """Return how many tasks the session's executors run at once, with those that are still to come: executors register
+    while a job runs, and under dynamic allocation there are none before it has tasks."""
     return max(_parallelism_now(spark), _parallelism_to_come(spark.conf.get))
 
 
 def _parallelism_to_come(setting: Callable[[str, str], str | None]) -> int:
-    """How many tasks the executors run at once that the settings ask for; 0 where these do not say it."""
+    """Return how many tasks the executors run at once that the settings ask for; 0 where these do not say it."""
     cores = int(setting("spark.executor.cores", "1") or 1) // int(setting("spark.task.cpus", "1") or 1)
     if setting("spark.dynamicAllocation.enabled", "false") == "true":
         most = setting("spark.dynamicAllocation.maxExecutors", "") or ""
@@ -180,7 +180,7 @@ class _Watched(Protocol):
         """Called on the thread that runs the job, before the job."""
 
     def tasks_done(self, n_tasks: int) -> int:
-        """How many tasks of the job's last stage have ended (earlier stages only distribute the items)."""
+        """Return how many tasks of the job's last stage have ended (earlier stages only distribute the items)."""
 
     def cancel(self) -> None: ...
 

@@ -1,8 +1,8 @@
-"""What pyspark and Spark have and do not promise: how a driver's JVM is started and found, and how Python workers are
+"""Internals of pyspark and Spark: how a driver's JVM is started and found, and how Python workers are
 forked.
 
-All of it that this package uses is here. A version of Spark that changed it is found by test_spark_private, which names
-what is gone. Nothing here imports pyspark before it is called: the JVM boots while it is imported.
+All internals that this package uses are here. If a version of Spark changes one, test_spark_private names
+it. Nothing here imports pyspark before it is called: the JVM boots while it is imported.
 """
 
 import importlib.util
@@ -101,7 +101,7 @@ def withdraw() -> None:
 
 
 def has_jvm() -> bool:
-    """Whether pyspark has a JVM, or another thread is about to have one: it still imports pyspark."""
+    """Return whether pyspark has a JVM, or another thread is about to have one: it still imports pyspark."""
     pyspark = sys.modules.get("pyspark")
     if pyspark is None:
         return False
@@ -110,7 +110,7 @@ def has_jvm() -> bool:
 
 
 def has_context() -> bool:
-    """Whether this process has a Spark context that is running."""
+    """Return whether this process has a Spark context that is running."""
     return master_of_context() is not None
 
 
@@ -161,7 +161,7 @@ def is_before_4() -> bool:
 
 
 def is_of_connect(session: object) -> bool:
-    """Whether a session is one of a Spark Connect server."""
+    """Return whether a session is one of a Spark Connect server."""
     return type(session).__module__.startswith(_CONNECT)
 
 

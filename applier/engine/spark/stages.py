@@ -1,8 +1,8 @@
-"""Two kinds of Spark stage for Python tasks: one task an item, and one with a shuffle of payloads to units.
+"""Two kinds of Spark stage for Python tasks: one task per item, and one with a shuffle of payloads to units.
 
-Spark sees numbers and binary columns only: pickled items in, pickled results out, payloads between. Every item, and
-every unit, has a partition of its own, by a number that is chosen for that (partitions). An ApplierError that a task
-raises travels as a value, so it reaches the caller as it was raised and Spark does not try the task again; any other
+Spark sees only numbers and binary columns: pickled items in, pickled results out, payloads between. Every item, and
+every unit, has its own partition, by a number that is chosen for that (partitions). An ApplierError that a task
+raises travels as a value, so it reaches the caller unchanged and Spark does not retry the task; any other
 exception is a fault, which Spark retries.
 """
 

@@ -1,5 +1,5 @@
-"""What the Python workers of a cluster need: the driver's version of this package, and of what both exchange; and the
-error where they have something else."""
+"""The requirements of a cluster's Python workers: the driver's version of this package, and of packages whose data both
+exchange; and the error if they are not met."""
 
 import re
 from importlib.metadata import PackageNotFoundError, version
@@ -10,7 +10,7 @@ from applier.version import __version__
 Versions = tuple[tuple[str, str], ...]
 """Names of packages, with versions."""
 _MAJOR = ("numpy", "pyarrow")
-"""Packages whose major versions have to be the same: others read one another's data."""
+"""Packages whose major versions must be the same: others read one another's data."""
 _HINT = "install the same version on every node, or send it: docs/cookbook/clusters.md says how"
 _COMPLAINTS = (
     (r"PYTHON_VERSION_MISMATCH|Python in worker has different version",

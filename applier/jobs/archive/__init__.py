@@ -1,3 +1,3 @@
-"""`archive`: binlog files copied from a live server, byte for byte, by the protocol of replicas."""
+"""`archive`: copy binlog files from a live server, byte for byte, by the replication protocol."""
 
 __all__ = ["job", "output", "result"]

@@ -1,12 +1,12 @@
-"""What a server sends after COM_BINLOG_DUMP: packets, an event in each, as runs of whole events to be written.
+"""The server's answer to COM_BINLOG_DUMP: packets with one event each, received as runs of whole events to be written.
 
     packet  = length 3 bytes, number 1 byte, then 0 and the event, or 255 and an error, or 254 at the end of the log
     event   = larger than 16 MB: as many packets as it needs, all but the last one of 2^24 - 1 bytes
 
-Of MariaDB 11.8 the events within a group do not say where they end, but for the first and the last one
+In MariaDB 11.8, only the first and the last event of a group record their end position
 (binlog_legacy_event_pos=OFF).
 
-An ordinary event costs a call to read its header, one to check its checksum and one to keep where it is; all bytes of a
+An ordinary event costs three calls: read its header, verify its checksum, and keep its location; all bytes of a
 run are copied once. Source: MySQL Source Documentation, "COM_BINLOG_DUMP" and "MySQL Packets".
 """
 
@@ -48,7 +48,7 @@ _SPECIAL = frozenset((EventType.ROTATE, EventType.FORMAT_DESCRIPTION, EventType.
 
 
 class ConnectionLost(Exception):
-    """The connection has ended, and a new one may go on."""
+    """The connection has ended, and a new one may continue."""
 
 
 class SourceError(Exception):
@@ -249,11 +249,11 @@ class DumpStream:
             base, number = base_and_number(self.name)
             next_base, next_number = base_and_number(name)
             if next_base != base or next_number <= number:
-                raise self._out_of_order(f"the server goes on with {name}, which does not follow {self.name}",
+                raise self._out_of_order(f"the server continues with {name}, which does not follow {self.name}",
                                          "was --log-bin of the server changed, or its log reset? choose another "
                                          "--output")
             if self.position <= _FIRST_POSITION:
-                raise self._out_of_order(f"the server goes on with {name}, and sent nothing of {self.name}")
+                raise self._out_of_order(f"the server continues with {name}, and sent nothing of {self.name}")
         self.name, self.position = name, position
         self._found.append(FileBegins(name))
 

@@ -1,7 +1,7 @@
-"""A file of the archive while it grows: what is on disk is whole events, but for what a kill cut off.
+"""A growing file of the archive. Its contents on disk are whole events, except for a tail cut off by a kill.
 
-Bytes are added, and never written again, so that others may read the file meanwhile. It is complete when a file with a
-higher number is there, which is made after this one is on the disk.
+Bytes are appended and never rewritten, so that others may read the file meanwhile. It is complete when a file with a
+higher number exists, which is created only after this one is durable.
 """
 
 from __future__ import annotations

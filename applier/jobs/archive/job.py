@@ -1,9 +1,9 @@
-"""Copies a server's binlogs, file by file, as long as it is wanted.
+"""Copies a server's binlogs, file by file, until it is stopped.
 
-    where it goes on    the last file of the output, cut after its last whole event; else where people say
+    start               the last file of the output, cut after its last whole event; else as the user says
     the same source     server_uuid, and the first events of that file, compared with the server's
-    copy                runs of whole events are written as they come; a file is complete when the server begins another
-    connection lost     the same from the beginning, after a while
+    copy                runs of whole events are written as they arrive; a file is complete when the next one begins
+    lost connection     start again, after a delay
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _MOST_LOSSES = 8
 """Connections in a row that bring nothing new, after which a run that does not wait for more gives up: a minute."""
 _LARGEST_POSITION = 0xFFFFFFFF
-"""Of COM_BINLOG_DUMP; of a file that is larger, what is there comes again and is passed over."""
+"""Of COM_BINLOG_DUMP; of a file that is larger, what is there comes again and is skipped."""
 
 
 @dataclass(frozen=True)
 class ArchiveOptions:
     """What is copied, and where to. `gtids` or `start` say where an output without files begins: at the file with the
-    first transaction that is not in a set, or at this file; else at the oldest one. `waits` is whether to go on at the
-    end of the log, until `stopped`. `access` is who may read what is written."""
+    first transaction that is not in a set, or at this file; else at the oldest one. `waits` is whether to continue at
+    the end of the log, until `stopped`. `access` is who may read what is written."""
 
     address: ServerAddress
     output: str
@@ -48,8 +48,8 @@ class ArchiveOptions:
 
 
 def delay_after(losses: int) -> float:
-    """How many seconds to wait before the next connection, after so many in a row that brought nothing new. Runs that
-    lost a server at the same time come back to it at different times."""
+    """Return how many seconds to wait before the next connection, after so many in a row that brought nothing new. Runs
+    that lost a server at the same time come back to it at different times."""
     if losses < 2:
         return 0.0
     return min(_FIRST_DELAY * 2.0 ** min(losses - 2, 16), _LONGEST_DELAY) * random.uniform(0.5, 1.0)
@@ -116,7 +116,7 @@ class _Archiving:
         return Archived(self._options.output, len(self._names), self._complete, self._events, self._bytes, *self._last)
 
     def _begin(self) -> DumpStream:
-        """Find where to go on, in the output, and ask for what comes there."""
+        """Find where to continue, in the output, and ask for what comes there."""
         self._close_locally()
         path = self._output.last_file()
         while path is not None and not (size := whole_part(path)):
@@ -189,7 +189,7 @@ class _Archiving:
         following = self._source.begun_at_start_after(name)
         if following is None:
             raise torn.error
-        self._progress.note(f"{name} ends within an event on {self._source}, since a crash, and {following} goes on")
+        self._progress.note(f"{name} ends within an event on {self._source}, since a crash, and {following} continues")
         self._complete_file()
         return self._source.dump(following, FIRST)
 

@@ -1,7 +1,7 @@
-"""Where an archive is kept: a folder of this machine, in which files grow under their own names, or an object store,
-which gets whole files and the last one when archiving ends.
+"""The output of an archive: a folder of this machine, in which files grow under their own names, or an object store,
+which gets whole files, and the last one when archiving ends.
 
-`_source.json` says which server it is of. One run at a time writes to a folder (flock); object stores have no locks.
+`_source.json` names its server. Only one run at a time writes to a folder (flock); object stores have no locks.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Output:
             self._filesystem.delete_file(far)
 
     def keep(self, path: str, *, grows: bool) -> None:
-        """Have a file, which is closed, in the archive; it `grows` if it is not complete, and goes on in `folder`."""
+        """Have a file, which is closed, in the archive; it `grows` if it is not complete, and continues in `folder`."""
         if not self._is_far:
             return
         try:

@@ -1,4 +1,4 @@
-"""What an archiving did."""
+"""The result of archiving."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The server whose log is copied: connected to as a replica does, by PyMySQL for all before the log.
+"""The server whose log is copied. Connects as a replica does; PyMySQL handles everything before the log.
 
-A GTID set is sent as MySQL's replicas send it: the reverse of GtidSet.from_previous_gtids_event."""
+A GTID set is sent in the format of MySQL's replicas: the reverse of GtidSet.from_previous_gtids_event."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ FIRST = 4
 WAIT_SECONDS = 0.5
 """After which a wait for events returns, so that people can end it."""
 _ANSWER_SECONDS = 30
-"""After which a server that is asked is taken for lost."""
+"""After which a server that is asked is treated as lost."""
 _HEARTBEAT_SECONDS = 5
 _MOST_HEARTBEATS = 6
 """In a row, from a server that has events to send, or was asked not to wait for any."""
 SILENT_SECONDS = 6 * _HEARTBEAT_SECONDS
-"""After which a server that sends not even heartbeats is taken for lost."""
+"""After which a server that sends not even heartbeats is treated as lost."""
 _MOST_SECONDS = 600
-"""After which a server that sends no whole event, where the first ones of a file are wanted, is taken for lost."""
+"""After which a server that sends no whole event, where the first ones of a file are wanted, is treated as lost."""
 _DUMP, _DUMP_GTID = 0x12, 0x1E
 _NOT_WAITING, _THROUGH_GTID = 0x1, 0x4
 _WITH_ANNOTATIONS = 0x2
@@ -167,8 +167,8 @@ class Source:
         return data[:size]
 
     def begun_at_start_after(self, name: str) -> str | None:
-        """The file that the server began after this one when it was started, None if it began none or went on with it.
-        Raises as `next` does."""
+        """The file that the server began after this one when it was started, None if it began none or continued with
+        it. Raises as `next` does."""
         self.connect()
         names = self._files()
         following = names[names.index(name) + 1:] if name in names else []

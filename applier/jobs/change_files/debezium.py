@@ -1,11 +1,11 @@
-"""Changes as Debezium's connectors for MySQL and MariaDB have them: the payload of a message's value, an object a line.
+"""Changes in the format of Debezium's connectors for MySQL and MariaDB: the payload of a message value, one per line.
 
     {"before": {…}, "after": {…}, "source": {"version": …, "connector": "mysql", …}, "op": "u", "ts_ms": …}
 
 `op` is c, u, d, or t for a table that was emptied. As there, an update that changes a row's key is a delete of the old
 row and a create of the new one. `ts_ms` is the commit's time in both places, so that the same log gives the same lines.
-`source.sequence` orders the changes, and no two of a table have the same one but for such a delete and its create.
-A consumer of these takes every image for a whole row, so one that lacks columns is an error.
+`source.sequence` orders the changes and is unique per table, except for such a delete and its create.
+Consumers treat every image as a whole row, so an image with missing columns is an error.
 Source: Debezium reference, "Debezium connector for MySQL", "Data change events".
 """
 

@@ -1,4 +1,5 @@
-"""What files of changes and versions say of their tables: in Parquet's footers MySQL's names, types and comments."""
+"""Metadata of files of changes and versions about their tables: MySQL's names, types and comments, in Parquet
+footers."""
 
 from __future__ import annotations
 

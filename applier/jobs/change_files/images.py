@@ -1,4 +1,4 @@
-"""Changes of any tables in one shape: a row a change, its images as JSON."""
+"""Changes of any table in one schema: one row per change, its images as JSON."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The job: writes the changes of tables to files, a file a table, or to stdout.
+"""The job: write the changes of tables to files, one file per table, or to stdout.
 
     DIR/DB/TABLE/changes.jsonl     or .csv, .parquet, .arrows (a stream of Arrow's)
     DIR/_changes.json              which file has which table's changes, written last
 
-On stdout, the lines of several tables are merged in the order of the log."""
+On stdout, the lines of several tables are merged in log order."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class _Source:
 
 
 def in_order(tables: Sequence[Iterable[Lines]]) -> Iterator[memoryview]:
-    """The texts of the lines of all tables, in the order of the log; those at one place in the order of the tables."""
+    """The texts of the lines of all tables, in log order; those at one place in the order of the tables."""
     sources = [_Source(iter(lines)) for lines in tables]
     while lasts := [last for last in [source.last() for source in sources] if last is not None]:
         parts = [part for part in [source.up_to(min(lasts)) for source in sources] if part is not None]
@@ -84,7 +84,7 @@ _ENDINGS = {"json": "jsonl", "debezium": "jsonl", "csv": "csv", "parquet": "parq
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: rows or lines by table, and lines for people."""
+    """What was written: rows or lines by table, and notes for the user."""
 
     rows: dict[TableName, int]
     notes: tuple[str, ...]

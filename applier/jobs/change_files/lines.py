@@ -1,12 +1,12 @@
-"""Batches of a feed as JSON, an object a change. An update is one line.
+"""Batches of a feed as JSON, one object per change. An update is one line.
 
     {"table": "shop.orders", "op": "update", "ts": "2026-03-14 10:30:00Z", "gtid": "…:14",
      "commit_version": 1099511744015, "seq": 974554923008, "file": "binlog.000001", "pos": 115895, "row": 0,
      "cascaded": false, "key": {"id": 1}, "before": {"id": 1, "status": "new"}, "after": {…}}
 
-(Without spaces between members.) Images hold the columns that the log has, so null is NULL and a column that is left
-out is not in the log. `op` is insert, update, delete, truncate or alter; the image that a change does not have is null,
-and so is the key of a table that has none. `"statement"` follows `cascaded` where it was asked for and the log has it.
+(Without spaces between members.) Images have the columns of the log, so null is NULL and an omitted column
+is not in the log. `op` is insert, update, delete, truncate or alter; the image that a change does not have is null,
+and so is the key of a table without one. `"statement"` follows `cascaded` if it was requested and the log has it.
 """
 
 from __future__ import annotations

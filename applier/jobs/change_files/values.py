@@ -1,8 +1,9 @@
-"""Columns of the feed as texts for JSON and CSV, and as Debezium's connector for MySQL has them, whole columns at once.
+"""Columns of the feed as texts for JSON and CSV, and in the format of Debezium's MySQL connector, whole columns at
+once.
 
-Debezium's are those of its defaults, but for DECIMAL: decimal.handling.mode=string, bigint.unsigned.handling.mode=long
-without its overflow, time.precision.mode=adaptive_time_microseconds, binary.handling.mode=bytes.
-Source: Debezium reference, "Debezium connector for MySQL", "Data type mappings".
+Debezium's format is that of its defaults, except for DECIMAL: decimal.handling.mode=string,
+bigint.unsigned.handling.mode=long without its overflow, time.precision.mode=adaptive_time_microseconds,
+binary.handling.mode=bytes. Source: Debezium reference, "Debezium connector for MySQL", "Data type mappings".
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A base of rows that tables had before the log, as far as the log shows them: a snapshot of where it begins."""
+"""A base with the rows that tables had before the log, as far as the log shows them: a snapshot at its beginning."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a reading of the log leaves to the next one: a snapshot without rows, of the position where it ended.
+"""The state that a reading of the log hands to the next one: a snapshot without rows, at the position where it ended.
 
-It has the definitions that tables and databases have there, and the XA transactions that are prepared. As of any base,
-its position says by GTIDs and a digest which log it is of, so that it is found in the log of another server, too.
+It has the definitions of tables and databases at that position, and the prepared XA transactions. As in any base,
+its position identifies the log by GTIDs and a digest, so that it can be found in the log of another server, too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changes of chosen rows as the log has them: of a batch, keys are decoded first, and then the images that are wanted.
+"""Changes of chosen rows with images as in the log: keys of a batch are decoded first, then only the selected images.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from applier.schema.definition import TableDefinition
 
 
 class ChosenRows:
-    """Reads the `wanted` columns of changes of rows that are `chosen`. `of_keys` is what has to be decoded of all
+    """Reads the `wanted` columns of changes of rows that are `chosen`. `of_keys` is what must be decoded of all
     changes; `inflated` is the memory that images of compressed events lie in."""
 
     def __init__(self, chosen: ChosenKeys, definition: TableDefinition, reading: TableReading,

@@ -1,4 +1,4 @@
-"""Which columns of a table's versions are one in its feed, and the names and types that they have there."""
+"""The columns of a feed: which columns of a table's versions they combine, and their names and types."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def feed_columns(versions: Sequence[TableVersion]) -> tuple[dict[int, dict[int, 
     types by name: first the last version's columns in its order, then those that only earlier ones have.
 
     A column that an ALTER moves or renames stays the same one, and has its last name. One that is added, or is of a
-    table that was made anew, goes on with an earlier one of its name. Where no type has the values of both, as after
+    table that was made again, continues with an earlier one of its name. Where no type has the values of both, as after
     INT became VARCHAR, or they are told in other ways, as those of BIT and INT, these are two columns: the earlier one
     is NAME__1, a later one NAME__2.
     """

@@ -1,6 +1,6 @@
-"""Changes of XA transactions, which the log has where these were prepared, in the place of their XA COMMIT.
+"""Moves changes of XA transactions from the position where they were prepared to that of their XA COMMIT.
 
-Rows that are prepared are locked, so a replica applies them where they are. Whoever reads changes sees them when they
+Prepared rows are locked, so a replica may apply them at once. Readers of changes see them when they
 are committed, maybe many transactions later.
 """
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What the feed says of the images of a batch."""
+"""Computes the columns of the feed that describe the images of a batch."""
 
 from applier.binlog.rows.change_records import IMAGE_ID_SHIFT
 from keysearch.memory import kernel

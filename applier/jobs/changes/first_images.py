@@ -1,7 +1,7 @@
 """The rows that tables had before the log began, as far as the log shows them.
 
-A log that begins after a table's rows were made says what a row was once something changes it: the before-image of the
-row's first change. Rows that nothing changes do not matter to what is made of changes.
+In a log that begins after a table's rows were created, a row first appears in the before-image of its first change.
+Rows without changes do not matter for the results of changes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""How far a follower is, in a file of this machine that is replaced whole: which batches it has handed out, and which
+"""The progress of a follower, in a local file that is replaced atomically: which batches it has handed out, and which
 of these were acknowledged.
 
     {"format_version": 1, "acknowledged": 12, "offered": [["binlog.000003", 1234]], "log": {…}}
 
-`log` is the checkpoint (applier.jobs.changes.checkpoint) of where the last acknowledged batch ended, as a manifest has
-it, or null before the first one; `offered` are the ends of the batches after it. A batch is written here before it is
+`log` is the checkpoint (applier.jobs.changes.checkpoint) at the end of the last acknowledged batch, in a manifest's
+format, or null before the first one; `offered` are the ends of later batches. A batch is recorded here before it is
 handed out, so that after a crash the same batches come again, with the same numbers and ends.
 """
 

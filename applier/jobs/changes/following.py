@@ -1,10 +1,10 @@
-"""The job that follows an archive that grows: the changes of tables, a batch of the log at a time, each one once.
+"""Follows a growing archive: the changes of tables, one batch of the log at a time, each exactly once.
 
-    look → outline what is new → note the batch's end in the state → hand it out → acknowledged: note that
+    check → outline the new part → record the batch's end in the state → hand it out → record its acknowledgement
 
-A batch goes on from the checkpoint of the one before it (applier.jobs.changes.checkpoint), so it costs what is new in
-the log, however long the archive is. What a batch has depends on its beginning and its end alone, and both are in the
-state before anybody sees a row: after a crash the batch that was not acknowledged comes again, the same.
+A batch continues from the checkpoint of the previous one (applier.jobs.changes.checkpoint), so its cost depends only on
+the new part of the log. A batch is determined by its beginning and its end, and both are in the
+state before any row is handed out: after a crash, an unacknowledged batch comes again unchanged.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class _Follower:
         self._number = state.acknowledged
         self._read: tuple[ArchiveFile, ...] = ()
         self.has_more = True
-        """Whether the log goes on after what was read, as far as is known."""
+        """Whether the log continues after what was read, as far as is known."""
         if state.log is not None:
             asked = options.changes
             self._changes = replace(asked, base=None, schema=None, after=None)
@@ -167,7 +167,7 @@ class _Follower:
 
 
 def _place(position: tuple[str, int]) -> int:
-    """Positions in the order of the log."""
+    """Positions in log order."""
     return version_at(position[0], 0, position[1])
 
 

@@ -1,4 +1,4 @@
-"""What the feed says of a change's event group: its place in the order of the archive, its time, its GTID."""
+"""The columns of the feed about a change's event group: its place in the order of the archive, its time, its GTID."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ class FileGroups:
         return starts
 
     def are_wanted(self, places: np.ndarray) -> np.ndarray:
-        """Whether the groups are wanted that bytes at these offsets, ascending, are in: bool[n]."""
+        """Return whether the groups are wanted that bytes at these offsets, ascending, are in: bool[n]."""
         if self._wanted.all or not len(places):
             return np.ones(len(places), np.bool_)
         wanted: np.ndarray = self._wanted_ones[self._of(places)]

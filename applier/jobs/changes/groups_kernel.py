@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What is said of event groups, as columns of the rows that are in them."""
+"""Copies the attributes of event groups into columns of the rows that they contain."""
 
 import numpy as np
 

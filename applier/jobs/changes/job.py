@@ -1,7 +1,7 @@
 """The job: the changes of a table in a part of an archive, read a batch at a time.
 
     archive → outline → schema history → segments of the log with the table → record batches, of single images or,
-    by applying them to what was there before, of whole rows
+    by applying them to the previous rows, of whole rows
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ WHOLE = 1 << 62
 
 @dataclass(frozen=True)
 class ChangeFeed:
-    """The changes of a table; `notes` are lines for people, `order` is that of the log's commits, `position`
+    """The changes of a table; `notes` are notes for the user, `order` is that of the log's commits, `position`
     where the log ends."""
 
     notes: tuple[str, ...]
@@ -125,7 +125,7 @@ class ChangeFeed:
 
 
 class ChangeLog:
-    """A part of an archive, outlined once, and the changes of its tables; `notes` are lines for people. Raises what a
+    """A part of an archive, outlined once, and the changes of its tables; `notes` are notes for the user. Raises what a
     replay would raise before it applies anything. `known_by_changes` are the tables of which only rows are known that
     the log changes. `begins_at` is the base's position in this archive. With `replaying`, changes are those that this
     replay applies: of the tables and transactions that it does not leave out, with its names of databases. `base`, a
@@ -275,9 +275,9 @@ class ChangeLog:
                            traced=self._options.complete)
 
     def checkpoint(self, filter: TableFilter) -> Snapshot:
-        """What a ChangeLog that goes on where this one ends takes for its `base`: that position, and the definitions of
-        all tables, or, if others have statements that cannot be followed, of those that are wanted and the tables that
-        their rows depend on."""
+        """What a ChangeLog that continues where this one ends takes for its `base`: that position, and the definitions
+        of all tables, or, if others have statements that cannot be followed, of those that are wanted and the tables
+        that their rows depend on."""
         history = self._everything
         if history is not None and not any(name in SYSTEM_DATABASES for name, _ in filter.tables):
             return checkpoint(history, history.definitions(), self.ends_at, self._span.pending, self._base)
@@ -379,7 +379,7 @@ class ChangeLog:
         return history, names
 
     def _history_of(self, names: set[TableName]) -> SchemaHistory:
-        """What these tables were. Of the others no statement has to be understood, unless rows come from them."""
+        """What these tables were. Of the others no statement must be understood, unless rows come from them."""
         if self._everything is not None and all(EVERYTHING.wanted(*name) for name in names):
             return self._everything.of(self._replayed(only(*names)))
         return self._read(only(*names))

@@ -1,7 +1,7 @@
-"""Changes of some rows only: those with these values of the table's key.
+"""Selects changes of rows by values of the table's key.
 
-Values compare as the server compares them in a key: by the column's collation. Of an update that gives a row another
-key, either one chooses it.
+Values compare as the server compares them in a key: by the column's collation. An update that changes a row's
+key is selected by either key.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ class ChosenKeys:
     keys: tuple[int, ...] | tuple[bytes, ...]
 
     def of_changes(self, columns: KeyColumns) -> tuple[np.ndarray, np.ndarray]:
-        """Whether each before-image and each after-image of a batch has one (bool[n]), by the key's columns."""
+        """Return whether each before-image and each after-image of a batch has one (bool[n]), by the key's columns."""
         if isinstance(self.key, IntKey):  # which the log's reader has encoded
             before, after = (np.isin(np.asarray(values), self.keys) for [values] in columns)
             return before, after
         return self.of_rows(columns[0]), self.of_rows(columns[1])
 
     def of_table(self, rows: pa.Table) -> np.ndarray:
-        """Whether each row of a snapshot's table has one: bool[n]."""
+        """Return whether each row of a snapshot's table has one: bool[n]."""
         return self.of_rows([rows.column(name) for name in self.key.names])
 
     def of_rows(self, columns: Sequence[Values]) -> np.ndarray:
-        """Whether each row has one (bool[n]), by the key's columns in a snapshot."""
+        """Return whether each row has one (bool[n]), by the key's columns in a snapshot."""
         valid = np.logical_and.reduce([np.asarray(column.is_valid()) for column in columns])
         if not valid.all():
             found = np.zeros(len(valid), np.bool_)
@@ -73,8 +73,8 @@ def key_columns(versions: Mapping[int, TableVersion], names: Mapping[int, Mappin
 
 
 def always_keyed(versions: Mapping[int, TableVersion], names: Mapping[int, Mapping[int, str]]) -> bool:
-    """Whether all versions of a table have the columns of its last key as their key, in any order, so that each image
-    before a change has them."""
+    """Return whether all versions of a table have the columns of its last key as their key, in any order, so that each
+    image before a change has them."""
     keys = {id: table_key(version.definition) for id, version in versions.items()}
     return len({None if key is None else frozenset(names[id][column] for column in key.columns)
                 for id, key in keys.items()}) == 1
@@ -172,7 +172,7 @@ def _scalar(value: KeyValue, column: Column, flavour: str) -> pa.Scalar:
 
 
 def _is_exact(found: Any, literal: literals.Value, column_type: ColumnType, flavour: str) -> bool:
-    """Whether a value of the column is the literal, not one that it was rounded to."""
+    """Return whether a value of the column is the literal, not one that it was rounded to."""
     match column_type.entry.family:
         case Family.INTEGER | Family.DECIMAL | Family.BIT | Family.YEAR if not isinstance(literal, str | bytearray):
             of_two_digits = column_type.base == "year" and literal == found % 100

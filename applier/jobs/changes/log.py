@@ -35,8 +35,8 @@ class LogFile:
 class FeedLog:
     """`files` are those that are read, by their numbers; `commits` is of `commits_of`; `schema` is the feed's; `names`
     are those of each version's columns in it, by the version's id and the column's number; `statements` change rows
-    below the log; `wanted` says which event groups the feed is of, `chosen` which rows of a version (None: all rows of
-    all versions; of one that is not there, no row)."""
+    outside the log; `wanted` says which event groups the feed is of, `chosen` which rows of a version (None: all rows
+    of all versions; of one that does not exist, no row)."""
 
     files: Mapping[int, LogFile]
     commits: Mapping[int, Mapping[int, Position]]
@@ -48,7 +48,7 @@ class FeedLog:
     chosen: Mapping[int, ChosenKeys] | None
 
     def has_rows_of(self, version: int) -> bool:
-        """Whether rows of a version may be chosen. A MariaDB sequence has none."""
+        """Return whether rows of a version may be chosen. A MariaDB sequence has none."""
         return not self.versions[version].definition.is_sequence and (self.chosen is None or version in self.chosen)
 
     def chosen_of(self, version: int) -> ChosenKeys | None:
@@ -113,7 +113,7 @@ class ReadLog:
                 yield marker(self._log.schema, statement, self.groups(statement.end[0]))
 
     def is_wanted(self, statement: Statement) -> bool:
-        """Whether the event group that a statement ends is wanted."""
+        """Return whether the event group that a statement ends is wanted."""
         file, end = statement.end
         return self._log.wanted.all or bool(self.groups(file).are_wanted(np.array([end - 1]))[0])
 

@@ -1,4 +1,4 @@
-"""The parts of files that are read, found by what changes say of their places."""
+"""The parts of files that are read, found by the locations of changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statements behind changes, where the log has them: MySQL's ROWS_QUERY and MariaDB's ANNOTATE_ROWS."""
+"""The statements behind changes, if the log has them: MySQL's ROWS_QUERY and MariaDB's ANNOTATE_ROWS."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class _FileStatements:
 
     @classmethod
     def read(cls, file: LogFile) -> _FileStatements:
-        """Read them. Those of a compressed transaction have one place, as its changes have: of several it is not known
+        """Read them. Those of a compressed transaction have one place, as its changes have: of several it is unknown
         which one is behind a change, so they are left out."""
         found = GroupPass(file.uri).row_statements(file.start, file.end)
         starts, first, counts = np.unique(found.starts, return_index=True, return_counts=True)

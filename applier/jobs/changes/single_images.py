@@ -1,4 +1,4 @@
-"""Changes as the log has them: single images, decoded where they are."""
+"""Changes with images as in the log, decoded in place."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SingleImages:
                                      groups, log.chosen_of(version), inflated)
                   for version in segment.tables.values() if log.has_rows_of(version)}
         file = map_file(segment.uri, whole=False)
-        if not log.wanted.all:  # what is passed over is chosen by the split's bytes, too
+        if not log.wanted.all:  # what is skipped is chosen by the split's bytes, too
             outlined.check(file, segment.split)
         reader = segment_reader(segment, file, tables, None if log.chosen is None else inflated.append)
         for start, end in groups.wanted_parts(segment.start, segment.end):

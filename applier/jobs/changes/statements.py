@@ -1,4 +1,4 @@
-"""Statements after which rows of a table are others, though the log has no change of them."""
+"""Statements that change rows of a table although the log has no changes of them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def seq_at(end: int) -> int:
 
 
 def statements_below_the_log(versions: Mapping[int, TableVersion]) -> list[Statement]:
-    """Where rows of the table go, or change, by statements that are no row changes, in the order of the log."""
+    """Where rows of the table go, or change, by statements that are no row changes, in log order."""
     found = []
     successors = {source.version for version in versions.values() for source in version.sources}
     for version in versions.values():

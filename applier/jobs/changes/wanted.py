@@ -1,4 +1,4 @@
-"""Which part of a log a feed is of: by GTID, by server, and from a time on."""
+"""Selects the part of a log for a feed: by GTID, by server, and by start time."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def wanted_groups(span: LogSpan, options: ChangesOptions) -> WantedGroups:
 
 
 def notes_on_choice(span: LogSpan, options: ChangesOptions) -> list[str]:
-    """Lines for people about chosen transactions that this part of the log does not have. Raises UsageError where it
+    """Notes for the user about chosen transactions that this part of the log does not have. Raises UsageError where it
     has none of those that are wanted."""
     notes = []
     if options.gtids is not None and (missing := _missing(span, GtidChoice(options.gtids))):
@@ -44,7 +44,7 @@ def notes_on_choice(span: LogSpan, options: ChangesOptions) -> list[str]:
 
 
 def _missing(span: LogSpan, choice: GtidChoice) -> int:
-    """How many of the transactions a part of a log does not have."""
+    """Return how many of the transactions a part of a log does not have."""
     n_left = choice.count
     for outline in span.outlines:
         if not outline.gtids.domains:
@@ -73,7 +73,7 @@ def _version_before(span: LogSpan, time: float) -> int:
 
 
 def may_be_wanted(log: FeedLog, span: LogSpan, file: int) -> bool:
-    """Whether a file may have wanted groups, as far as its outline says it."""
+    """Return whether a file may have wanted groups, as far as its outline says it."""
     wanted, outline, place = log.wanted, span.outlines[file], place_in(span, file)
     first = max(wanted.after + 1, wanted.within.first_version)
     return (wanted.gtids is None or file in log.commits or wanted.gtids.may_be_in(outline.gtids)) and (

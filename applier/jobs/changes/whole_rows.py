@@ -1,7 +1,7 @@
-"""Changes with whole rows before and after each, which are had by applying the log to a base.
+"""Changes with whole rows before and after each, computed by applying the log to a base.
 
-So a row has its columns that an image leaves out, its JSON documents after their diffs, and what a replica computes;
-and rows that foreign keys change below the log have changes, too, in the place of the one that they follow.
+So a row has the columns that an image omits, its JSON documents after their diffs, and computed values of a replica.
+Rows that foreign keys change outside the log have changes, too, at the place of the change that caused them.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ class _OtherRow(Exception):
 
 class _TracedVersion:
     """The steps of the rows of a version: some columns of all rows, or of those that are `chosen`. Where units do not
-    have all rows, updates have to be `of_pairs`: of a row before and one after them."""
+    have all rows, updates must be `of_pairs`: of a row before and one after them."""
 
     def __init__(self, walk: TableWalk, columns: Sequence[str], chosen: ChosenKeys | None, *, of_pairs: bool) -> None:
         self._units, self._chosen, self._taken, self._of_pairs = walk.units, chosen, list[Steps](), of_pairs

@@ -1,3 +1,3 @@
-"""What differs between two snapshots: rows by key, tables, columns."""
+"""The differences between two snapshots: rows by key, tables, columns."""
 
 __all__ = ["columns", "comparing", "job", "json_lines", "merging", "multisets", "result", "rows"]

@@ -1,6 +1,6 @@
-"""The columns that two versions of a table have together, and its rows in them.
+"""The columns that two versions of a table share, and its rows in them.
 
-Columns are the same that have the same name, in whatever case. One that only one side has is NULL on the other. Where
+Columns match by name, ignoring case. A column that only one side has is NULL on the other. If
 the two have different Arrow types, both sides are texts, as a server prints them: 1 is 1 before and after an ALTER from
 INT to BIGINT.
 """

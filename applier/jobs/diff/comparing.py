@@ -1,6 +1,6 @@
-"""Compares a range of a table's rows, which lie in files of two sides; what differs goes into a file.
+"""Compares a range of a table's rows in the files of two sides; the differences go into a file.
 
-Files that both versions have are not read: they have the same rows."""
+Files that both versions share are not read: they have the same rows."""
 
 from __future__ import annotations
 

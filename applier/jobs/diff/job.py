@@ -1,7 +1,7 @@
-"""The job: finds what differs between two snapshots.
+"""The job: find the differences between two snapshots.
 
-Files that both have are not read. The others of a table fall into ranges of keys, each compared by itself, a chunk of
-rows at a time; what differs goes into a file for each range, so that counts are known before the first row is shown.
+Files that both share are not read. The others of a table fall into ranges of keys, each compared separately, a chunk of
+rows at a time; differences go into one file per range, so that counts are known before the first row is shown.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class _Table:
                 for number, one in enumerate(found)]
 
     def _same_columns(self) -> bool:
-        """Whether a file of the one side would have the same rows on the other."""
+        """Return whether a file of the one side would have the same rows on the other."""
         stored = [[(column.name, column.type, column.nullable) for column in definition.stored_columns]
                   for definition in self._definitions if definition is not None]
         return stored[BEFORE] == stored[AFTER]
@@ -154,7 +154,7 @@ def _shown(definition: TableDefinition | None) -> TableDefinition | None:
 
 def _same_key(before: TableEntry, after: TableEntry,
               definitions: tuple[TableDefinition | None, TableDefinition | None]) -> bool:
-    """Whether both sides are sorted by the same columns, and their keys compare with each other."""
+    """Return whether both sides are sorted by the same columns, and their keys compare with each other."""
     keys = [(tuple(map(folded, entry.key)), entry.key_kind, entry.key_rules) for entry in (before, after)]
     if keys[BEFORE] != keys[AFTER]:
         return False

@@ -1,10 +1,10 @@
-"""A difference as JSON lines: for each table that differs one with counts, and then one for each row.
+"""A difference as JSON lines: for each table that differs one with counts, followed by one per row.
 
     {"table": "shop.orders", "removed": 1, "added": 0, "changed": 1, "rows_before": 9, "rows_after": 8, "notes": []}
     {"table": "shop.orders", "type": "delete", "before": {"id": 1, …}}
     {"table": "shop.orders", "type": "update", "changed": ["status"], "before": {"id": 2, …}, "after": {"id": 2, …}}
 
-Numbers are numbers, of all their digits; JSON documents are what they are; bytes are hexadecimal digits; TIMESTAMPs are
+Numbers have all their digits; JSON documents are embedded; bytes are hexadecimal digits; TIMESTAMPs are
 in UTC. Rows come in ranges of keys, those of one type together.
 """
 

@@ -1,7 +1,7 @@
-"""Compares rows of two sides by their keys: both are read in the order of these, a chunk of each at a time.
+"""Compares rows of two sides by key: both are read in key order, a chunk of each at a time.
 
-Keys are equal where the server takes them to be equal ('A' and 'a', by many collations); values, those of the key
-included, where their bytes are.
+Keys are equal if the server considers them equal ('A' and 'a', in many collations); values, including those of the key,
+are equal if their bytes are.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Chunk:
         return self.keys[-1].as_py()
 
     def rows_up_to(self, key: Any) -> int:
-        """How many rows have this key or a lesser one."""
+        """Return how many rows have this key or a lesser one."""
         return int(pc.sum(pc.less_equal(self.keys, pa.scalar(key, self.keys.type))).as_py() or 0)
 
     def slice(self, start: int, length: int | None = None) -> Chunk:

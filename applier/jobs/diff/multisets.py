@@ -1,7 +1,7 @@
-"""Compares the rows of two sides as multisets, where no key says which row is which.
+"""Compares the rows of two sides as multisets, if no key identifies them.
 
-Rows are divided into parts by a hash of all their bytes, so that a part of both sides is in memory at a time. The parts
-lie in files.
+Rows are divided into parts by a hash of all their bytes, so that one part of both sides is in memory at a time. The
+parts are in files.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SPILLED = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 def parts_of(file_bytes: int) -> int:
-    """How many parts files of so many bytes take."""
+    """Return how many parts files of so many bytes take."""
     return min(_MOST_PARTS, 1 + file_bytes // PART_BYTES)
 
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Divides rows by a hash, so that equal rows are in one part."""
+"""Divides rows by a hash, so that equal rows are in the same part."""
 
 import numpy as np
 

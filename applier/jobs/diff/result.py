@@ -1,4 +1,4 @@
-"""What a comparison of two snapshots has found: for each table how much, and the rows."""
+"""The result of comparing two snapshots: counts for each table, and the rows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TableDiff:
     """What differs in one table; for whatever reads Arrow, its differing rows.
 
     They have the columns of both sides, `_change_type` (delete, insert, update_preimage, update_postimage) and, of an
-    update, `_changed`: the columns whose values differ. They are in the order of the key.
+    update, `_changed`: the columns whose values differ. They are in key order.
     """
 
     database: str

@@ -1,9 +1,9 @@
-"""Rows of a difference: their schema, and the record batches of them.
+"""Rows of a difference: their schema, and their record batches.
 
     the table's columns    those of both sides
-    _change_type           insert, update_preimage, update_postimage, delete, as a change feed has it; an update is two
-                           rows, the one before it first
-    _changed               of an update: the columns whose values differ
+    _change_type           insert, update_preimage, update_postimage, delete, as in a change feed; an update is two
+                           rows, before and after
+    _changed               for an update: the columns whose values differ
 """
 
 from __future__ import annotations

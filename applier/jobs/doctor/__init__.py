@@ -1,11 +1,11 @@
-"""Looks at everything that a replay needs before it begins, and says of each whether it is well and what to do.
+"""Checks everything that a replay needs before it begins, and reports for each check the finding and what to do.
 
     machine     Java, kernels, memory, disks, stores
-    log         the files of an archive, their heads, and what the files hold as a whole
+    log         the files of an archive, their heads, and their consistency
     contents    how changes are logged: formats, images, metadata
-    plan        definitions, columns, and what a replay would cost
-    job         all of these, in the order in which people read them
-    result      what was found
+    plan        definitions, columns, and the cost of a replay
+    job         all of these, in the order of the output
+    result      the findings
 """
 
 __all__ = ["job", "result"]

@@ -1,10 +1,10 @@
-"""The job: everything that a replay does before it applies the first row, and what it needs of the machine.
+"""The job: run all steps of a replay before its first row, and check its requirements on the machine.
 
-Each step is the replay's own, and an error that would stop it becomes a line here, so a doctor finds a problem where a
-replay stops before its first row, and only there. All of the log is read, as a replay does first, and no row is
-decoded: 440 MB take 0.1 s of CPU. What a step needs of one that failed is not looked at.
+Each step is the replay's own, and an error that would stop it becomes a line here. So a doctor finds exactly the
+problems that stop a replay before its first row. The whole log is read, as a replay does first, but no row is
+decoded: 440 MB take 0.1 s of CPU. Steps that depend on a failed one are skipped.
 
-The outlines also tell in which format changes are logged."""
+The outlines also show in which format changes are logged."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def look_at_images(findings: Findings, used: list[UsedTable]) -> None:
 
 
 def look_at_searches(findings: Findings, options: DoctorOptions, span: LogSpan, used: list[UsedTable]) -> None:
-    """Whether rows can be found by what their images have."""
+    """Return whether rows can be found by what their images have."""
     unsure = list[str]()
     for table in by_version(span, used):
         for search in table.searches:
@@ -83,7 +83,7 @@ def look_at_searches(findings: Findings, options: DoctorOptions, span: LogSpan, 
 
 
 def look_at_compression(findings: Findings, span: LogSpan) -> None:
-    """Whether events are compressed."""
+    """Return whether events are compressed."""
     inflated, rows = (sum(getattr(outline, name) for outline in span.outlines) for name in ("inflated_bytes",
                                                                                            "row_bytes"))
     findings.ok("compression", f"{100 * min(inflated, rows) / rows:.0f} % of {rows:,} bytes of rows events are in "
@@ -142,7 +142,7 @@ def _look_at_log(findings: Findings, options: DoctorOptions, progress: Progress)
 
 
 def _look_at_base(findings: Findings, options: DoctorOptions) -> Snapshot | None:
-    """Whether the base is a snapshot whose files are there."""
+    """Return whether the base is a snapshot whose files are there."""
     if options.base is None:
         return None
     place = options.base

@@ -1,4 +1,4 @@
-"""Whether the files of an archive are there, can be read, and continue one another."""
+"""Checks whether the files of an archive exist, can be read, and continue one another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SERVERS = {"mysql": "MySQL", "mariadb": "MariaDB"}
 
 
 def look_at_files(findings: Findings, options: DoctorOptions) -> Archive | None:
-    """Whether no file is missing between the first and the last; returns those up to the first one that is."""
+    """Return whether no file is missing between the first and the last; returns those up to the first one that is."""
     archive = findings.attempt("files", lambda: open_archive(list(options.binlogs), with_gap=True))
     if archive is None:
         return None
@@ -59,7 +59,7 @@ class Heads:
                 progress.update(done)
 
     def has(self, error: ApplierError) -> bool:
-        """Whether an error is of what a head has shown already."""
+        """Return whether an error is of what a head has shown already."""
         return any((known.message, known.file) == (error.message, error.file) for known in self.errors)
 
     def report(self, findings: Findings, *, are_read: bool) -> None:
@@ -97,8 +97,8 @@ def _head(file: ArchiveFile) -> FileHead | ArchiveError:
 
 def look_at_places(findings: Findings, options: DoctorOptions, archive: Archive, base: Snapshot | None,
                    progress: Progress) -> DoctorOptions | None:
-    """Whether there can be a snapshot at each of several places; returns the replay to the last of them, which all are
-    on the way of, or None if a replay would stop before it reads what is between them."""
+    """Return whether there can be a snapshot at each of several places; returns the replay to the last of them, which
+    all are on the way of, or None if a replay would stop before it reads what is between them."""
     compiling.ensure("outline", progress)
     places = findings.attempt("places", lambda: in_order(
         options.snapshot_at, archive, lambda tasks: _this_process().outline(tasks, lambda *_: None)))
@@ -115,8 +115,8 @@ def look_at_places(findings: Findings, options: DoctorOptions, archive: Archive,
 
 def look_at_log(findings: Findings, options: DoctorOptions, archive: Archive, base: Snapshot | None,
                 heads: Heads, progress: Progress) -> Pass | None:
-    """Whether the files hold together, and the base with them. All of the log is read, and no row of it decoded; None
-    if a replay would stop there."""
+    """Return whether the files hold together, and the base with them. All of the log is read, and no row of it decoded;
+    None if a replay would stop there."""
     notes = list[str]()
     try:
         part = _outline(options, archive, base, progress, notes)
@@ -157,6 +157,6 @@ def _this_process() -> ThisProcess:
 
 
 def _stops(options: DoctorOptions) -> bool:
-    """Whether it stops somewhere, perhaps before a file that is missing."""
+    """Return whether it stops somewhere, perhaps before a file that is missing."""
     return bool(options.snapshot_at) or any(
         stop is not None for stop in (options.stop_position, options.stop_gtid, options.stop_datetime))

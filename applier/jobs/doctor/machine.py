@@ -1,4 +1,4 @@
-"""What a replay needs of the machine: Spark, Java, kernels, memory, disks, and stores that are far."""
+"""Checks a replay's requirements on the machine: Spark, Java, kernels, memory, disks, and remote stores."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PERMIT = "check the bucket's name, and give credentials that may list it: for s
 
 
 def look_at_spark(findings: Findings, chosen: Choice, master: str | None) -> None:
-    """Whether Spark could start. It is a problem only if a replay would need it; nothing is started."""
+    """Return whether Spark could start. It is a problem only if a replay would need it; nothing is started."""
     if not (home := _is_there(findings, "Spark", java.spark_home, chosen)):
         return
     findings.ok("Spark", str(home))
@@ -53,7 +53,7 @@ def _is_there(findings: Findings, name: str, find: Callable[[], Path], chosen: C
 
 
 def look_at_kernels(findings: Findings) -> None:
-    """Whether a replay's kernels are compiled, or else can be."""
+    """Return whether a replay's kernels are compiled, or else can be."""
     missing, total = compiling.missing_for("replay"), len(compiling.modules_for("replay"))
     if not missing:
         findings.ok("kernels", f"all {total:,} modules are compiled that a replay needs")
@@ -69,7 +69,7 @@ def look_at_kernels(findings: Findings) -> None:
 
 
 def look_at_room(findings: Findings, cost: Cost | None) -> None:
-    """Whether memory and disks have room for what the plan takes."""
+    """Return whether memory and disks have room for what the plan takes."""
     memory = room.memory_bytes()
     what = f"{shown_size(memory)} on this machine"
     if cost is None:
@@ -99,7 +99,7 @@ def look_at_room(findings: Findings, cost: Cost | None) -> None:
 
 
 def look_at_output(findings: Findings, options: DoctorOptions, cost: Cost | None) -> None:
-    """Whether a snapshot can be made there, by preparing one; nothing is left of it."""
+    """Return whether a snapshot can be made there, by preparing one; nothing is left of it."""
     if not options.output:
         return
     place = None if is_far(options.output) else Path(resolve(options.output)[1]).parent
@@ -124,7 +124,7 @@ def look_at_output(findings: Findings, options: DoctorOptions, cost: Cost | None
 
 
 def look_at_stores(findings: Findings, options: DoctorOptions) -> bool:
-    """Whether what is far can be listed; False if not, as nothing that is there can be looked at then."""
+    """Return whether what is far can be listed; False if not, as nothing that is there can be looked at then."""
     can_list = True
     for place in filter(is_far, filter(None, options.places)):
         try:

@@ -1,7 +1,7 @@
-"""What a replay would plan: whether definitions are known and fit the log, and what it would cost.
+"""Checks the plan of a replay: whether definitions are known and fit the log, and what it would cost.
 
-The steps are the replay's own (applier.jobs.replay.planning); nothing is applied. What rows alone show, as a row that
-is not there, only a replay finds.
+The steps are the replay's own (applier.jobs.replay.planning); nothing is applied. Obstacles that only rows show, such
+as a missing row, are found only by a replay.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Cost:
 
 
 def look_at_history(findings: Findings, options: DoctorOptions, part: Pass) -> SchemaHistory | None:
-    """Whether a replay can follow the statements of the log; None if it cannot."""
+    """Return whether a replay can follow the statements of the log; None if it cannot."""
     try:
         history = history_of(options, part)
     except UnsupportedStatement as error:
@@ -70,7 +70,7 @@ def look_at_history(findings: Findings, options: DoctorOptions, part: Pass) -> S
 
 def look_at_definitions(findings: Findings, options: DoctorOptions, part: Pass,
                         history: SchemaHistory) -> list[UsedTable]:
-    """Whether every table is defined that the log has rows of; returns those that are."""
+    """Return whether every table is defined that the log has rows of; returns those that are."""
     undefined, errors, filter = list[str](), list[SchemaError](), options.filter
     used = list[UsedTable]()
     while len(undefined) < _MOST_TABLES:
@@ -95,7 +95,8 @@ def look_at_definitions(findings: Findings, options: DoctorOptions, part: Pass,
 
 def look_at_columns(findings: Findings, options: DoctorOptions, part: Pass, history: SchemaHistory,
                     used: list[UsedTable]) -> list[PlannedVersion]:
-    """Whether the log's columns fit the definitions (1677), and what foreign keys do is known; returns the plan."""
+    """Return whether the log's columns fit the definitions (1677), and what foreign keys do is known; returns the
+    plan."""
     try:
         cascades = cascades_in(options, part.span, history, used)
         versions = units_of(options, part.base, history, used, cascades, None, _cores())
@@ -149,7 +150,7 @@ def look_at_cost(findings: Findings, options: DoctorOptions, part: Pass, version
 
 
 def _look_at_names(findings: Findings, filter: TableFilter, history: SchemaHistory, used: list[UsedTable]) -> None:
-    """Whether the tables that people named are there, and all are defined."""
+    """Return whether the tables that people named are there, and all are defined."""
     names = {(version.definition.database, version.definition.name) for version in history.versions()}
     try:
         check_names(names, filter)

@@ -1,4 +1,4 @@
-"""What a doctor found, as values."""
+"""The findings of a doctor, as values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Check:
-    """What was looked at (`name`), whether it is "ok", a "note" (a replay goes on, and people should know), or a
+    """What was looked at (`name`), whether it is "ok", a "note" (a replay continues, and people should know), or a
     "problem" (a replay stops); what was found, and what to do about it, "" where that is nothing."""
 
     name: str

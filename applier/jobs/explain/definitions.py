@@ -16,7 +16,7 @@ _NOTHING = "nothing that is kept here"
 @dataclasses.dataclass(frozen=True)
 class DefinitionStep:
     """place: where rows first see it ("file:pos"; "" before the log). statement: SQL, "" if the table was ended by one
-    that names other tables, too. changes: lines for people."""
+    that names other tables, too. changes: notes for the user."""
 
     place: str
     statement: str
@@ -71,7 +71,7 @@ def _made(definition: TableDefinition) -> list[str]:
 
 
 def _differences(old: TableDefinition, new: TableDefinition) -> list[str]:
-    """The differences, a line each: names, columns, keys, constraints, and the table's options."""
+    """The differences, one line each: names, columns, keys, constraints, and the table's options."""
     lines = [f"{old.full_name} is called {new.full_name}"] if old.full_name != new.full_name else []
     lines += _of_columns(old, new)
     lines += _of_sets("", [key.sql(old.flavour) for key in old.keys], [key.sql(new.flavour) for key in new.keys])

@@ -6,7 +6,8 @@ import dataclasses
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-from applier.binlog.archive.archive import check_continuity, open_archive
+from applier.binlog.archive.archive import open_archive
+from applier.binlog.archive.continuity import check_continuity
 from applier.binlog.outline.outline import Outline
 from applier.binlog.outline.outline_pass import outline_file
 from applier.io.progress import Progress, Silent

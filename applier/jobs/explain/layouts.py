@@ -1,8 +1,8 @@
-"""Which columns the before-images of a table have, as far as a file's outline tells.
+"""Which columns the before-images of a table have, as far as a file's outline shows.
 
 An outline keeps up to 64 rows events of each table and file, evenly spread, with their bitmaps; and for all events, the
-columns that some before-image lacks. So every frequent layout is seen; of the others, only the columns that they may
-lack are known.
+columns that some before-image does not have. So every frequent layout is seen; for the others, only the columns that
+may be missing are known.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Encodes a snapshot's columns as bytes for a server, whole columns at once.
 
-A server reads the same values back: FLOAT and DOUBLE as texts that round to the same bits, dates and times as ISO
+A server reads back the same values: FLOAT and DOUBLE as texts that round to the same bits, dates and times as ISO
 texts, YEAR with four digits (0 is not 2000), BIT as a number, ENUM and SET by label, bytes, geometries and vectors as
 bytes.
 

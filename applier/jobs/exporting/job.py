@@ -1,11 +1,11 @@
-"""The job: writes a snapshot as files that a server loads.
+"""The job: write a snapshot as files that a server can load.
 
     DIR/_load.sh             gives all files to a client: sh DIR/_load.sh -h HOST -u USER -p
     DIR/_schema.sql          databases and tables
-    DIR/DB/TABLE/0000.sql    rows, a file for each of the snapshot's; or 0000.tsv, and
+    DIR/DB/TABLE/0000.sql    rows, one file per file of the snapshot; or 0000.tsv, and
     DIR/_load.sql            LOAD DATA for each of these
 
-A script, since a client's own SOURCE goes on after an error in the file (MariaDB) or is off in a pipe (MySQL 9).
+It is a script, because a client's own SOURCE continues after an error (MariaDB) or is disabled in a pipe (MySQL 9).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The SQL around the rows: sessions, definitions, the statements that load a file.
 
-MariaDB's sequences that columns take their defaults from are made before their tables. A snapshot keeps no state of
-sequences. One that a table's integer key takes its values from begins behind the highest
-key; others begin at 1."""
+MariaDB sequences that provide defaults of columns are created before their tables. A snapshot keeps no state of
+sequences. A sequence that provides a table's integer key starts after the highest
+key; others start at 1."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Rows as text: the cells of columns, each column's bytes one after the other, put together row by row.
+"""Rows as text: cells of columns, with each column's bytes contiguous, assembled row by row.
 
 As SQL: INSERT statements with many rows each; text in quotes with backslash escapes, bytes as x'…'. Text in which an
-escape follows a character beyond ASCII is written as _utf8mb4 x'…': a client of another character set could take the
-backslash for a part of that character (applier.mysql.client_sql). As TSV: what LOAD DATA reads with its default
+escape follows a non-ASCII character is written as _utf8mb4 x'…': a client of another character set could treat the
+backslash as part of that character (applier.mysql.client_sql). As TSV: input for LOAD DATA with its default
 options; bytes as hexadecimal digits. Source: MySQL manual, "String Literals", "LOAD DATA".
 """
 

@@ -1,4 +1,4 @@
-"""Changes of rows as a binlog file of one transaction with full images, for mysqlbinlog or mariadb-binlog."""
+"""Row changes as a binlog file of one transaction with full images, for mysqlbinlog or mariadb-binlog."""
 
 from __future__ import annotations
 

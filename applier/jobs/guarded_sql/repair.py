@@ -1,9 +1,9 @@
-"""The statements that make the snapshot before into the one after, on a server that holds the first.
+"""The statements that turn the earlier snapshot into the later one, on a server that holds the earlier one.
 
 Rows are deleted, inserted and updated, each found by all of its values. Tables that only one side has, and definitions
-that differ, stay as they are, unless `definitions` asks for DDL: then tables that only the one before has are dropped,
-those that are new are made, and those that differ in their definition are altered where rows keep their columns, or
-else made anew with all of their rows. Foreign keys are checked where they can be.
+that differ, are unchanged unless `definitions` asks for DDL: then tables that only the earlier one has are dropped,
+new ones are created, and those whose definitions differ are altered if rows keep their columns, or
+else recreated with all of their rows. Foreign keys are checked where possible.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def _name(table: TableDiff) -> str:
 
 
 def _alters(table: TableDiff) -> Alters | None:
-    """What makes the table before into the one after; None where it is not known."""
+    """What makes the table before into the one after; None where it is unknown."""
     before, after = table.definitions
     return None if before is None or after is None else alters(before, after)
 

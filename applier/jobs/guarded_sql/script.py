@@ -1,12 +1,12 @@
 """An SQL file that changes rows of a server, all of them or none (UNDO-GUARD).
 
-    what it does, the session · guards: no triggers, and what else must hold → DDL → tables without transactions →
+    description, session · guards: no triggers, and other conditions → DDL → non-transactional tables →
     a transaction: deletes, inserts, updates, and COMMIT if each statement has changed one row → tables that are dropped
-    and made, and a transaction that fills these
+    and created, and a transaction that fills these
 
-A statement finds its row by all values, and is followed by one that fails unless it changed one row; where many rows
-of a table change, one statement finds all of them. `@rows` counts the changes; NULL says that a guard has failed,
-also for a client that goes on after errors.
+A statement finds its row by all values, and is followed by one that fails unless it changed one row; if many rows
+of a table change, one statement finds all of them. `@rows` counts the changes; NULL means that a guard has failed,
+also for a client that continues after errors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""In which order tables are changed, so that foreign keys hold all the time; and where that is not possible."""
+"""The order in which tables are changed, so that foreign keys hold all the time; and the cases without such an
+order."""
 
 from __future__ import annotations
 
@@ -39,9 +40,9 @@ def parents_first(tables: Sequence[_Table]) -> list[_Table]:
 
 
 def needs_checks_off(tables: Sequence[ChangedTable], definitions: Sequence[TableDefinition]) -> bool:
-    """Whether foreign keys must not be checked, given all definitions of the server: they would change rows themselves,
-    a row that others refer to is deleted and inserted again, or goes while others stop referring to it, or tables refer
-    to each other or to themselves."""
+    """Return whether foreign keys must not be checked, given all definitions of the server: they would change rows
+    themselves, a row that others refer to is deleted and inserted again, or goes while others stop referring to it, or
+    tables refer to each other or to themselves."""
     changed = {(one.definition.database, one.definition.name): bool(one.anew)
                for one in tables if one.deleted or one.updated}
     if any(one.recreated for one in tables):  # by a CREATE TABLE, which may refer to tables that come later

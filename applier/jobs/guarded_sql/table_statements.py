@@ -38,7 +38,7 @@ Batches = Callable[[], Iterator[pa.RecordBatch]]
 class TableStatements:
     """Statements that change the rows of a table with this definition, and this key; `batches` are differences.
     `as_printed`: values before may be from a dump, which has six digits of a FLOAT, and no types of numbers in a JSON
-    document. `all_rows` are the rows of a table that was made just before, in place of differences."""
+    document. `all_rows` are the rows of a table that was made just before, instead of differences."""
 
     def __init__(self, definition: TableDefinition, key: tuple[str, ...], batches: Batches, *,
                  as_printed: bool = False, all_rows: Batches | None = None) -> None:
@@ -193,7 +193,7 @@ def _loaded(definition: TableDefinition) -> TableDefinition:
 
 
 def columns_of_unique_keys(definition: TableDefinition, key: tuple[str, ...] = ()) -> set[str]:
-    """The columns that unique keys depend on, but for the one with these columns; all, if an expression does."""
+    """The columns that unique keys depend on, except for the one with these columns; all, if an expression does."""
     own = {folded(name) for name in key}
     named: set[str] = set()
     for other in definition.shown.keys:

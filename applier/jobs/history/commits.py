@@ -1,4 +1,4 @@
-"""When versions begin and end: the commits that changes are in, by numbers."""
+"""The beginning and end of versions: the commits of changes, by number."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Joined:
 
 
 class Commits:
-    """Commits in the order in which they are told of: times, sequence numbers (the feed's commit versions), GTIDs."""
+    """Commits in the order in which they are added: times, sequence numbers (the feed's commit versions), GTIDs."""
 
     def __init__(self) -> None:
         self._n = 0
@@ -52,7 +52,7 @@ class Commits:
         return self.first_of(groups) + groups.numbers(places)
 
     def of_base(self, name: str, offset: int) -> int:
-        """The commit of a base, by its position: it is not known when its rows came."""
+        """The commit of a base, by its position: it is unknown when its rows came."""
         return self._add(pa.nulls(1, _TIME), pa.array([version_at(name, 0, offset)], pa.int64()),
                          pa.nulls(1, pa.string()))
 
@@ -65,7 +65,8 @@ class Commits:
         return first
 
     def are_wanted(self, steps: np.ndarray) -> np.ndarray:
-        """Whether the commits of steps (commits_kernel.KIND_BITS) are of wanted event groups, bool of their shape."""
+        """Return whether the commits of steps (commits_kernel.KIND_BITS) are of wanted event groups, bool of their
+        shape."""
         wanted = np.concatenate([*self._wanted, [False]])  # the last one is NEVER
         found: np.ndarray = wanted[steps >> KIND_BITS]
         return found

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What is said of commits, as columns of the versions that begin or end with them."""
+"""Copies the attributes of commits into columns of the versions that begin or end with them."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
-"""The job: writes every version of a table's rows as Parquet, a range of keys a task.
+"""The job: write every version of a table's rows as Parquet, one range of keys per task.
 
-    DIR/DB/TABLE/closed-0000-….parquet   versions that have ended, which no later log changes
-    DIR/DB/TABLE/open-0000-….parquet     those that are valid where the log ends
-    DIR/_history.json                    of which table, until where, which files; written last
+    DIR/DB/TABLE/closed-0000-….parquet   versions that have ended; no later log changes them
+    DIR/DB/TABLE/open-0000-….parquet     versions that are valid at the end of the log
+    DIR/_history.json                    the table, the position, and the files; written last
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _Parts:
 
 def write_history(history: RowHistory, output: str, cores: int, run: Runner, progress: Progress, *,
                   late_attempts: bool = False) -> HistoryFiles:
-    """Write a directory, which is complete or not there; `late_attempts` as in `begin`. Raises ApplierError; of what a
+    """Write a directory, which is created atomically; `late_attempts` as in `begin`. Raises ApplierError; of what a
     replica would stop at, the first in the log."""
     histories, tasks, seconds = history.in_parts(cores)
     shares = [share for share in tasks.shares if not histories.log.versions.keys().isdisjoint(share.units)]

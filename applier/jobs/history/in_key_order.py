@@ -1,4 +1,4 @@
-"""The versions of rows in the order of their keys: keys are read first, and then rows in that order, so that
+"""The versions of rows in key order: keys are read first, and then rows in that order, so that
 not all of them are in memory at once."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The job: every version of every row of a table, in the order of its key.
+"""The job: every version of every row of a table, in key order.
 
 The thread, user and statement that changed a row are looked up for single versions, as far as the log has them."""
 
@@ -28,7 +28,7 @@ from applier.schema.table_parts import Column
 from applier.snapshot.manifest import BinlogPosition
 
 _KEPT_FILES = 4
-"""The files whose groups are in memory; versions of a row are in the order of the log."""
+"""The files whose groups are in memory; versions of a row are in log order."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def _groups_of(part: LogFile) -> Groups:
 @dataclass(frozen=True)
 class Histories:
     """What the histories of all ranges of a table's keys have in common; picklable. `walked` is the schema of what a
-    walk tells; with statements, batches have `_statement` in place of OF_PLACES."""
+    walk tells; with statements, batches have `_statement` instead of OF_PLACES."""
 
     log: FeedLog
     stored: StoredAs
@@ -102,7 +102,7 @@ class Histories:
 
 @dataclass(frozen=True)
 class RowHistory:
-    """The versions of a table's rows; `notes` are lines for people. With statements batches have `_statement`, the
+    """The versions of a table's rows; `notes` are notes for the user. With statements batches have `_statement`, the
     SQL that began a version where the log has it; else they may have OF_PLACES."""
 
     notes: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What a directory of versions says of its files."""
+"""The list of files in a directory of versions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Versions of rows: steps are kept while the log is walked; in the order of their rows, each version ends with the next
+"""Versions of rows: steps are kept while the log is walked; sorted by row, each version ends with the next
 step of its row.
 """
 
@@ -38,7 +38,7 @@ def _step(state, number):
 
 @always_inline
 def _add(state, row, pointer, step, seq, place):
-    """One more step; there has to be room."""
+    """One more step; there must be room."""
     at = _step(state, state.n)
     store_i64(at, pointer)
     store_i64(at + 8 * STEP, step)
@@ -54,7 +54,7 @@ def take_steps(traced, n, kinds, places, seqs, causes, cause_seqs, starts, first
     """Take n steps (the address of pointer_kernel.TRACED) of changes with these kinds, offsets of events and numbers;
     steps that foreign keys made are of `causes`, and are numbered on from these (row_steps.take_steps). `starts` are
     the offsets of the file's event groups, whose commits are numbered from `first_commit` on; `first_place` is the
-    place of offset 0. There has to be room for twice as many, as one that gives a row another number ends the one and
+    place of offset 0. There must be room for twice as many, as one that gives a row another number ends the one and
     begins the other."""
     state, group, last, made_before = state_at(state_address), np.int64(-1), np.int64(0), np.int64(0)
     for i in range(n):
@@ -83,7 +83,7 @@ def end_versions(order, state_address, last, last_change, last_place, pointers, 
     row): pointers to them (int64[n]) and their edges (int64[n, 4], or 6 with places). A version ends with the next step
     of its row, and what nothing ends with the step `last`. Leaves in `order` the numbers of the steps that begin them.
 
-    How many these are; below 0 where a step ends a version that is not there."""
+    How many these are; below 0 where a step ends a version that does not exist."""
     state, n, row, is_there = state_at(state_address), 0, np.int64(0), False
     with_places = state.n_words > PLACE
     for i in range(len(order)):

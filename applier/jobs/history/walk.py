@@ -1,10 +1,10 @@
-"""One way through the log, for the versions of a table's rows, or of those in some ranges of its keys.
+"""One walk over the log for the versions of a table's rows, or of the rows in some ranges of its keys.
 
-    complete changes as steps of rows (apply.output.row_steps) → versions, when the log is through → record batches
+    complete changes as steps of rows (apply.output.row_steps) → versions, at the end of the log → record batches
 
 A step ends a version and begins the next one. While the log is walked these are pointers; a version's row is read once,
-when it is its turn. Rows of a base begin with it; where DDL makes another version of the table, all rows end, and go on
-as new ones.
+when it is written. Rows of a base begin with it; if DDL makes another version of the table, all rows end, and
+continue as new ones.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ OF_VERSIONS = pa.schema([
     pa.field("_to_gtid", pa.string()),
 ])
 """What a history says of a version: from when to before when, by the clock and by commit versions of the change feed
-(null: still valid; of a base's rows it is not known since when), the feed's `_seq` of the changes that began and ended
+(null: still valid; of a base's rows it is unknown since when), the feed's `_seq` of the changes that began and ended
 it (null: none; of DDL that of the statement), what began it (insert, update, alter, base) and what ended it (update,
 delete, truncate, alter), and the transactions."""
 
@@ -93,7 +93,7 @@ class HistoryWalk:
         if len(ranges) == 1:
             for unit in range(*ranges):
                 yield from self._batches([(version, found[unit]) for version, found in self._found.items()])
-        elif ranges:  # a table was made anew: its units have other ranges
+        elif ranges:  # a table was made again: its units have other ranges
             yield from self._batches([(version, part) for version, found in self._found.items() for part in found])
 
     def by_range(self) -> Iterator[tuple[int, Iterator[pa.RecordBatch]]]:

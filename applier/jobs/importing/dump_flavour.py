@@ -1,8 +1,8 @@
-"""Whether a dump is of MySQL or MariaDB, as far as it says so itself.
+"""Detects whether a dump is from MySQL or MariaDB, as far as it shows it.
 
-The strongest mark decides: the version of the server in a comment; else what only one of the servers has, such as
-positions, engines and collations; else the program that wrote the dump, which may be the other server's. Rows tell
-nothing: a mark counts at the start of a line, where mysqldump, mydumper and similar programs write no text of a row.
+The strongest mark decides: the server version in a comment; else features of only one of the servers, such as
+positions, engines and collations; else the program that wrote the dump, which may be the other server's. Rows are
+ignored: a mark counts only at the start of a line, where mysqldump, mydumper and similar programs write no row text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tables of a dump: their definitions, made by its statements, and their rows."""
+"""The tables of a dump: their definitions, from its statements, and their rows."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DumpTables:
         return sum(rows.rows for rows in self._tables.values())
 
     def has_rows(self, table: TableName) -> bool:
-        """Whether the table has had rows so far."""
+        """Return whether the table has had rows so far."""
         return table in self._tables
 
     def columns(self, database: str, table: str, names: tuple[str, ...] | None, *,

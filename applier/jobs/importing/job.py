@@ -1,4 +1,4 @@
-"""The job: makes a snapshot from a dump, read once from beginning to end.
+"""The job: make a snapshot from a dump, read once from beginning to end.
 
     file or directory → parts, in their order
     parts             → definitions, sorted files of rows, position

@@ -1,7 +1,7 @@
 """Reads a Parquet file of rows into a table.
 
-Columns are cast to the snapshot's types if nothing is lost, and checked as the server's type would. What a server would
-cut, round or refuse is refused here: the files have to be exactly the table's content."""
+Columns are cast to the snapshot's types if that is lossless, and checked as the server's type would. Values that a
+server would truncate, round or refuse are refused here: the files must be exactly the table's content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The binlog position of a dump, as it says itself: in statements, or in comments that look like them."""
+"""The binlog position that a dump records: in statements, or in comments that look like them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class DumpPosition:
         return found
 
     def in_manifest(self, flavour: str) -> BinlogPosition:
-        """The position for a manifest; the time of the last event group is not known."""
+        """The position for a manifest; the time of the last event group is unknown."""
         return BinlogPosition(self.file, self.offset, self.gtid_set, None, flavour, self.group_id)
 
 

@@ -1,7 +1,7 @@
 """Sorts a table's rows by its key, in bounded memory, from whatever order they arrive in.
 
 Rows are collected up to CHUNK_BYTES and sorted. Chunks that follow the previous one, as in most dumps, are written to
-the snapshot at once; from the first that does not, chunks go to files of their own beside it, and are merged in the
+the snapshot at once; from the first one that does not, chunks go to separate files beside it, and are merged at the
 end. A table without a key keeps the order of arrival.
 
 The sorted rows become the table's files. Those of a system-versioned table hold all its rows, and readers find the
@@ -167,7 +167,7 @@ class SortedRows:
         return path
 
     def _merge(self, key: TableKey) -> None:
-        """Write all chunks anew, merged."""
+        """Write all chunks again, merged."""
         main = self._writer.close() if self._writer is not None else []
         self._writer, self._last_key = None, None
         filesystem, root = resolve(self._place.root)

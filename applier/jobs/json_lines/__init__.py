@@ -1,3 +1,3 @@
-"""Rows as JSON, an object a line: what lines are made of, and the kernel that writes them."""
+"""Rows as JSON, one object per line: the parts of lines, and the kernel that writes them."""
 
 __all__ = ["steps"]

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Whether a text is a JSON document (RFC 8259), for kernels: MariaDB's JSON columns may hold any text.
+"""Checks whether a text is a JSON document (RFC 8259), for kernels: MariaDB's JSON columns may hold any text.
 
 Positions are addresses; each is compared with the text's end before it is read.
 """
@@ -7,7 +7,7 @@ Positions are addresses; each is compared with the text's end before it is read.
 from keysearch.memory import inline, load_u8, store_u8
 
 MAX_DEPTH = 128
-"""Containers around a value, at most: servers allow 100, MariaDB 32. A text that nests deeper is taken for none."""
+"""Containers around a value, at most: servers allow 100, MariaDB 32. A text that nests deeper is treated as none."""
 _QUOTE, _COMMA, _MINUS, _PLUS, _POINT, _COLON, _BACKSLASH = 34, 44, 45, 43, 46, 58, 92
 _ARRAY, _ARRAY_END, _OBJECT, _OBJECT_END = 91, 93, 123, 125
 
@@ -116,7 +116,7 @@ def _name_end(at, end):
 
 @inline
 def is_document(at, end, stack):
-    """Whether a text is one JSON value with space around it; `stack` has room for MAX_DEPTH bytes."""
+    """Return whether a text is one JSON value with space around it; `stack` has room for MAX_DEPTH bytes."""
     depth = 0
     at = _behind_space(at, end)
     while at < end:

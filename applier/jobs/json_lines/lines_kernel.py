@@ -1,6 +1,6 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Rows as JSON, an object a line: cells of columns, each column's bytes one after the other, put together by steps that
-are the same for every line (WORK, STEP, LINE, COLUMN)."""
+"""Writes rows as JSON, one object per line: cells of columns, with each column's bytes contiguous, assembled by steps
+that are the same for every line (WORK, STEP, LINE, COLUMN)."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What lines of JSON are made of: texts that all lines have, and the cells of columns."""
+"""The parts of lines of JSON: constant texts, and the cells of columns."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""Lakes: their versions, what of them is to stay, and whether all is there."""
+"""Lakes: their versions, which of them to keep, and whether they are complete."""
 
-__all__ = ["checking", "contents", "expiring", "versions"]
+__all__ = ["checking", "compacting", "contents", "expiring", "versions"]

@@ -1,10 +1,11 @@
-"""Checks a lake: whether all that its versions name is there and as it was written.
+"""Checks a lake: whether all files that its versions name exist and are unchanged.
 
-    versions     their manifests and shards can be read, and are of this lake; the files that they name are there, of
-                 the right size and, unless it is to be quick, digest: a file of several versions is read once
+    versions     their manifests and shards can be read, and belong to this lake; the files that they name exist and
+    have
+                 the right size and, unless the check is quick, digest: a file of several versions is read once
     LATEST       names the latest version
-    documents    leases and published tables can be read; the version and the files of a published table are there
-    strays       files that no version names, which are no damage: `expire` removes them
+    documents    leases and published tables can be read; the version and the files of a published table exist
+    strays       files that no version names, which are not damage: `expire` removes them
 """
 
 from __future__ import annotations
@@ -124,7 +125,7 @@ def _wrong_pointer(contents: Contents) -> Iterator[str]:
     if not contents.numbers:
         return
     right = {lakes.version_name(number) for number in
-             (contents.numbers[-1], lakes.latest(contents.filesystem, contents.root) or 0)}  # or a newer one by now
+             (contents.numbers[-1], lakes.latest(contents.filesystem, contents.root) or 0)}  # or a newer one now
     try:
         with contents.filesystem.open_input_stream(f"{contents.root}/{lakes.LATEST}", compression=None) as stream:
             said = stream.read().decode(errors="replace").strip()

@@ -1,4 +1,4 @@
-"""What is in a lake: its complete versions, and all files below it."""
+"""The contents of a lake: its complete versions, and all files below it."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""Expires versions of a lake, and removes the files that nothing needs any more.
+"""Expires versions of a lake, and removes the files that are no longer needed.
 
-    stays      the latest version; as many as are to be kept, or all that were published within a time; those with a
-               lease that has not run out, or at which a published table stands
-    goes       the others: their manifests first, so that a version is complete or absent; then files that no version
-               that stays, and no published table, names
+    kept       the latest version; as many as requested, or all that were published within a time; those with a
+               valid lease, and those that a published table uses
+    removed    the others: their manifests first, so that a version is complete or absent; then files that no kept
+               version and no published table names
     strays     files that no version names, of runs that were killed or lost: once they are older than a grace period,
-               and no run is at work in a local lake
+               and no run is active in a local lake
 
-Files are listed before the versions are read: what a run writes meanwhile is not in the list. A file is in versions
-that follow each other, since a version takes what stays from the one before, and names are given once. So of the
-versions that stay, those beside the ones that go say what is still needed; all are read where strays are sought.
+Files are listed before the versions are read: files that a run writes meanwhile are not in the list. A file is in
+consecutive versions, since a version takes unchanged files from the previous one, and names are never reused. So the
+kept versions next to removed ones show which files are still needed; all versions are read only to find strays.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The versions of a lake, one by one: where each stands, what it holds, and what it wrote."""
+"""The versions of a lake, one by one: their position, their contents, and the files that they wrote."""
 
 from __future__ import annotations
 

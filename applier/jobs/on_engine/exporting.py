@@ -16,7 +16,7 @@ EXPORT_NANOSECONDS = 8.0
 
 
 def export(options: ExportOptions, progress: Progress) -> list[Exported]:
-    """Export a snapshot, a task a file; returns the files. Raises ApplierError, and publishes nothing then."""
+    """Export a snapshot, one task per file; returns the files. Raises ApplierError, and publishes nothing then."""
 
     def run(files: Sequence[ExportTask], on_progress: OnProgress) -> list[Exported]:
         seconds = sum(task.file.bytes for task in files) * EXPORT_NANOSECONDS / 1e9

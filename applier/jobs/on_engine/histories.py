@@ -22,7 +22,7 @@ def write(history: RowHistory, options: HistoryFilesOptions, progress: Progress)
 
 
 def _cores(options: HistoryFilesOptions, progress: Progress) -> int:
-    """How many tasks run at a time, as far as it is known."""
+    """Return how many tasks run at a time, as far as it is known."""
     if choose(options).engine != "spark":
         return os.cpu_count() or 1
     from applier.engine.spark import session

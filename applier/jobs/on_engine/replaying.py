@@ -1,6 +1,6 @@
 """A replay whose tasks run in this process or in Spark.
 
-A Spark context that exists in this process is used; else one is started in the background while the archive is
+An existing Spark context of this process is used; otherwise one is started in the background while the archive is
 outlined, and kept for the next call. Kernels are compiled first: Spark's workers would wait for each other's.
 """
 

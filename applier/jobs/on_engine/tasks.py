@@ -1,4 +1,4 @@
-"""Tasks of a job that run where `--engine` says, once it is known how much work they are."""
+"""Tasks of a job that run where `--engine` says, once the amount of work is known."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 def have_late_attempts(options: Places) -> bool:
-    """Whether attempts of the tasks that `run` runs may go on after others have taken their place."""
+    """Return whether attempts of the tasks that `run` runs may continue after others have taken their place."""
     return choose(options).engine != "local"
 
 

@@ -1,12 +1,12 @@
-"""What pages for people are made of: one HTML file each, which needs neither a network nor scripts.
+"""The parts of HTML pages: each page is one file, which needs neither a network nor scripts.
 
-    style      how it looks: light and dark, wide and narrow
+    style      appearance: light and dark, wide and narrow
     parts      escaped text, the legend of a plot, and bars
     document   the frame of a page, its cards, tiles, facts and tables
     ticks      round numbers and times for axes
-    timeline   plots: a column for each step in time, of all tables and of each
+    timeline   plots: one column per time step, of all tables and of each
 
-Everything is drawn in percent of its place, and words are text beside the drawing: so a plot is as wide as its place,
+Everything is drawn in percent of its container, and words are text beside the drawing: so a plot fits any width,
 and its words stay readable.
 """
 

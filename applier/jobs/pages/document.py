@@ -1,4 +1,4 @@
-"""A page for people as one HTML file, which needs neither a network nor scripts: its frame, cards, tiles, tables."""
+"""An HTML page as one file, which needs neither a network nor scripts: its frame, cards, tiles, tables."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _dot(colour: str) -> str:
 
 
 def facts_list(facts: Iterable[tuple[str, str]]) -> str:
-    """Names and values, a line each."""
+    """Names and values, one line each."""
     return '<dl class="facts">' + "".join(
         f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts) + "</dl>"
 

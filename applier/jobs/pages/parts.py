@@ -1,6 +1,6 @@
 """Parts of pages: escaped text, the legend of a plot, and horizontal bars with their numbers beside them.
 
-All text of logs goes through the one function that escapes it."""
+All text from logs goes through the one function that escapes it."""
 
 from __future__ import annotations
 

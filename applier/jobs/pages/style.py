@@ -1,4 +1,4 @@
-"""How pages look: by the reader's theme, at any width, and on paper."""
+"""The appearance of pages: in the reader's theme, at any width, and on paper."""
 
 STYLE = """
 :root { color-scheme: light dark; --page: #f5f6f8; --card: #fff; --text: #1a2029; --muted: #5a6472; --line: #e1e5ea;

@@ -1,4 +1,4 @@
-"""Columns over time: one for each step, in parts that add up; a large plot of everything, small ones of each table."""
+"""Columns over time: one per step, in stacked parts; a large plot of everything, small ones of each table."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _events(steps: Steps, events: Sequence[Mark]) -> str:
 
 
 def _lines(group: Sequence[Mark]) -> str:
-    """What several marks say, a line each, as an attribute."""
+    """What several marks say, one line each, as an attribute."""
     return "&#10;".join(escape(one.words) for one in group)
 
 

@@ -1,4 +1,4 @@
-"""The footers of files that are to be published: read for their statistics, and to see that readers take the files."""
+"""The footers of files to be published: read for their statistics, and to check that readers accept the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The job: publishes a snapshot where readers of a lake look for tables."""
+"""The job: publish a snapshot in an Iceberg catalog or as Delta tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def publish_iceberg(uri: str, where: str, warehouse: str | None = None, filter: 
     from applier.jobs.publish.iceberg.catalog import open_catalog, working
     from applier.jobs.publish.iceberg.needs import needed
     from applier.jobs.publish.iceberg.publication import publish
-    with working(where, "publish again when it works: it goes on from what is there"):
+    with working(where, "publish again when it works: it continues from what is there"):
         catalog = open_catalog(where, warehouse)
         with needed(snapshot, where, filter):
             tables, at_once = publish(catalog, snapshot, filter)

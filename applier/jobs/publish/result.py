@@ -1,4 +1,4 @@
-"""What a publication did."""
+"""The result of a publication."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class TableAsOf:
 
 @dataclass(frozen=True, kw_only=True)
 class PublishedAsOf:
-    """What the tables of a catalog were as of a place: where all of them stood, and what is not known, for people."""
+    """What the tables of a catalog were as of a place: where all of them stood, and what is unknown, for people."""
 
     catalog: str
     position: BinlogPosition

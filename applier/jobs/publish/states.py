@@ -1,8 +1,8 @@
-"""What tables of a catalog were as of a place in the log, found by what commits say of themselves.
+"""The states of a catalog's tables as of a position in the log, found by the metadata of commits.
 
-A table in which nothing changed has no commit. So the state of all tables is sought first, among the places at which
-any commit was made, and then each table's last commit up to it. What catalogs forget is told: snapshots of a table that
-have expired, tables that were dropped, and publications of only some tables.
+A table in which nothing changed has no commit. So the common position is determined first, among the positions of all
+commits, and then each table's last commit up to it. Information that catalogs no longer have is reported: expired
+snapshots of a table, dropped tables, and publications of only some tables.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class State:
 
 @dataclass(frozen=True)
 class TableStates:
-    """A table, where readers find it, and its commits in their order; `is_cut` if earlier ones are not known."""
+    """A table, where readers find it, and its commits in their order; `is_cut` if earlier ones are unknown."""
 
     name: str
     place: str
@@ -119,7 +119,7 @@ def as_of(tables: Sequence[TableStates], others: Sequence[Publication], place: P
 
 
 def _is_whole(others: Sequence[Publication], lines: Set[str], reached: Sequence[BinlogPosition]) -> bool:
-    """Whether the last publication is not one of these lines up to there that did not come to its end."""
+    """Return whether the last publication is not one of these lines up to there that did not come to its end."""
     ranks = {str(position): rank for rank, position in enumerate(reached)}
     known = [(ranks[str(other.position)], other.of_all) for other in others
              if other.lineage in lines and str(other.position) in ranks]

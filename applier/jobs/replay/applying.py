@@ -1,4 +1,4 @@
-"""Has the units of a plan applied, by the route that costs less, and says which change stopped a replay."""
+"""Applies the units of a plan, by the cheaper route, and reports which change stopped a replay."""
 
 from __future__ import annotations
 

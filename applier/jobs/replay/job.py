@@ -2,9 +2,9 @@
 
     archive → outline → plan → changes → apply → publish
 
-The core of each step is in its own package; this module is the way of a row through them, and the only place that knows
-all of them. What is larger than a pass takes several, from the outline on (applier.plan.passes). Who runs the tasks is
-the caller's choice: this process, or Spark (applier.jobs.on_engine.replaying).
+The core of each step is in its own package; this module connects them, and is the only one that knows
+all of them. An archive larger than a pass takes several, from the outline on (applier.plan.passes). The caller decides
+where tasks run: in this process, or in Spark (applier.jobs.on_engine.replaying).
 """
 
 from __future__ import annotations
@@ -145,14 +145,15 @@ class _Replay:
             return self.result
 
     def _has_nothing_new(self, part: Pass, base: Snapshot) -> bool:
-        """Whether the next version of a lake would be the same as the latest."""
+        """Return whether the next version of a lake would be the same as the latest."""
         return part.span.end_position(part.base) == base.position and self._wants_all_of(base)
 
     def _wants_all_of(self, base: Snapshot) -> bool:
         return all(self.options.filter.wanted(table.database, table.name) for table in base.tables)
 
     def _is_at_the_end(self, archive: Archive, base: Snapshot) -> bool:
-        """Whether the lake's latest version stands at the end of a far archive, by its listing: no file is read then.
+        """Return whether the lake's latest version stands at the end of a far archive, by its listing: no file is read
+        then.
         """
         options, last = self.options, archive.files[-1]
         is_plain = is_far(last.uri) and not is_packed(last.uri) and keys_of(last.uri) is None
@@ -223,7 +224,8 @@ class _Replay:
         options, span, done = self.options, part.span, self.done
         live = [version for version in history.live()
                 if options.filter.wanted(version.definition.database, version.definition.name)]
-        entries = table_entries(live, plan.versions, plan.results, part.base, staging, done)
+        entries = table_entries(live, plan.versions, plan.results, part.base, staging, done,
+                                options.compact_bytes if part.is_last else 0)
         done.add(span, history, plan)
         tables = table_results(live, entries, plan.versions, plan.results, done)
         done.tables = {(table.database, table.name): table for table in tables}

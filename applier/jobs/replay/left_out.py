@@ -1,7 +1,7 @@
-"""What a replay leaves out as it is asked to (AP-SKIP): counted, checked against what was asked for, and said.
+"""Transactions that a replay leaves out on request (AP-SKIP): count them, check them against the request, report them.
 
-A snapshot counts what it leaves out as executed, as a replica does that has the GTIDs of empty transactions: its
-position is after them. The manifest says what is missing, also when later replays go on from the snapshot.
+A snapshot counts them as executed, as a replica does that has the GTIDs of empty transactions: its
+position is after them. The manifest records them, also when later replays continue from the snapshot.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def transactions(entry: LeftOutEntry) -> GtidSet:
 
 
 def notes_on_base(base: Snapshot | None) -> list[str]:
-    """Lines for people about a base that leaves something out."""
+    """Notes for the user about a base that leaves something out."""
     return [] if base is None else [f"the base leaves out {entry}: they are not replayed now, either"
                                     for entry in base.left_out]
 
 
 def check_left_out(options: ReplayOptions, here: tuple[LeftOutEntry, ...], n_groups: int,
                    base: Snapshot | None) -> list[str]:
-    """Lines for people about what is left out of `n_groups` groups in the end, and what of the options is not in the
+    """Notes for the user about what is left out of `n_groups` groups in the end, and what of the options is not in the
     log. Raises UsageError where these choose nothing: a typing error would otherwise let everything in, or nothing."""
     notes, chosen = [f"left out: {entry}" for entry in here], GtidSet()
     for entry in here:

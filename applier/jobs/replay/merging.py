@@ -1,13 +1,15 @@
-"""From what units changed beside a table's files to what a manifest says of it, in a lake that merges on read.
+"""Turns changes that units wrote beside a table's files into its manifest entry, in a lake that merges on read.
 
-    files       stay; of their ranges are counted anew the rows, those in row files, and the keys at the ends
-    row files   one more, with the few rows that each unit has added; those that units wrote themselves
-    positions   one file more, with the rows that died: by changes, or since their range was written anew
+    files       stay; their ranges get new counts of rows and of rows in row files, and new first and last keys
+    row files   one more, with the few rows that each unit has added; and those that units wrote themselves
+    positions   one more file, with the dead rows: by changes, or because their range was rewritten
+
+Then the ranges that are due (applier.snapshot.compaction) are rewritten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -15,13 +17,13 @@ from typing import Any
 import pyarrow as pa
 
 from applier.apply.merged_changes import RangeChange
-from applier.apply.output.unit_files import table_writer
+from applier.apply.output.unit_files import Written, table_writer, write_unit
 from applier.apply.spec import UnitSpec
 from applier.apply.tasks import UnitResult
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import location
 from applier.snapshot.compaction import all_positions, live_rows, newest
-from applier.snapshot.file_entries import Changed, FileEntry, KeyValue, Layer
+from applier.snapshot.file_entries import Changed, FileEntry, KeyValue, Layer, MergedFile
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.merged_rows import RowFiles
 from applier.snapshot.reader import read_batches
@@ -29,7 +31,6 @@ from applier.snapshot.staging import Staging
 from applier.snapshot.table_entry import TableEntry, under
 from applier.snapshot.writer import POSITIONS, TableTarget, write_positions
 
-_NO_END = 1 << 62
 Done = Sequence[tuple[UnitSpec, UnitResult]]
 
 
@@ -53,13 +54,9 @@ def _end(choose: Any, known: KeyValue | None, added: KeyValue | None) -> Any:
     return known if added is None else choose(known, added)
 
 
-def whole_file(base: Snapshot, file: FileEntry, table: TableDefinition, place: TableTarget) -> FileEntry:
-    """Write a file that has all rows of the range of another one, for a snapshot in which nothing is merged."""
-    with table_writer(replace(place, file_bytes=_NO_END), 0, table) as writer:
-        for batch in read_batches(base.root, file, table):
-            writer.write(batch)
-        [made] = writer.close()
-    return made
+def write_anew(root: str, file: FileEntry, table: TableDefinition, place: TableTarget) -> Written:
+    """Write files that have all rows of the range of a file below `root`: nothing has to be merged with them."""
+    return write_unit(place, 0, table, read_batches(root, file, table))
 
 
 class MergedTable:
@@ -72,27 +69,53 @@ class MergedTable:
         self.written: list[FileEntry] = []
         self.zero_dates: dict[str, int] = {}
 
-    def entry(self, entry: TableEntry, done: Done) -> TableEntry:
-        """The entry of the table, given one with its files alone, and its units with what became of them."""
+    def entry(self, entry: TableEntry, done: Done, anew: Collection[str]) -> TableEntry:
+        """The entry of the table, given one with its files alone, its units with what became of them, and the paths of
+        files whose ranges are to be written anew."""
         place = self._staging.place(self._table.database, self._table.name)
         entry = replace(entry, folder=place.folder)
-        of_ranges = [file.changed for file in entry.files if file.changed is not None]
-        if not of_ranges:
+        if not any(file.changed for file in entry.files):
             return entry
+        entry = self._written_anew(self._with_layer(entry, done), anew, place)
+        of_ranges = [file.changed for file in entry.files if file.changed is not None]
+        if not any(changed.row_file_rows for changed in of_ranges):
+            entry = replace(entry, row_files=())
+        entry = self._compacted(entry) if of_ranges else replace(entry, positions=())
+        self._drop_unnamed({file.path for files in entry.lists for file in files})
+        return replace(entry, files=under(entry.files, entry.layer))
+
+    def _with_layer(self, entry: TableEntry, done: Done) -> TableEntry:
+        """The entry with what is merged with its files."""
         merged = [result.merged for _, result in done if result.merged is not None]
         positions = self._carried("positions")
-        dead = [one.dead for one in merged] + [self._within(unit) for unit, result in done if result.files is not None]
+        dead = [one.dead for one in merged] + [self._of_base(unit) for unit, result in done if result.files is not None]
         if any(one.num_rows for one in dead):
             positions.append(self._write_positions(pa.concat_tables(dead).sort_by(
                 [("file", "ascending"), ("position", "ascending")])))
-        row_files = list[FileEntry]()
-        if any(changed.row_file_rows for changed in of_ranges):
-            row_files = [*self._carried("row_files"), *(file for one in merged for file in one.files),
-                         *self._write(one.rows for one in merged)]
-            self.written += [file for one in merged for file in one.files]
-        entry = self._compacted(replace(entry, row_files=tuple(row_files), positions=tuple(positions)))
-        self._drop_unnamed({file.path for file in (*entry.row_files, *entry.positions)})
-        return replace(entry, files=under(entry.files, entry.layer))
+        self.written += [file for one in merged for file in one.files]
+        row_files = [*self._carried("row_files"), *(file for one in merged for file in one.files),
+                     *self._write(one.rows for one in merged)]
+        return replace(entry, row_files=tuple(row_files), positions=tuple(positions))
+
+    def _written_anew(self, entry: TableEntry, chosen: Collection[str], place: TableTarget) -> TableEntry:
+        """The entry with these files' ranges written anew, and what row files have of them dead."""
+        if not chosen or entry.layer is None:
+            return entry
+        files, dead = list[FileEntry](), list[pa.Table]()
+        for file in under(entry.files, entry.layer):
+            if not isinstance(file, MergedFile) or file.path not in chosen:
+                files.append(file)
+                continue
+            written = write_anew(self._staging.uri, file, self._table, place)
+            files += written.files
+            dead.append(self._within(self._staging.uri, entry.layer, file.overlay.low, file.overlay.high))
+            self.written += written.files
+            self.zero_dates |= written.zero_dates
+        positions = entry.positions
+        if any(one.num_rows for one in dead):
+            positions = *positions, self._write_positions(pa.concat_tables(dead).sort_by(
+                [("file", "ascending"), ("position", "ascending")]))
+        return replace(entry, files=tuple(files), positions=positions)
 
     def _compacted(self, entry: TableEntry) -> TableEntry:
         """The entry with fewer row files and files of positions, where they are many."""
@@ -128,7 +151,7 @@ class MergedTable:
                                         self._table.name, changes=True)
 
     def _write(self, rows: Iterable[pa.Table]) -> list[FileEntry]:
-        """Write the rows that units have added, which come in the order of the key."""
+        """Write the rows that units have added, which come in key order."""
         some = [one for one in rows if one.num_rows]
         if not some:
             return []
@@ -141,13 +164,18 @@ class MergedTable:
         self.zero_dates |= writer.zero_dates
         return files
 
-    def _within(self, unit: UnitSpec) -> pa.Table:
-        """The rows of the base's row files that are in the range of a unit that was written anew: they are dead."""
+    def _of_base(self, unit: UnitSpec) -> pa.Table:
+        """The rows of the base's row files that are in the range of a unit that was written again: they are dead."""
         layer: Layer | None = None if self._before is None else self._before.layer
-        if layer is None or not layer.row_files or self._base is None:
+        if layer is None or self._base is None:
             return POSITIONS.empty_table()
-        low, high = unit.bounds
-        row_files = RowFiles(self._base.root, layer, table_schema(self._table))
+        return self._within(self._base.root, layer, *unit.bounds)
+
+    def _within(self, root: str, layer: Layer, low: KeyValue | None, high: KeyValue | None) -> pa.Table:
+        """The live rows of row files that are in a range, as positions have them."""
+        if not layer.row_files:
+            return POSITIONS.empty_table()
+        row_files = RowFiles(root, layer, table_schema(self._table))
         found = row_files.within([(low, high)], layer.key)
         bounds = [bound for bound in (low, high) if bound is not None]
         inside = row_files.key.numbers(found.rows, bounds) == (low is not None)

@@ -1,11 +1,12 @@
-"""Outlines what a replay applies, or one pass of it, and checks that nothing is missing there."""
+"""Outlines the part of the log that a replay, or one pass of it, applies, and checks that it is complete."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from applier.binlog.archive.archive import Archive, ArchiveFile, check_continuity, notes_on_ends
+from applier.binlog.archive.archive import Archive, ArchiveFile
+from applier.binlog.archive.continuity import check_continuity, notes_on_ends
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.group_ids import check_group_ids
@@ -62,8 +63,8 @@ class Pass:
 
 class Outlining:
     """Outlines an archive pass by pass. `relevance` tells which statements the plan needs, None: all. `note` is called
-    with each line for people. `leaving_out` tells which groups are left out. Without `reapply`, groups after a start
-    that the base has executed are passed over. With `may_be_empty`, the log may begin where it is to stop."""
+    with each note for the user. `leaving_out` tells which groups are left out. Without `reapply`, groups after a start
+    that the base has executed are skipped. With `may_be_empty`, the log may begin where it is to stop."""
 
     def __init__(self, executor: Executor, options: LogBounds, relevance: Relevance | None, pass_bytes: int,
                  progress: Progress, note: Callable[[str], None], leaving_out: LeavingOut | None = None, *,
@@ -127,7 +128,7 @@ class Outlining:
 
     def _by_domains(self, archive: Archive, base: Snapshot, n_bytes: int) -> Pass:
         """The first pass where no place in the log has just what the base has of MariaDB's domains: it begins with the
-        log, and passes over what the base has of each domain, as a source does."""
+        log, and skips what the base has of each domain, as a source does."""
         first = archive.files[0].name
         self._note(f"the base stands at {base.position.gtid_set}, whose domains are at different places in these logs: "
                    f"each is applied from there on, from {first} on")
@@ -238,8 +239,7 @@ class Outlining:
         if self._n_executed == self._n_groups or (name and (archive.index_of(last.name), last.end) < (
                 archive.index_of(name), offset)):
             raise nothing_left(self._start_position)
-        self._note(f"the base has {self._n_executed:,} of the transactions after --start-position: they are passed "
-                   "over")
+        self._note(f"the base has {self._n_executed:,} of the transactions after --start-position: they are skipped")
 
     def _tell(self, files: tuple[ArchiveFile, ...], start: int | None, n_bytes: int) -> None:
         """Say that the archive takes several passes, and where this one begins."""

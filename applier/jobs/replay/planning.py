@@ -1,4 +1,4 @@
-"""What a pass does, from its outlines: which tables its rows are of, what foreign keys do, and the units of work."""
+"""Plans a pass from its outlines: the tables of its rows, the effects of foreign keys, and the units of work."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def tables_of(options: ReplayOptions, part: Pass, history: SchemaHistory) -> lis
 
 
 def cascades_in(options: ReplayOptions, span: LogSpan, history: SchemaHistory, used: list[UsedTable]) -> Cascades:
-    """What foreign keys do in a pass. Raises SchemaError where that is not known."""
+    """What foreign keys do in a pass. Raises SchemaError where that is unknown."""
     return cascades_of(history, used, idempotent=options.exec_mode == "idempotent", compressed=span.has_compressed_rows)
 
 

@@ -1,6 +1,6 @@
 """From unit results to the tables of a manifest and of a report.
 
-PassesDone carries what the passes of a replay did so far to the next pass and to the report."""
+PassesDone carries the results of a replay's passes so far to the next pass and to the report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from applier.apply.tasks import UnitResult
 from applier.columns.table_key import table_key
 from applier.jobs.explain.searches import duplicate_warnings
 from applier.jobs.replay.applying import AppliedPlan
-from applier.jobs.replay.merging import MergedTable, changed_files, whole_file
+from applier.jobs.replay.merging import MergedTable, changed_files, write_anew
 from applier.jobs.replay.result import ACCESS_PATHS, TableResult
 from applier.plan.conflicts import LISTING, conflict_listing
 from applier.plan.planned import PlannedVersion
@@ -28,9 +28,11 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
+from applier.snapshot import compaction
 from applier.snapshot.attempts import all_written_at
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.manifest import LeftOutEntry, Snapshot
+from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import Staging
 from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.table_entry import TableEntry
@@ -64,7 +66,7 @@ class PassesDone:
         self.names |= {(version.definition.database, version.definition.name) for version in history.versions()}
 
     def add(self, span: LogSpan, history: SchemaHistory, plan: AppliedPlan) -> None:
-        """Add a pass, but for what it did to each table."""
+        """Add a pass, except for what it did to each table."""
         self.history = history
         self.files |= {_base_name(file.path) for result in plan.results for file in result.written}
         self.conflicts = pa.concat_tables([self.conflicts, conflict_listing(plan.results, span.outlines)])
@@ -83,13 +85,13 @@ class PassesDone:
         self.zero_dates_in_files |= {_base_name(path): count for path, count in zero_dates.items()}
 
     def written(self, entry: TableEntry) -> int:
-        """How many of a table's files this replay has written."""
+        """Return how many of a table's files this replay has written."""
         return sum(file.name in self.files for files in (entry.files, entry.row_files, entry.positions)
                    for file in files)
 
     def zero_dates_left(self, entries: Iterable[TableEntry], *, has_base: bool) -> int:
-        """How many invalid dates the tables have in files that this replay has written. With a base, some of these may
-        be the base's own, which do not count: it is the most that it can be."""
+        """Return how many invalid dates the tables have in files that this replay has written. With a base, some of
+        these may be the base's own, which do not count: it is the most that it can be."""
         left = 0
         if self.zero_dates_in_files:
             left = sum(self.zero_dates_in_files.get(file.name, 0) for entry in entries
@@ -107,13 +109,14 @@ _DIFFS = "partial_updates", "documents", "bytes_saved"
 
 
 def table_entries(live: list[TableVersion], planned: list[PlannedVersion], results: list[UnitResult],
-                  base: Snapshot | None, staging: Staging, done: PassesDone) -> list[TableEntry]:
+                  base: Snapshot | None, staging: Staging, done: PassesDone, compact_bytes: int) -> list[TableEntry]:
     """The manifest's tables: units' new files, the base's files where nothing changed; one file for an empty table.
-    `done` is told of files that are written here."""
+    `done` is notified of files that are written here. In a lake that merges on read, up to `compact_bytes` of
+    tables are rewritten."""
     staging.finish_attempts(all_written_at(file.path for result in results for file in result.written))
     by_number = {result.number: result for result in results}
     by_version = {item.version.id: item for item in planned}
-    entries = []
+    entries, merged = [], []
     for version in live:
         shown = version.definition.shown
         key = table_key(shown)
@@ -142,11 +145,15 @@ def table_entries(live: list[TableVersion], planned: list[PlannedVersion], resul
         definition = replace(version.definition, first_number=numbers[0]) if numbers else version.definition
         entry = TableEntry(shown.database, shown.name, definition, key.names if key else (),
                            key.form if key else None, tuple(files), rules, tuple(history))
-        if staging.merges:
-            table = MergedTable(shown, before, base, staging)
-            entry = table.entry(entry, list(zip(item.units, of_units, strict=True)) if item is not None else [])
-            done.add_files(table.written, table.zero_dates)
         entries.append(entry)
+        if staging.merges:
+            merged.append((MergedTable(shown, before, base, staging),
+                           list(zip(item.units, of_units, strict=True)) if item is not None else []))
+    if staging.merges:
+        anew = compaction.due((columns_of(entry.files) for entry in entries), compact_bytes, compaction.MOST_MERGED)
+        entries = [table.entry(entry, units, anew) for entry, (table, units) in zip(entries, merged, strict=True)]
+        for table, _ in merged:
+            done.add_files(table.written, table.zero_dates)
     return sorted(entries, key=lambda entry: (entry.database, entry.name))
 
 
@@ -165,7 +172,8 @@ def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Stag
         return staging.carry_over(base, files, table.database, table.name, history=history)
     place = staging.place(table.database, table.name)
     whole = iter(staging.carry_over(base, [file for file in files if not file.changed], table.database, table.name))
-    return [whole_file(base, file, table, place) if file.changed else next(whole) for file in files]
+    return [one for file in files for one in (
+        write_anew(base.root, file, table, place).files if file.changed else [next(whole)])]
 
 
 def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:

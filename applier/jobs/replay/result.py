@@ -1,17 +1,17 @@
-"""The result of a replay: where the snapshot stands, what was done to each table, how long it took.
+"""The result of a replay: the snapshot's position, the changes of each table, the time it took.
 
-A snapshot's `_report.json` has the same, without the snapshot's own location:
+A snapshot's `_report.json` has the same, except for the snapshot's own location:
 
     format_version  1
     position        "binlog.000003:1234"; gtid_set; timestamp: the last group's, in seconds since 1970, or null
     exec_mode       "strict" | "idempotent"
     route           "walk" | "shuffle" as it was chosen; both, with a comma, if passes chose differently
     conflicts       how many conflicts idempotent mode suppressed; `_conflicts.parquet` lists them
-    units           how many units of work there were
+    units           the number of units of work
     zero_dates      how many invalid dates became null
-    seconds         {stage: wall time, …} in the order in which they ran
-    notes           [line for people, …]
-    left_out        [{groups, row_events, gtids, server_ids, ignore_server_ids}]: what this run was to leave out; or []
+    seconds         {stage: wall time, …} in order of execution
+    notes           [note for the user, …]
+    left_out        [{groups, row_events, gtids, server_ids, ignore_server_ids}]: requested exclusions; or []
     witness         {compared, agreed, differences: [{table, column, count, file, position, row, gtid, key, logged,
                       held, computed}, …], computed, computed_agreed}: how many before-images were compared with the
                       rows that they found, and how many agree; for each column with differences how many, and the first
@@ -19,7 +19,7 @@ A snapshot's `_report.json` has the same, without the snapshot's own location:
                       compared with their expressions, and how many agree (of these differences, `computed` is true)
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
                       by_foreign_keys: n, partial_updates: n, documents: n, bytes_saved: n, units, ranges, tied,
-                      seconds, files_written, files_carried, warnings: [line for people, …]}, …]
+                      seconds, files_written, files_carried, warnings: [note for the user, …]}, …]
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class TableResult:
     `key` is what its rows are ordered by ("PRIMARY (id)", "" without a key). `found` counts updated and deleted rows by
     access path (ACCESS_PATHS), `conflicts` what idempotent mode suppressed, by kind. `tied` says why all its keys were
     one unit, "" if they did not have to be; `ranges` is how many its size asked for. `seconds` is the time of its
-    units' tasks, all together, without the reading of the log. `warnings` are lines for people.
+    units' tasks, all together, without the reading of the log. `warnings` are notes for the user.
     `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
     `partial_updates` are updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these
     take than the documents before them, of those that before-images have (0 with --witness off).
@@ -94,7 +94,7 @@ class TableResult:
 @dataclass(frozen=True)
 class ReplayResult:
     """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
-    `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are lines for people.
+    `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are notes for the user.
     `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind,
     `left_out` the transactions that the options left out; `witness` is what
     before-images said of rows. The other parts are as in the report."""

@@ -4,8 +4,8 @@ Each is the base of the next, so every file of the log is outlined and applied o
 outlined in parts), and a file that does not change between two of them is stored once. They are published together:
 
     OUTPUT/
-      _snapshots.json              [{path, file, offset, gtid_set, timestamp}, …] in the order of the log, written last
-      binlog.000003-1234/          each a whole snapshot, named after its place
+      _snapshots.json              [{path, file, offset, gtid_set, timestamp}, …] in log order, written last
+      binlog.000003-1234/          each a whole snapshot, named after its position
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Loads a snapshot's report of the run that made it."""
+"""Loads the report of the run that made a snapshot."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Conflict(TypedDict):
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """A snapshot, the run that made it, and the first conflicts of that run, in the order of the log."""
+    """A snapshot, the run that made it, and the first conflicts of that run, in log order."""
 
     snapshot: Snapshot
     result: ReplayResult

@@ -143,8 +143,8 @@ def _conflicts(report: Report) -> str:
          f"{row['key']} = {row['values']}" if row["key"] else row["values"], row["gtid"] or ""]
         for row in report.conflicts]
     return card(
-        "Conflicts", f"<p>The replay found {result.conflicts:,} conflicting changes, and went on:</p>", meaning, plot,
-        f"<p>The first {len(shown):,}, in the order of the log; all are in <code>{escape(report.listing)}</code>.</p>",
+        "Conflicts", f"<p>The replay found {result.conflicts:,} conflicting changes, and continued:</p>", meaning, plot,
+        f"<p>The first {len(shown):,}, in log order; all are in <code>{escape(report.listing)}</code>.</p>",
         grid("Conflicts", ["rows event", "row", "table", "change", "conflict", "key or row", "GTID"], shown))
 
 

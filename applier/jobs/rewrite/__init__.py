@@ -1,3 +1,4 @@
-"""Writes an archive anew: with less or more in row images, compressed; and proves that it replays to the same rows."""
+"""Writes an archive again, with smaller or fuller row images, compressed; and proves that it replays to the same
+rows."""
 
 __all__ = ["job", "result"]

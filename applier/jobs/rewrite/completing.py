@@ -1,9 +1,9 @@
-"""What images of an archive lack, found by applying the archive: for images that are full.
+"""Finds the missing columns of an archive's images by applying the archive, to make images full.
 
-    the log is applied to the base → steps of rows (pointers) → of each change the bytes that its images lack → a file
+    the log is applied to the base → steps of rows (pointers) → the bytes missing in the images of each change → a file
 
-A column's bytes are those of the image that had it last. Where no image had it, they are made of the value that a
-replay has, if that tells them (cells).
+A column's bytes are those of the last image that had it. If no image had it, they are made from the replay's
+value, if that determines them (cells).
 """
 
 from __future__ import annotations

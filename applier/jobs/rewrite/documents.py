@@ -1,6 +1,6 @@
-"""Documents that an update changes become the diffs that lead from the old ones to the new ones (JD-ENC).
+"""Turns updated documents into the diffs that lead from the old ones to the new ones (JD-ENC).
 
-Documents are compared in Python, one by one, as everything that makes diffs.
+Documents are compared in Python, one by one, like everything that makes diffs.
 """
 
 from __future__ import annotations

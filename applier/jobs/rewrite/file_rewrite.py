@@ -1,4 +1,4 @@
-"""Writes one file of an archive anew.
+"""Writes one file of an archive again.
 
     events → other images (rewrite_kernel) → compressed (packing) → with positions and checksums (framing_kernel)
 """
@@ -98,14 +98,14 @@ def _mode_of(uri: str) -> int:
 
 
 def knows_compressed(format: FormatDescription) -> bool:
-    """Whether the server that wrote a file knows compressed events: a replica refuses those that the file's format
-    description does not list (MySQL 8.0.20, MariaDB 10.2)."""
+    """Return whether the server that wrote a file knows compressed events: a replica refuses those that the file's
+    format description does not list (MySQL 8.0.20, MariaDB 10.2)."""
     last = EventType.DELETE_ROWS_COMPRESSED_V1 if format.flavour == "mariadb" else EventType.TRANSACTION_PAYLOAD
     return len(format.post_header_lengths) >= last
 
 
 def knows_diffs(format: FormatDescription) -> bool:
-    """Whether the server that wrote a file knows JSON diffs: MySQL from 8.0.3 on."""
+    """Return whether the server that wrote a file knows JSON diffs: MySQL from 8.0.3 on."""
     return format.flavour == "mysql" and len(format.post_header_lengths) >= EventType.PARTIAL_UPDATE_ROWS
 
 
@@ -213,7 +213,7 @@ class _Walk:
         return int(self._state[field])
 
     def _forget_tables(self) -> None:
-        """Ask anew for the tables of all table maps."""
+        """Ask again for the tables of all table maps."""
         self._ids, self._known = TableIds(), dict[bytes, tuple[int, np.ndarray]]()
         self._tables = np.zeros(16, r.TABLE)
 

@@ -1,5 +1,5 @@
 """MariaDB's GTID_LIST at the head of each file, for an archive without some of its groups: the last GTID of each domain
-and server that the archive has. A replica, and a replay, go by it.
+and server that remains in the archive. Replicas and replays rely on it.
 
     count u32 (the highest 4 bits are flags), then domain u32, server u32, number u64; a domain's newest one comes last
 """
@@ -23,7 +23,7 @@ class GtidList:
         self._last: dict[tuple[int, int], int] | None = None
 
     def body_for(self, body: bytes) -> bytes:
-        """The body of a file's GTID_LIST in place of the one that it had. That of the first file stays."""
+        """The body of a file's GTID_LIST instead of the one that it had. That of the first file stays."""
         [head] = struct.unpack_from("<I", body)
         if self._last is None:
             known = [_ENTRY.unpack_from(body, 4 + _ENTRY.size * number) for number in range(head & _COUNT)]

@@ -1,9 +1,9 @@
-"""The job: rewrite an archive, with other images, compressed, or filtered, and prove that it does the same.
+"""The job: rewrite an archive with other images, compressed, or filtered, and prove that it is equivalent.
 
-    archive → replayed → outline → definitions → for full images, what they lack → each file written anew → replayed →
-    compared → published
+    archive → replayed → outline → definitions → for full images, the missing columns → each file written again →
+    replayed → compared → published
 
-Names of files, groups, GTIDs, servers, times, statements and the order stay, unless they are filtered; positions
+File names, groups, GTIDs, servers, times, statements and the order stay, unless they are filtered; positions
 change.
 """
 
@@ -51,7 +51,7 @@ _NO_RANGES = np.empty((0, 2), np.int64)
 
 
 def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewritten:
-    """Write the archive anew. Raises UsageError where the output exists, and what a replay of the archive raises; then
+    """Write the archive again. Raises UsageError where the output exists, and what a replay of the archive raises; then
     nothing is written."""
     progress = progress or Silent()
     output = os.path.abspath(options.output)
@@ -81,7 +81,7 @@ def rewrite(options: RewriteOptions, progress: Progress | None = None) -> Rewrit
 
 
 class _Writing:
-    """What is known of an archive before it is written anew. What images lack that are to be full is in a file."""
+    """What is known of an archive before it is written again. What images lack that are to be full is in a file."""
 
     def __init__(self, archive: Archive, options: RewriteOptions, lacking: IO[bytes], progress: Progress) -> None:
         self.notes = list[str]()

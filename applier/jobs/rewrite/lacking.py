@@ -1,9 +1,9 @@
-"""What the images of a table's changes lack, batch by batch, put together while what was there before is there.
+"""The missing columns of a table's images, batch by batch, collected while the previous rows are available.
 
-Values that come from a base, from defaults, or from what a replica computes are encoded as the log has them. Some are
-not known to the byte, since more than one value of the log is the same in a snapshot: documents, whose numbers
-and texts are of several types there; members of an ENUM or SET that has an empty one; text with a character that has
-several codes in its set, as the one for codes that have none. Nor are those that nothing here writes
+Values that come from a base, from defaults, or from a replica's computations are encoded as the log has them. Some
+have unknown bytes, since several values of the log are the same in a snapshot: documents, whose numbers
+and texts have several types there; members of an ENUM or SET with an empty one; text with a character that has
+several codes in its set, such as the replacement for codes without a character. So have values that nothing here writes
 (writer.values)."""
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _with_several_codes(charset: str | None) -> str:
 
 
 def _is_exact(column: Column, kind: WireType) -> bool:
-    """Whether a snapshot's value tells the log's, and can be written."""
+    """Return whether a snapshot's value tells the log's, and can be written."""
     shape = FORMS[kind].shape
     if kind == WireType.JSON or (shape not in ENCODERS and shape not in PREFIXES):
         return False
@@ -95,7 +95,7 @@ _NONE = -1
 
 class Lacking:
     """What images of a version of a table lack: columns, if they are to be `full`, and with `documents` the documents
-    that they have diffs of. `unknown` counts, by column, the changes of which it is not known; of VIRTUAL columns it
+    that they have diffs of. `unknown` counts, by column, the changes of which it is unknown; of VIRTUAL columns it
     never is."""
 
     def __init__(self, reading: TableReading, *, full: bool, documents: bool) -> None:

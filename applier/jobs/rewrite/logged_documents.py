@@ -1,6 +1,6 @@
 """JSON documents that diffs of the log have changed since an image had them (JD-WIRE).
 
-They are made from the bytes of the log, since a snapshot's text does not tell all types; one by one in Python, as
+They are made from the bytes of the log, since a snapshot's text does not show all types; one by one in Python, like
 everything that makes binary documents.
 """
 
@@ -102,7 +102,7 @@ class LoggedDocuments:
         return wanted
 
     def _is_value(self, column: int, pointer: int) -> bool:
-        """Whether a pointer leads to an image with a document, or NULL."""
+        """Return whether a pointer leads to an image with a document, or NULL."""
         number, known = layouts_of(pointer), self._reading.layouts.known
         return 0 < number < len(known) and column in known[number].present and column not in known[number].diffs
 

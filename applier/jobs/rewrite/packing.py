@@ -1,6 +1,6 @@
-"""Events that are compressed together, as the servers do: transactions of MySQL, rows events of MariaDB.
+"""Compresses events as the servers do: transactions of MySQL, rows events of MariaDB.
 
-This is Python once a compressed event, as inflating them is: the libraries that compress are not for kernels.
+This is Python code once per compressed event, like decompression: compression libraries cannot be used in kernels.
 """
 
 from __future__ import annotations

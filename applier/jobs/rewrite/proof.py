@@ -1,7 +1,7 @@
-"""The proof: both archives are replayed, from the same base, and the snapshots and all changes compared.
+"""The proof: both archives are replayed from the same base, and the snapshots and all changes are compared.
 
-All row changes are compared with whole rows before and after each: so states in between, and tables that are dropped
-later, count, too. What positions decide is left out: a rewritten archive has its own."""
+All row changes are compared with whole rows before and after each, so intermediate states, and tables that are dropped
+later, count, too. Values that depend on positions are excluded: a rewritten archive has its own."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class _Reader:
         self._left: pa.RecordBatch | None = None
 
     def available(self) -> int:
-        """How many rows can be taken now; 0 at the end."""
+        """Return how many rows can be taken now; 0 at the end."""
         while self._left is None or self._left.num_rows == 0:
             batch = next(self._batches, None)
             if batch is None:
@@ -168,7 +168,7 @@ def _executes_as(before: str, after: str, options: RewriteOptions) -> bool:
 
 
 def _changes(result: ReplayResult) -> dict[str, tuple[int, ...]]:
-    """How many changes there were, by table and kind."""
+    """Return how many changes there were, by table and kind."""
     return {table.full_name: (table.inserts, table.updates, table.deletes, table.by_foreign_keys)
             for table in result.tables}
 

@@ -1,4 +1,4 @@
-"""What `rewrite` has done, for people and programs."""
+"""The result of `rewrite`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What writing an archive anew has done."""
+    """What writing an archive again has done."""
 
     output: str
     """The directory."""
@@ -55,7 +55,7 @@ class Rewritten:
     proof: Proof
     """What shows that it is the same."""
     notes: tuple[str, ...]
-    """What people have to know, a line each."""
+    """What people have to know, one line each."""
 
     @property
     def emptied(self) -> int:

@@ -1,7 +1,7 @@
-"""What filters make of the statements in an archive: they stay, go, or name other databases (RW-FILT).
+"""Applies filters to the statements in an archive: keep them, remove them, or rename databases in them (RW-FILT).
 
 A replica with filters ignores a statement as a whole if it ignores one of its tables. Here a DROP TABLE or RENAME TABLE
-of several tables keeps those that stay, as a replay does it, and a table whose new name is filtered is dropped.
+of several tables keeps the unfiltered ones, as a replay does, and a table whose new name is filtered is dropped.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class _Statement:
 
 
 class StatementFilter:
-    """Decides about statements, in the order of the log. `emptied` are the XA transactions that have prepared nothing,
+    """Decides about statements, in log order. `emptied` are the XA transactions that have prepared nothing,
     which are not committed, either. `keeps_names` counts, by kind, statements that still name a database by its old
     name."""
 
@@ -144,7 +144,7 @@ class StatementFilter:
         return action, made.encode(codec, "surrogateescape" if codec == "utf-8" else "strict")
 
     def _decided(self, change: SchemaChange, sql: str) -> tuple[Action, str | None]:
-        """Whether a statement stays, and its text if only a part of it does."""
+        """Return whether a statement stays, and its text if only a part of it does."""
         match change:
             case CreateDatabase(name) | AlterDatabase(name) | DropDatabase(name):
                 return self._if_all([(name, None)])

@@ -1,10 +1,10 @@
-"""What the images of a table are to have, by its definition (PKE, IMG-U, IMG-D).
+"""The columns that images of a table need, by its definition (PKE, IMG-U, IMG-D).
 
-Where it is not sure that a replica does the same with less, images stay as they are:
+Images stay unchanged if it is uncertain whether a replica does the same with fewer columns:
 
     no definition is known, or it has other columns than the log
     MariaDB: tables with system versioning; with VIRTUAL columns, which a replica does not compute, so that keys over
-             them would go wrong
+             them would be wrong
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ def key_equivalent(definition: TableDefinition, blobs: list[bool]) -> set[int] |
 
 
 def stays(definition: TableDefinition) -> bool:
-    """Whether images of a table stay as they are, since a replica may not do the same with others."""
+    """Return whether images of a table stay as they are, since a replica may not do the same with others."""
     return definition.flavour == "mariadb" and (
         definition.versioning is not None or any(column.generated == "virtual" for column in definition.columns))
 
 
 def _identifies(key: Key, definition: TableDefinition) -> bool:
-    """Whether a key other than the primary one identifies each row, by whole values."""
+    """Return whether a key other than the primary one identifies each row, by whole values."""
     return key.kind == "unique" and all(part.column is not None and part.length is None
                                         and not definition.column(part.column).nullable for part in key.parts)
 

@@ -1,3 +1,3 @@
-"""Which server is asked, by whom, and under which protection: the server's address and the option file beside it."""
+"""Which server is contacted, as which user, and with which protection: the server's address and the option file."""
 
 __all__ = ["address", "connection", "passwords", "session"]

@@ -1,4 +1,4 @@
-"""Where a server is, and who asks it: what an address says, and for what it leaves out, an option file.
+"""The server's address and user: from an address, and from an option file for its missing parts.
 
     mysql://USER@HOST:PORT           TCP, to this host
     mysql://USER@HOST                the port of the option file, or 3306
@@ -7,7 +7,7 @@
     mysql://USER@?socket=/PATH       this Unix socket
     mysql://                         the host of the option file; without one, localhost
 
-A host in the address is never exchanged for another server that the option file names.
+The host of an address is never replaced by another one from the option file.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _LARGEST_KEY = 1 << 16
 
 @dataclass(frozen=True)
 class ServerAddress:
-    """A server, and who asks it. `socket` is the path of a Unix socket, None for TCP; `user` is None for the one that
-    runs this program."""
+    """A server, and the user to log in. `socket` is the path of a Unix socket, None for TCP; `user` is None for the one
+    that runs this program."""
 
     host: str
     port: int = _DEFAULT_PORT

@@ -1,10 +1,10 @@
-"""A connection to a server, by PyMySQL: how long it waits, who gets a password, and what is said where it is refused.
+"""A connection to a server, by PyMySQL: its timeouts, how passwords are sent, and the errors for refusals.
 
 A server that has not logged in the user after `ANSWER_SECONDS` is given up, and so is one that does not answer a
 statement in that time. Statements that read whole tables have `TABLE_SECONDS` (`allow_long_answers`). The kernel's
-keepalive ends a connection to a machine that is gone within two minutes, however long an answer may take.
+keepalive ends a connection to an unreachable machine within two minutes, however long an answer may take.
 
-What is used of PyMySQL beside its documentation is named in tests/unit/jobs/server/test_pymysql_private.py.
+Internals of PyMySQL that are used here are listed in tests/unit/jobs/server/test_pymysql_private.py.
 """
 
 from __future__ import annotations

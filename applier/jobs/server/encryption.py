@@ -1,10 +1,10 @@
-"""How a connection is encrypted: MySQL's ssl-mode, MariaDB's words for the same, and TLS as they ask for it.
+"""The encryption of a connection: MySQL's ssl-mode, MariaDB's equivalents, and the resulting TLS settings.
 
     DISABLED          no TLS
     PREFERRED         TLS if the server offers it; certificates are not verified (the default)
     REQUIRED          TLS; certificates are not verified
     VERIFY_CA         TLS; ssl-ca verifies the server's certificate
-    VERIFY_IDENTITY   and the certificate is that of the server's host
+    VERIFY_IDENTITY   as VERIFY_CA, and the certificate is that of the server's host
 
 Sources: MySQL Reference Manual, "Command Options for Encrypted Connections"; MariaDB documentation, "Securing
 Connections for Client and Server".

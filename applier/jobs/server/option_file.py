@@ -1,8 +1,8 @@
-"""Option files of the servers' clients: the words about a connection, as these clients read them.
+"""Option files of the servers' clients: the options about a connection, as these clients read them.
 
-The last value of a word wins. `-` and `_` are the same in names; `loose-` is left out; `skip-` and `disable-` turn a
-word off. Words that are not about the connection are for other programs, and are ignored. A word about TLS that is not
-known here is an error: without it the connection could be weaker than the file asks for. Sources: MySQL Reference
+The last value of an option wins. `-` and `_` are the same in names; `loose-` is removed; `skip-` and `disable-` turn an
+option off. Options that do not concern the connection are for other programs, and are ignored. An unknown TLS option
+is an error: without it the connection could be weaker than the file asks for. Sources: MySQL Reference
 Manual, "Using Option Files" and "Program Option Modifiers"; MariaDB documentation, "Configuring MariaDB with Option
 Files".
 """

@@ -1,4 +1,4 @@
-"""Who gets a password: PyMySQL's authentication plugins that hand it over, each behind a check of the connection.
+"""When a password is sent: PyMySQL's authentication plugins that send it, each behind a check of the connection.
 
     mysql_native_password, client_ed25519      PyMySQL's own: they answer a challenge, and no password is sent
     mysql_clear_password, dialog               the password itself: only over TLS with a verified certificate
@@ -6,7 +6,7 @@
                                                public key: to this machine, or where the option file asks for it
     mysql_old_password                         never
 
-A server chooses the plugin, and says whether it has TLS and which public key: so does anyone who sits in between.
+The server chooses the plugin, and says whether it has TLS and which public key: so does anyone in the middle.
 Sources: MySQL Source Documentation, "Authentication Methods"; MySQL Reference Manual, "Caching SHA-2 Pluggable
 Authentication" and "Client-Side Cleartext Pluggable Authentication".
 """
@@ -113,7 +113,7 @@ class _Sha256(_Plugin):
         return self._send_password(_KEY_FOR_SHA256, packet)
 
     def _goes_unencrypted(self) -> bool:
-        """Whether the server takes the password itself: this plugin's only through TLS."""
+        """Return whether the server takes the password itself: this plugin's only through TLS."""
         return isinstance(self._connection._sock, ssl.SSLSocket)
 
     def _send_password(self, request_key: bytes, key_packet: Any = None) -> Any:

@@ -1,7 +1,7 @@
-"""PyMySQL's connection, which trusts no server.
+"""PyMySQL's connection, hardened against untrusted servers.
 
-PyMySQL itself reads answers without end, and raises whatever its parsing stumbles over (struct.error, IndexError,
-AssertionError, …). This connection bounds and checks each answer, and raises ServerAnswerError for a broken one.
+PyMySQL itself reads answers without limit, and raises whatever its parsing runs into (struct.error, IndexError,
+AssertionError, …). This connection bounds and checks each answer, and raises ServerAnswerError for a malformed one.
 Source: MySQL Source Documentation, "COM_QUERY Response" and "Text Resultset".
 """
 
@@ -91,7 +91,7 @@ class CheckedConnection(Connection):  # type: ignore[misc]  # it has no types
 
     @contextmanager
     def _checked(self, what: str) -> Iterator[None]:
-        """Raise ServerAnswerError in place of what PyMySQL's parsing raises; PyMySQL's own errors stay."""
+        """Raise ServerAnswerError instead of what PyMySQL's parsing raises; PyMySQL's own errors stay."""
         try:
             yield
         except pymysql.err.InternalError as error:

@@ -1,4 +1,4 @@
-"""Asks a server: every statement goes through `ServerSession.ask`, which checks every answer before it is used."""
+"""Queries a server: every statement goes through `ServerSession.ask`, which checks every answer before it is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`applier show`: what is in binlog files, event by event. Needs no schema."""
+"""`applier show`: the contents of binlog files, event by event. Needs no schema."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def _noticed(wanted: TableFilter) -> NoticedTables:
 
 def _print(mapped: MappedFile, format: Form, ranges: Iterable[ReadRange], tables: TableFilter | None,
            write: Callable[[bytes], object]) -> int:
-    """How many ranges there are: their events are printed, all or those about some tables, after the file's format
-    description."""
+    """Return how many ranges there are: their events are printed, all or those about some tables, after the file's
+    format description."""
     from applier.jobs.show.printing import EventPrinter
 
     printer, count = EventPrinter(mapped, format, write), 0

@@ -1,5 +1,5 @@
-"""What statements ran in (EV-CTX), as SETs that are printed where they change, as mysqlbinlog does; not their thread,
-which the kernel knows."""
+"""The context of statements (EV-CTX), as SETs that are printed when they change, as mysqlbinlog does; without the
+thread, which the kernel prints."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Walks of kernels over a file's events, which they print or choose: what a kernel needs while it walks.
+"""Walks of kernels over a file's events to print or select them, with the data that a kernel needs while it walks.
 
-A walk has a state in memory (walk_records); a kernel stops where something is missing and goes on when it is there.
+A walk has a state in memory (walk_records); a kernel stops if data is missing and continues when it is available.
 """
 
 import collections

@@ -1,16 +1,16 @@
-"""Events as JSON, an object a line.
+"""Events as JSON, one object per line.
 
     {"pos": 1234, "end": 1310, "type": "UPDATE_ROWS", "op": "update", "table": "db.t", "before": {"@1": "1"},
      "after": {"@1": "2"}}
     {"pos": 1310, "end": 1341, "type": "XID", "timestamp": 1795203941, "server_id": 7, "fields": {"number": 16}}
 
 `pos` is the event's offset in its file, `end` the next one's, and every file's first object has `"pos": 4`. Events
-within a TRANSACTION_PAYLOAD follow it with its places, and their own number in it as `within`. A row change has a line
-of its own, with its columns' values as `mysqlbinlog -v` prints them (all are strings, and text has its SQL quotes, so
-NULL is not 'NULL'; a JSON diff is SQL with line feeds); columns that an image lacks are left out, and the image that an
-operation lacks is null. Other events have what they hold as `fields` (binlog/events/contents.py has their meaning), and
-a `group_id` where headers have one. Bytes that are not UTF-8 come as the escapes \\udc80 to \\udcff (Python's
-surrogateescape). Rows that cannot be shown have a `note`.
+within a TRANSACTION_PAYLOAD follow it with its offsets, and their own number in it as `within`. Each row change has a
+separate line, with its columns' values as `mysqlbinlog -v` prints them (all are strings, and text has its SQL quotes,
+so NULL is not 'NULL'; a JSON diff is SQL with line feeds); columns that are not in the image are omitted, and an image
+that the operation does not have is null. Other events have their contents as `fields` (binlog/events/contents.py has
+their meaning), and a `group_id` if headers have one. Bytes that are not UTF-8 come as the escapes \\udc80 to \\udcff
+(Python's surrogateescape). Rows that cannot be shown have a `note`.
 """
 
 import json

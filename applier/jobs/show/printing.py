@@ -1,4 +1,4 @@
-"""Prints ranges of a file, as text or as JSON lines: a kernel prints, and asks Python for what is rare."""
+"""Prints ranges of a file, as text or as JSON lines: a kernel prints frequent events, and Python the rare ones."""
 
 from __future__ import annotations
 

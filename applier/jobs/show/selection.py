@@ -1,4 +1,4 @@
-"""Which part of the binlogs is shown: by position, time, GTID, server and table.
+"""Selects the part of the binlogs to show: by position, time, GTID, server and table.
 
 Positions and times, GTIDs, servers: ranges of a file, found by its groups without reading rows. Tables: see `tables`.
 """

@@ -1,4 +1,4 @@
-"""Which tables are asked about, and which statements are about them."""
+"""The selected tables, and the statements about them."""
 
 from dataclasses import dataclass, field
 

@@ -1,6 +1,6 @@
-"""What a reader of the data source is asked for, from Spark's options.
+"""The request of a reader of the data source, from Spark's options.
 
-A query's filters narrow the changes that are read. Spark applies all of them again: they only spare decoding."""
+A query's filters narrow the changes that are read. Spark applies all of them again: they only avoid decoding."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class SourceOptions:
 
 
 def parse(options: Mapping[str, str]) -> SourceOptions:
-    """Spark's options, whose names come in any case. Raises UsageError for one that is not known."""
+    """Spark's options, whose names come in any case. Raises UsageError for one that is unknown."""
     given = {name.lower(): value for name, value in options.items()}
     if unknown := [name for name in options if name.lower() not in _KNOWN]:
         raise UsageError(f"{unknown[0]!r} is not an option of this source", hint=f"they are {', '.join(_KNOWN)}")

@@ -96,7 +96,7 @@ class BinlogStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return parts(log, self._asked)
 
     def _left_at(self, place: Offset) -> Snapshot:
-        """What goes on at an offset: what the batch before left, or what the log before it says."""
+        """What continues at an offset: what the batch before left, or what the log before it says."""
         if self._left is not None and self._left[0] == place:
             return self._left[1]
         before = replace(self._asked.changes, stop_position=(place["file"], place["pos"]))

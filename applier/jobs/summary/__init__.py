@@ -1,13 +1,13 @@
-"""What a part of an archive did, at a glance: rows by table, kind and time, the largest transactions, DDL, who.
+"""An overview of a part of an archive: rows by table, kind and time, the largest transactions, DDL, threads.
 
     result      the summary, as values
     counting    one split: rows are counted, not decoded
     totals      the counts of all splits, in bounded memory
     statements  DDL, and changes that are logged as statements
-    details     what the log says of single transactions: thread, statement
+    details     attributes of single transactions in the log: thread, statement
     job         from binlogs to the summary
-    page        that as one self-contained HTML file
-    words       times and statements for people
+    page        the summary as one self-contained HTML file
+    words       times and statements as text
 """
 
 __all__ = ["job", "result", "words"]

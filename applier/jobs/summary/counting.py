@@ -1,6 +1,6 @@
 """Counts the row changes of one split: rows are walked by their widths, and no value is decoded.
 
-The reader is the one that decodes rows for everybody else; here it is asked for no column.
+It uses the reader that decodes rows elsewhere, but requests no columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a log did, as figures that a summary and its page show."""
+"""The figures of a log that a summary and its page show."""
 
 from __future__ import annotations
 

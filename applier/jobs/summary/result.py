@@ -22,7 +22,7 @@ class Summary(SummaryFigures):
     `statement` who and why, as far as the log says.
     `by_time` counts by table and time, in steps of `seconds_each`: a minute, or longer, so that there are at most
     1,440. `first_group_id` and `last_group_id` are None where event headers have no group ids. `statements` is DDL:
-    the first 200 of `n_statements`. `notes` are lines for people.
+    the first 200 of `n_statements`. `notes` are notes for the user.
     """
 
     def to_html(self) -> str:

@@ -18,7 +18,7 @@ MOST_STATEMENTS, MOST_CHARACTERS = 200, 4096
 
 @dataclass
 class Statements:
-    """Takes the statements of outlines, in the order of the log, as `relevance` says. Those of `start_time` or later
+    """Takes the statements of outlines, in log order, as `relevance` says. Those of `start_time` or later
     and of these threads (none: all), about tables of `filter`."""
 
     filter: TableFilter

@@ -1,5 +1,5 @@
 """Adds up the counts of splits. Memory depends on the number of tables and servers, and not on the length of the log:
-of transactions only the largest are kept, and steps in time become longer where there are too many."""
+only the largest transactions are kept, and time steps become longer if there are too many."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Counts = TypeVar("Counts", bound=TableRows)
 
 
 class Totals:
-    """The sums of all splits that were added, in the order of the log."""
+    """The sums of all splits that were added, in log order."""
 
     def __init__(self, top: int, most_steps: int = MOST_STEPS, most_entries: int = MOST_ENTRIES) -> None:
         self._top, self._most_steps, self._most_entries = top, most_steps, most_entries

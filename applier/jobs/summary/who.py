@@ -1,4 +1,4 @@
-"""Who event groups are of: servers, and threads there, as the log's bytes say it without being parsed."""
+"""The servers and threads of event groups, read from the log's bytes without parsing events."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Files that say how a `sync` does, for probes and for Prometheus.
+"""Health files of a `sync`, for probes and for Prometheus.
 
-A file is replaced whole after each look at the archive, whether there was anything new or not, so that a probe tells
+A file is replaced after each check of the archive, whether there was anything new or not, so that a probe can see
 from its age that the process hangs or is gone:
 
     FILE.json   {"state": "following" | "failing" | "ended", "checked": seconds since 1970, "lag": seconds or null,
                  "rounds", "changes", "failures": counts since the start, "last": the last round (round.py)}
     FILE.prom   the same figures as Prometheus' text format, for the textfile collector of its node exporter
 
-`lag` is 0 when a look found nothing new, else how far the last version was behind when its round ended; while rounds
+`lag` is 0 when a check found nothing new, else how far the last version was behind when its round ended; while rounds
 fail, it grows with the clock.
 """
 

@@ -1,11 +1,11 @@
-"""The job: a lake follows an archive that grows.
+"""The job: a lake follows a growing archive.
 
-    look → replay → publish → expire, every few seconds
+    check → replay → publish → expire, every few seconds
 
-A look lists the archive; unless a file is new or has changed, nothing else happens. A replay goes on from the lake's
-latest version, at its position, with all that there is now: a round that comes late is a larger one. Formats are
-published after the version, so none is ever ahead of the lake; what a round leaves undone, the next one does. All that
-a round needs to know is in the lake and in the catalogs, so a killed job goes on where it was.
+A check lists the archive; unless a file is new or has changed, nothing else happens. A replay continues from the lake's
+latest version, at its position, with the whole new part of the log: a late round is a larger one. Formats are
+published after the version, so none is ever ahead of the lake; the next round completes an unfinished one. All state of
+a round is in the lake and in the catalogs, so a killed job resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def sync(options: SyncOptions, ending: Ending, progress: Progress | None = None)
 
 
 def _lasts(error: ApplierError) -> bool:
-    """Whether the same round would fail in the same way: the data or the usage is at fault."""
+    """Return whether the same round would fail in the same way: the data or the usage is at fault."""
     return error.exit_code == 1 or isinstance(error, UsageError)
 
 

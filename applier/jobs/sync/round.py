@@ -1,4 +1,4 @@
-"""What one round of `sync` did."""
+"""The result of one round of `sync`."""
 
 from __future__ import annotations
 

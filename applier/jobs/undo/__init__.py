@@ -1,3 +1,3 @@
-"""Takes chosen transactions back: the rows as they were before these, where nobody changed them since."""
+"""Undoes chosen transactions: restores the rows before them, unless somebody has changed the rows since."""
 
 __all__ = ["conflicts", "job", "result"]

@@ -1,7 +1,7 @@
-"""The ways of rows through the log: each step of a row begins with the version that another one ended with.
+"""Follows rows through the log: each step of a row begins with the version that another one ended with.
 
-Of a row's chain of steps, undo needs the version before its first chosen step, the one that is there now, and whether
-all steps from the first chosen one on are chosen: else others have touched the row later (UNDO-CHAIN).
+From a row's chain of steps, undo needs the version before its first chosen step, the current one, and whether
+all steps from the first chosen one on are chosen: otherwise others have touched the row later (UNDO-CHAIN).
 """
 
 from __future__ import annotations

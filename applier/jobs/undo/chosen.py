@@ -1,4 +1,4 @@
-"""The transactions to take back: which event groups they are, when they were, and which tables they changed."""
+"""The transactions to undo: their event groups, their times, and the tables that they changed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Chosen:
     lowest commit version; which groups these are; the tables that may be changed by them; where statements took rows
     away, of these or others; the tables that the log divides in another way; all definitions that there are where the
     log ends; the default character sets of databases, of dropped ones as they were; what is no table, of all the log
-    and what they dropped; and lines for people."""
+    and what they dropped; and notes for the user."""
 
     count: int
     gtids: tuple[str, str]
@@ -129,8 +129,8 @@ def _some(names: list[str]) -> str:
 
 def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilter, found: dict[int, FileGroups],
                       lost: Losses) -> None:
-    """Raise SchemaError for a statement among the groups that makes or alters a table, but for one that only takes rows
-    away."""
+    """Raise SchemaError for a statement among the groups that makes or alters a table, except for one that only takes
+    rows away."""
     places = [(place, version) for version in history.versions()
               for place in (None if version.created_by == FROM_METADATA else version.start, version.end,
                             *(one.position for one in history.redefinitions(version)))

@@ -1,10 +1,10 @@
-"""The job: writes what takes chosen transactions back.
+"""The job: write a script that reverts chosen transactions.
 
     archive → the chosen transactions, and the tables that they changed → for each of these: the steps of its rows, from
-    the first chosen one to the end → rows as they are, and as they were → SQL, or a binlog file → the proof
+    the first chosen one to the end → current and restored rows → SQL, or a binlog file → the proof
 
-All changes come from the same steps as complete changes and histories do (jobs.changes, jobs.history): so images that
-lack columns, JSON diffs, and rows that foreign keys change below the log are taken back like all others.
+All changes come from the same steps as complete changes and histories (jobs.changes, jobs.history): so partial
+images, JSON diffs, and rows that foreign keys change outside the log are undone like all others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Of rows that others have changed since: the columns that these changed, which stay as they are (UNDO-BACK)."""
+"""For rows that others have changed since: the columns that they changed, which keep their values (UNDO-BACK)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from applier.jobs.undo.traced_table import TracedTable
 
 
 def kept_columns(table: TracedTable, chains: Chains) -> tuple[np.ndarray, np.ndarray]:
-    """Of n chains, bool[n] and bool[n, columns]: which rows can be undone but for columns that others changed, and
+    """Of n chains, bool[n] and bool[n, columns]: which rows can be undone except for columns that others changed, and
     these columns. Rows cannot that were made or deleted by the transactions or since, and those that others gave
     another key, also of another table."""
     steps, n = chains.steps, len(chains)

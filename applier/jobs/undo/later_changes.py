@@ -1,9 +1,9 @@
-"""What others have done since to the rows that chosen transactions touched, also where no row is left (UNDO-CHAIN).
+"""Later changes by others to the rows that chosen transactions touched, even if no row is left (UNDO-CHAIN).
 
-A row is known by its key. A row that somebody created again with this key, and changed or deleted, was touched,
-although it is another row to a server. A row that comes back also has its other unique keys, by which people may have
-created it again. A row of a table without a key is known by all of its values: whoever changed or deleted an equal row
-since touched it, as it would have been among these.
+A row is identified by its key. A row that somebody created again with this key, and changed or deleted, was touched,
+although it is another row to a server. A row to be restored also has its other unique keys, by which somebody may have
+created it again. A row of a table without a key is identified by all of its values: a later change or delete of an
+equal row touched it, because it would have been among these.
 """
 
 from __future__ import annotations

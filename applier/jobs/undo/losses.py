@@ -1,4 +1,4 @@
-"""Statements that take rows of a table away and leave all others as they are: TRUNCATE and DROP, of tables and of
+"""Statements that remove rows of a table without changing others: TRUNCATE and DROP, of tables and of
 partitions."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Loss:
     dropped: tuple[Partition, ...] = ()
 
     def has(self, rows: pa.Table) -> np.ndarray:
-        """Which of some rows it would have taken away: bool[n]. Raises SchemaError where that is not known."""
+        """Which of some rows it would have taken away: bool[n]. Raises SchemaError where that is unknown."""
         if self.part is None:
             return np.ones(rows.num_rows, np.bool_)
         try:

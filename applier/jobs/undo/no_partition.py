@@ -1,4 +1,4 @@
-"""Rows that cannot come back, since no partition of the table takes them by now (UNDO-PARTITION)."""
+"""Rows that cannot be restored, because no current partition of the table accepts them (UNDO-PARTITION)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from applier.jobs.undo.rows_to_undo import RowsToUndo
 
 
 def leave_rows_of_no_partition(rows: RowsToUndo) -> None:
-    """Leave the rows for which the table has no partition then. Where that is not known, the server says so (1526)."""
+    """Leave the rows for which the table has no partition then. Where that is unknown, the server says so (1526)."""
     found, back, by = rows.chains, rows.back, rows.definition.partitioning
     if by is None or not len(back):
         return

@@ -1,5 +1,5 @@
-"""What is no table: triggers of the tables that are undone, and what the chosen transactions dropped beside tables,
-which an undo names and does not make again."""
+"""Objects other than tables: triggers of the tables to be undone, and other objects that the chosen transactions
+dropped, which an undo names but does not restore."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Partitions that chosen transactions dropped: the statements that make them again, and the definition then
+"""Partitions that chosen transactions dropped: the statements that create them again, and the resulting definition
 (UNDO-PARTITION).
 
-A partition of RANGE comes back out of the one that has its range by now, which keeps the rows that came since, or at
-the end; one of LIST at the end, or out of the one that takes what no other does.
+A RANGE partition is split off the one that has its range now, which keeps the rows inserted since, or added at
+the end; a LIST partition is added at the end, or split off the DEFAULT one.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _with(definition: TableDefinition, loss: Loss, partition: Partition) -> tupl
     if partition in by.partitions:  # somebody made it again
         return definition, []
     if by.has(partition.name):
-        raise _refused(definition, partition.name, "is another one by now")
+        raise _refused(definition, partition.name, "is a different one now")
     by_range = by.method.startswith("RANGE")
     place = _of_range(definition, loss, partition) if by_range else _of_list(definition, partition)
     table = f"ALTER TABLE {quote_name(definition.database)}.{quote_name(definition.name)}"
@@ -77,7 +77,7 @@ def _way(by: Partitioning) -> Partitioning:
 
 
 def _of_range(definition: TableDefinition, loss: Loss, partition: Partition) -> int | None:
-    """The number of the partition that has its range by now; None if it comes last."""
+    """The number of the partition that has its range now; None if it comes last."""
     try:
         now, before = range_bounds(definition), range_bounds(loss.definition)
     except NotComputable as error:
@@ -93,11 +93,11 @@ def _of_range(definition: TableDefinition, loss: Loss, partition: Partition) -> 
 
 
 def _of_list(definition: TableDefinition, partition: Partition) -> int | None:
-    """The number of the partition that takes its values by now, since no other does; None if none takes them."""
+    """The number of the partition that takes its values now, since no other does; None if none takes them."""
     by = definition.partitioning
     assert by is not None
     if taken := next((one for one in by.partitions if set(one.values) & set(partition.values)), None):
-        raise _refused(definition, partition.name, f"had values that partition {taken.name} has by now")
+        raise _refused(definition, partition.name, f"had values that partition {taken.name} has now")
     return next((number for number, one in enumerate(by.partitions) if (DEFAULT,) in one.values), None)
 
 

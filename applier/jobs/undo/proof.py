@@ -1,7 +1,7 @@
-"""The proof: the undo as events is read back, and applied to the rows as the log leaves them; they are then the rows as
-they were before the transactions.
+"""The proof: the undo as events is read back, and applied to the rows as the log leaves them; the result must be the
+rows as they were before the transactions.
 
-What is read back went through the bytes of a file, and the decoder of logs.
+The events go through the bytes of a file and the decoder of logs.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ _ORDER[[DELETE, INSERT, PREIMAGE, POSTIMAGE]] = 0, 1, 2, 2
 
 
 def proof(tables: Sequence[TableUndo], log: str, folder: Path, on_conflict: str) -> tuple[str, ...]:
-    """Compare the rows of a binlog file with those that are to be undone; lines for people. Raises ApplierError if they
-    are others."""
+    """Compare the rows of a binlog file with those that are to be undone; notes for the user. Raises ApplierError if
+    they are others."""
     schema = folder / "schema.sql"
     schema.write_text("".join(f"{one.now.to_sql()};\n" for one in tables if not one.recreated))
     events = ChangeLog(ChangesOptions((log,), schema=str(schema), ignore_foreign_keys=True))

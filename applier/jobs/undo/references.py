@@ -1,8 +1,8 @@
-"""Rows that cannot go, since others refer to them by now, and rows whose parent rows others have changed since.
+"""Rows that cannot be removed because others refer to them now, and rows whose parent rows others have changed since.
 
-Foreign keys held before the chosen transactions. So what breaks them has happened since: a row that was made since
-refers to one that is to go, or a row that was there since is gone that one refers to which is to come back (UNDO-REF).
-Had the row been there, its foreign key would have changed or deleted it together with its parent row.
+Foreign keys held before the chosen transactions. So violations have arisen since: a row inserted since
+refers to one to be removed, or the parent of a row to be restored is gone (UNDO-REF).
+If the row had existed, its foreign key would have changed or deleted it together with its parent row.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class References:
 
 @dataclass(frozen=True)
 class _KeyChanges:
-    """The steps by others that deleted parent rows, or gave them other keys, in the order of the log: keys before, the
+    """The steps by others that deleted parent rows, or gave them other keys, in log order: keys before, the
     sequence numbers of commits, and where the rows are afterwards (below 0: nowhere)."""
 
     keys: pa.Array

@@ -1,5 +1,5 @@
 """Rows that a transaction deletes and inserts again with the same key, as REPLACE and LOAD DATA … REPLACE are logged:
-the row stays what it is to people, so it is one row that was changed (UNDO-REPLACE)."""
+each counts as one changed row (UNDO-REPLACE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an undo does, for people and programs."""
+"""The result of an undo."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ class Undone:
     checks: tuple[tuple[str, int], ...]
     """SELECTs of a number for the server, afterwards, with what it is to be if nothing else is written meanwhile."""
     proof: tuple[str, ...]
-    """What was computed to show that it is right, a line each."""
+    """What was computed to show that it is right, one line each."""
     notes: tuple[str, ...]
-    """What people have to know, a line each."""
+    """What people have to know, one line each."""
     lost_objects: tuple[StoredObject, ...] = ()
     """Triggers, views, routines and events that the transactions dropped, which are not made again: `statements` are
     those that made them."""

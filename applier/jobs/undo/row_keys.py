@@ -1,4 +1,4 @@
-"""Keys of rows as bytes, which are equal where a server takes the keys to be equal."""
+"""Keys of rows as bytes, which are equal if a server considers the keys equal."""
 
 from __future__ import annotations
 

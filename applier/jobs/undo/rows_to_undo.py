@@ -1,4 +1,4 @@
-"""The rows of a table that are to be undone, while it is looked for what is in the way of them."""
+"""The rows of a table to be undone, while conflicts are searched for."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class RowsToUndo:
 
     def follow(self, which: np.ndarray, reason: str, by: np.ndarray, given: dict[str, pa.Array]) -> None:
         """Undo these chains, by their numbers, although others have changed what they refer to: with these values, one
-        for each of them, in place of those before."""
+        for each of them, instead of those before."""
         self.partly[which] = True
         self.why[which], self.chains.last_later[which] = self.number(reason), by
         n, places = len(self.chains), np.full(len(self.chains), -1)
@@ -95,7 +95,7 @@ class RowsToUndo:
 
     @property
     def are_given(self) -> np.ndarray:
-        """Which chains have values in place of those before: bool[n]."""
+        """Which chains have values instead of those before: bool[n]."""
         found = np.zeros(len(self.chains), np.bool_)
         for which, _ in self.given.values():
             found |= which & self.undone

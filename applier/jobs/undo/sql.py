@@ -1,5 +1,5 @@
-"""The statements that undo: one for each row, found by all of its values, and after each one that stops all if it did
-not change exactly this row (UNDO-GUARD)."""
+"""The statements of an undo: one for each row, found by all of its values, each followed by one that stops the script
+if it did not change exactly this row (UNDO-GUARD)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What undo does to the rows of one table: each row as it is now, and as it is to be again."""
+"""The undo of one table's rows: each row as it is now, and as it will be restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows that cannot come back, since another row has their primary or unique key by now (UNDO-KEY)."""
+"""Rows that cannot be restored, because another row has their primary or unique key now (UNDO-KEY)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One way through the log for one table: the steps of its rows, from the first chosen transaction on."""
+"""One walk over the log for one table: the steps of its rows, from the first chosen transaction on."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ class TracedTable:
         return tuple(found)
 
     def _lost(self, version: int) -> Iterator[RowSteps]:
-        """The steps of the statement that ended a version: rows that were there go, or go on to the next one."""
+        """The steps of the statement that ended a version: rows that were there go, or continue to the next one."""
         end = self._log.versions[version].end
         if end is None:
             return
@@ -214,7 +214,7 @@ class TracedTable:
         return np.concatenate(found)
 
     def _is_late(self, end: Position) -> bool:
-        """Whether a statement, by where it ends, is none of those before the first chosen commit."""
+        """Return whether a statement, by where it ends, is none of those before the first chosen commit."""
         return int(self._read.groups(end[0]).versions(np.array([end[1] - 1]))[0]) >= self._first_version
 
     def _is_wanted(self, end: Position) -> bool:

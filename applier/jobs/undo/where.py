@@ -1,5 +1,5 @@
-"""Rows that an expression chooses, in SQL, as the project's evaluator computes it: of what they were before the
-transactions, or what these made of them."""
+"""Rows that an SQL expression selects, as the project's evaluator computes it: by their values before or after the
+transactions."""
 
 from __future__ import annotations
 

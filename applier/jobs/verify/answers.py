@@ -1,4 +1,4 @@
-"""What a client printed of a server's answers to `applier.jobs.verify.statements`."""
+"""The output of a client for a server's answers to `applier.jobs.verify.statements`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Answers:
 
 
 def parse(plan: ComparisonPlan, text: bytes, source: str) -> Answers:
-    """Read what a client printed; lines that it adds, such as names of columns, are passed over. Raises UsageError
+    """Read what a client printed; lines that it adds, such as names of columns, are skipped. Raises UsageError
     where it is the answer to other statements, or broken."""
     try:
         lines = pc.list_flatten(pc.split_pattern(pa.array([text.replace(b"\r\n", b"\n").decode()], pa.large_string()),

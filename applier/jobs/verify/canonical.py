@@ -1,10 +1,10 @@
-"""What is hashed of a value, on a server and here: the same bytes, exactly, on both servers and in all sessions.
+"""The hashed form of a value, on a server and here: exactly the same bytes, on both servers and in all sessions.
 
-Numbers, dates and times are the texts that a server gives, without ZEROFILL's zeros and with as many digits behind the
-second as the column has. Text is UTF-8, whatever its character set. A FLOAT or DOUBLE is the eight bytes of the double,
-lowest first: a server has no function for them, but its form of a point has them (four bytes of SRID, the byte order,
-four bytes of the type, then x), and no text of a double is the same on both servers. Byte strings, geometries and
-vectors are their bytes. Of a DOUBLE(M,D) it is the double that a SELECT shows, as snapshots have it.
+Numbers, dates and times are the texts that a server gives, without ZEROFILL's zeros and with as many fractional digits
+as the column has. Text is UTF-8, whatever its character set. A FLOAT or DOUBLE is the eight bytes of the double, lowest
+first: a server has no function for them, but its encoding of a point has them (four bytes of SRID, the byte order, four
+bytes of the type, then x), and no text of a double is the same on both servers. Byte strings, geometries and vectors
+are their bytes. For a DOUBLE(M,D) it is the double that a SELECT shows, as in snapshots.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def stored_values(column: Column, definition: TableDefinition, data: pa.Array) -
 
 
 def values_of(column: Column, data: pa.Array) -> pa.Array:
-    """Bytes that are hashed (pa.binary()) as values for people: of `arrow_type(column.type)`, but for dates and times,
-    which are text."""
+    """Bytes that are hashed (pa.binary()) as values for people: of `arrow_type(column.type)`, except for dates and
+    times, which are text."""
     family, stored = column.type.entry.family, arrow_type(column.type)
     if family is Family.FLOATING:
         return pa.array([None if one is None else np.frombuffer(one, "<f8")[0] for one in data.to_pylist()],
@@ -95,7 +95,7 @@ _READ_DIRECTLY = frozenset({Family.FLOATING, Family.BIT, Family.BYTES, Family.DO
 
 
 def _cut(kind: ColumnType) -> int:
-    """How many characters of its texts here are more than a server gives."""
+    """Return how many characters of its texts here are more than a server gives."""
     if kind.entry.family not in (Family.DATETIME, Family.TIME):
         return 0
     return _MICROSECONDS - kind.fsp + (not kind.fsp)

@@ -1,4 +1,4 @@
-"""The job: compares a snapshot with what a server answered."""
+"""The job: compare a snapshot with a server's answers."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The job: compares a snapshot with its manifest, reading every byte.
+"""The job: compare a snapshot with its manifest, reading every byte.
 
-    shards that the manifest names     there, and what it says of them and of their files
-    files that it or a shard names     there, of their size and digest; Parquet with the table's columns and the number
-                                       of rows; keys that ascend, from and to what the manifest says; merged with row
-                                       files, if there are any, as many rows as it says, each key once
-    files that none of them names      none
+    shards that the manifest names     exist, and match its entries for them and for their files files that it or a
+    shard names     exist, with their size and digest; Parquet with the table's columns and the number
+                                       of rows; ascending keys, from and to those in the manifest; merged with row
+                                       files, if any, the number of rows in the manifest, with unique keys
+    other files                        must not exist
 """
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _shown(key: int | bytes | None) -> str:
 
 def _unexpected(filesystem: fs.FileSystem, root: str, snapshot: Snapshot, named: set[str],
                 shards: Mapping[Shard, str]) -> Iterator[str]:
-    """A line for each file that exists and that nothing names. What a shard with a complaint names is not known, so
+    """A line for each file that exists and that nothing names. What a shard with a complaint names is unknown, so
     there is none for its folder. Files of late attempts are hidden from readers, and no fault."""
     folder = root if snapshot.lake is None else location.resolve(snapshot.uri)[1]  # a lake has other versions' files
     own = folder.removeprefix(root).lstrip("/")

@@ -1,7 +1,8 @@
-"""The job: compares a snapshot with a server while it is written to.
+"""The job: compare a snapshot with a server while it is written to.
 
-The server's tables are seen in one state, at one position. The snapshot is led to exactly there. Then sums are
-compared; where those of a range differ, its rows are, and what the server has of a row that differs is fetched.
+The server's tables are read in one consistent state, at one position. The snapshot is replayed to exactly that
+position. Then sums are compared; if those of a range differ, its rows are, and the server's values of differing rows
+are fetched.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _at(position: ServerPosition, snapshot: Snapshot, lead: Leading | None) -> S
 
 
 def is_at(position: BinlogPosition, server: ServerPosition) -> bool:
-    """Whether a snapshot stands where the server does."""
+    """Return whether a snapshot stands where the server does."""
     if position.gtid_set and server.gtid_set:
         return GtidSet.parse(position.gtid_set) == GtidSet.parse(server.gtid_set)
     return bool(position.file) and (position.file, position.offset) == (server.file, server.offset)

@@ -1,9 +1,9 @@
-"""How tables are compared: which columns, and in which ranges of rows.
+"""Plans the comparison of tables: which columns, and in which ranges of rows.
 
 Rows of a table whose key begins with an integer are divided at values of that column, which every server orders alike,
-and whose index the server can use. Other keys are ordered by collations, or are no numbers that a literal has exactly,
-so those rows are divided by a hash of their key. So are rows whose key begins with one of few integers. Rows without a
-key are divided by a hash of all of their values.
+and whose index the server can use. Other keys are ordered by collations, or are numbers without an exact literal,
+so those rows are divided by a hash of their key. So are rows whose key begins with an integer that has few values. Rows
+without a key are divided by a hash of all of their values.
 """
 
 from __future__ import annotations

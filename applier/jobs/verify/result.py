@@ -1,4 +1,4 @@
-"""What differs between a snapshot and a server's tables."""
+"""The differences between a snapshot and a server's tables."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class DifferentRow:
 
 @dataclass(frozen=True)
 class DifferentTable:
-    """A table that is not the same. `answered` is False where the server said nothing of it. `rows` are rows that
+    """A table that is not the same. `answered` is False if the server did not report it. `rows` are rows that
     differ, the first ones, if they were asked for."""
 
     table: ComparedTable
@@ -87,7 +87,7 @@ class DifferentTable:
 @dataclass(frozen=True)
 class ServerComparison:
     """How a snapshot and a server compare: `tables` and `rows` of the snapshot were compared. `position` is where the
-    snapshot stood that was compared, `server_position` the GTID set of the server, None where it is not known."""
+    snapshot stood that was compared, `server_position` the GTID set of the server, None where it is unknown."""
 
     tables: int
     rows: int

@@ -1,7 +1,7 @@
-"""All rows that differ between a server and a snapshot, with the values of both: what a repair is written from.
+"""All rows that differ between a server and a snapshot, with the values of both: the input of a repair.
 
-Hashes say which rows may differ. The server's values of these are fetched and compared byte for byte, so that two rows
-whose hashes are equal by chance are not taken for one.
+Hashes show which rows may differ. The server's values of these are fetched and compared byte for byte, so that two rows
+with equal hashes by chance are not confused.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""A server that is asked: one connection, one state of its tables, and the position of that state.
+"""The queried server: one connection, one consistent state of its tables, and the position of that state.
 
-Rows of a range are asked for by their keys and hashes, and the values of some of them."""
+Rows of a range are queried by their keys and hashes, and some of them with their values."""
 
 from __future__ import annotations
 

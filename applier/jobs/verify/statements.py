@@ -1,11 +1,11 @@
-"""The statements that a server answers: for any client that prints a row a line, with tabs between values.
+"""The statements for a server, for any client that prints one row per line, with tabs between values.
 
-    TAG position GTID_SET                                          where the server stands
+    TAG position GTID_SET                                          the server's position
     TAG sums TABLE RANGE ROWS ROW_SUM COLUMN_SUM…                  a range: NULL is the sum of no rows
-    TAG end                                                        all was answered
+    TAG end                                                        the answer is complete
     TAG row TABLE RANGE KEY HASH…                                  a row of a range that differs
 
-Values are digits, hexadecimal digits and percent-encoded names, which all clients write alike. Of a table without a
+Values are digits, hexadecimal digits and percent-encoded names, which all clients write alike. In a table without a
 key the KEY of a row is its hash.
 """
 

@@ -1,4 +1,4 @@
-"""Sums of a snapshot's rows, by range, out of its files."""
+"""Sums of a snapshot's rows, by range, from its files."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""SQL that makes views over the files of a snapshot, of changes or of a history, for DuckDB or Spark SQL."""
+"""SQL that creates views over the files of a snapshot, of changes or of a history, for DuckDB or Spark SQL."""
 
 __all__ = ["job", "querying"]

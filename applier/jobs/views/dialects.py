@@ -1,4 +1,4 @@
-"""Views in DuckDB's SQL and in Spark's, with MySQL's comments of columns."""
+"""Views in DuckDB's SQL and in Spark's, with MySQL's column comments."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Dialect(Protocol):
     """How a kind of SQL says it."""
 
     def takes(self, name: str) -> bool:
-        """Whether a database or a view can have a name."""
+        """Return whether a database or a view can have a name."""
         ...
 
     def database(self, name: str) -> str:
@@ -40,7 +40,7 @@ class DuckDb:
         self._in = f"{self._name(catalog)}." if catalog else ""
 
     def takes(self, name: str) -> bool:
-        """Whether a database or a view can have a name."""
+        """Return whether a database or a view can have a name."""
         return True
 
     def database(self, name: str) -> str:

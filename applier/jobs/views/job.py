@@ -1,4 +1,4 @@
-"""The job: SQL that makes views over files, one statement after the other."""
+"""The job: SQL that creates views over files, one statement after the other."""
 
 from __future__ import annotations
 

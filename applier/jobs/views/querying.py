@@ -1,7 +1,7 @@
 """A connection to DuckDB with a view of each table of one or several places.
 
-Views are over datasets of Arrow, which compare the checksums of pages; DuckDB's own reader does not. It reads tables
-where rows of files are left out, as in lakes that merge on read.
+Views are over Arrow datasets, which verify the checksums of pages. DuckDB's own reader, which does not, reads only
+tables whose files contain dead rows, as in lakes that merge on read.
 """
 
 from __future__ import annotations

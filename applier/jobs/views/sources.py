@@ -1,5 +1,5 @@
-"""Which views there are to make of a snapshot, of a directory of changes, of a history: each a name over files, for any
-dialect of SQL."""
+"""The views to make of a snapshot, a directory of changes, or a history: each a name over files, for any
+SQL dialect."""
 
 from __future__ import annotations
 

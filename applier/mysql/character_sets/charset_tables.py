@@ -1,8 +1,8 @@
-"""Which code of a character set is which character, as the servers have it: tables of Unicode code points.
+"""The mapping of character set codes to characters, as on the servers: tables of Unicode code points.
 
-Most sets are one of Python's codecs but for a few codes, so that is how they stand here: the codec, and what differs.
-Each table was compared with those of MySQL 9.7 and MariaDB 10.11 over all codes; the two servers agree on every code
-that is a character. In a table, UNMAPPED is a code that belongs to the set's structure and has no character,
+Most sets are one of Python's codecs except for a few codes, so that is how they are stored here: the codec, and the
+differences. Each table was compared with those of MySQL 9.7 and MariaDB 10.11 over all codes; the two servers agree on
+every code that is a character. In a table, UNMAPPED is a code that belongs to the set's structure and has no character,
 and MALFORMED one that is not even that.
 """
 

@@ -46,7 +46,7 @@ def to_utf8(array: pa.Array, charset: str) -> pa.Array:
         try:
             return array.cast(pa.string())
         except pa.ArrowInvalid:
-            pass  # the kernel finds what is wrong, and goes on
+            pass  # the kernel finds what is wrong, and continues
     return _convert(array, offsets, data, charset)
 
 

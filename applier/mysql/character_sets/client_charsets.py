@@ -1,4 +1,4 @@
-"""The character sets of a session, and what they make of its string literals.
+"""The character sets of a session, and their effect on its string literals.
 
 A statement arrives in character_set_client. A server converts a literal to character_set_connection, where a missing
 character becomes a question mark, and an introducer (`_latin1'…'`) names the set of the literal's own bytes. Source:

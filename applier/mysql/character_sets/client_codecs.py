@@ -1,4 +1,4 @@
-"""How statements are decoded: by the character set of the client that sent them."""
+"""Decodes statements by the character set of the client that sent them."""
 
 from applier.mysql.character_sets.collations import default_id
 

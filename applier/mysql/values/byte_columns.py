@@ -1,4 +1,4 @@
-"""Arrow columns of byte strings as NumPy and kernels see them: offsets and bytes, without a copy where that can be."""
+"""Arrow columns of byte strings for NumPy and kernels: offsets and bytes, without a copy if possible."""
 
 import binascii
 

@@ -13,7 +13,7 @@ from keysearch.collation import collation_of, equality_keys, is_exact
 
 def places_of(labels: pa.Array, kind: ColumnType, flavour: str) -> dict[str, int]:
     """The index of the first member that equals each of these labels; labels that match none are left out. Raises
-    NotComputable if a label equals no member byte for byte but may equal one by a collation that is not known."""
+    NotComputable if a label equals no member byte for byte but may equal one by a collation that is unknown."""
     collation = collation_of(kind.collation or "binary", flavour)
     charset, _, rest = collation.partition("_")
     members = pa.array(kind.members, pa.string())

@@ -39,7 +39,7 @@ class NoDate(ValueError):
 
 
 class Unclear(ValueError):
-    """Text or a number of which it is not known what the server reads."""
+    """Text or a number of which it is unknown what the server reads."""
 
 
 class ZeroInDate(Unclear):

@@ -51,7 +51,7 @@ def read_datetime(value: str | Decimal, fsp: int, flavour: str, up: bool | None 
     if fraction and hour is None and isinstance(value, str):
         raise ValueError(f"{text!r} has an hour after the point in MySQL, and is not a date in MariaDB")
     is_zero = int(year) == int(month) == int(day) == 0
-    # A year of one digit is that year; one of two digits is from 1970 to 2069, but for that of the zero date.
+    # A year of one digit is that year; one of two digits is from 1970 to 2069, except for that of the zero date.
     full_year = _full_year(int(year)) if len(year) == 2 and not is_zero else int(year)
     fraction_micros = datetime.timedelta(microseconds=_microseconds(fraction, fsp, flavour, up))
     if full_year and int(month) and int(day) and _is_in_month(full_year, int(month), int(day)):
@@ -68,7 +68,8 @@ def read_datetime(value: str | Decimal, fsp: int, flavour: str, up: bool | None 
 
 
 def _is_in_month(year: int, month: int, day: int) -> bool:
-    """Whether a month has such a day. Raises ValueError for a day that no month has, or a month that no year has."""
+    """Return whether a month has such a day. Raises ValueError for a day that no month has, or a month that no year
+    has."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
         raise ValueError(f"{day} is not a day of month {month}")
     return day <= calendar.monthrange(year, month)[1]

@@ -12,7 +12,7 @@ _OF_MYSQLBINLOG = re.compile(r"\d{6} [ \d]\d:\d\d:\d\d")
 
 
 def shifted(instant: int, time_zone: str) -> int | None:
-    """A time in microseconds UTC as local microseconds of a session's time zone; None if the zone is not known."""
+    """A time in microseconds UTC as local microseconds of a session's time zone; None if the zone is unknown."""
     zone = zone_of(time_zone)
     if zone is None:
         return None
@@ -43,7 +43,7 @@ def parse_time(text: str) -> datetime.datetime:
     ("260131 10:29:59") print it, "now", and so long ago: "-90s", "-5m", "-1h", "-2d", "-1w"."""
     try:
         time = _parsed(text.strip())
-        time.timestamp()  # which has to be there
+        time.timestamp()  # which must be there
         return time
     except (ValueError, OverflowError):
         raise UsageError(f"{text!r} is not a date and time",

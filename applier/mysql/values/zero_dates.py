@@ -1,13 +1,13 @@
 """Invalid dates: '0000-00-00', '2024-00-05', those of year 0, and '2024-02-31' where ALLOW_INVALID_DATES
 let it in. Servers hold them; Arrow's and Parquet's types do not, so a snapshot shows null (`--zero-dates`).
 
-While rows are applied such a date is a number below those of all days, so that it is equal to itself, differs from NULL
-and comes before other dates, in keys, row compare and unique keys alike:
+While rows are applied such a date is a number below those of all days, so that it equals itself, differs from NULL
+and comes before other dates, in keys, row comparisons and unique keys alike:
 
     DATE                    ZERO_DAY + (year * 16 + month) * 32 + day        of date32, days
     DATETIME, TIMESTAMP     so many days and the time of day                 of timestamp, microseconds
 
-Nothing here is told by a date's validity bit: NULL is NULL. What a file of a snapshot says of them is in
+A date's validity bit has no meaning for this: NULL is NULL. How a file of a snapshot records such dates is in
 `applier.snapshot.date_marks`.
 """
 
@@ -30,7 +30,7 @@ _Values: TypeAlias = pa.Array | pa.ChunkedArray
 
 
 def may_have(type_: pa.DataType) -> bool:
-    """Whether a column of this type may hold such dates."""
+    """Return whether a column of this type may hold such dates."""
     return bool(pa.types.is_date32(type_) or pa.types.is_timestamp(type_))
 
 
@@ -52,7 +52,7 @@ def numbers_of(values: _Values) -> np.ndarray:
 
 
 def has_any(values: _Values) -> bool:
-    """Whether one of the values is such a date; False for a column of another type."""
+    """Return whether one of the values is such a date; False for a column of another type."""
     if not may_have(values.type):
         return False
     whole = values.cast(pa.int32() if pa.types.is_date32(values.type) else pa.int64())

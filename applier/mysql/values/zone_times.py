@@ -26,7 +26,7 @@ def local_of(utc: np.ndarray, zone: str) -> np.ndarray:
 
 
 def may_be_repeated(utc: np.ndarray) -> bool:
-    """Whether some of these times (int64 microseconds) are in the second of two equal hours of some zone."""
+    """Return whether some of these times (int64 microseconds) are in the second of two equal hours of some zone."""
     times = np.unique(utc // _STEP) * _STEP
     for zone in sorted(available_timezones()):
         with suppress(pa.ArrowException):  # as for names that are no zones

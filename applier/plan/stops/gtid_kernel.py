@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""To which event group positions of a file belong: one look at each event's header."""
+"""Finds the event groups of positions in a file, in one pass over the event headers."""
 
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import HEADER_LENGTH, EventType

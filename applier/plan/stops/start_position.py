@@ -1,8 +1,8 @@
 """The start of a replay with --start-position: between two event groups (GRP-2); and the transactions before it.
 
-Groups that a base has executed are not applied again (GRP-5). A GTID decides for its group: MySQL's by the set of
-executed transactions, MariaDB's by the base's place in each domain, in the order of the log. Of headers with group ids
-the id decides, which grows (GRP-3). A group without either is executed where the base's file and offset say so."""
+Groups that a base has executed are not applied again (GRP-5). A group's GTID decides: MySQL's by the set of
+executed transactions, MariaDB's by the base's position in each domain, in log order. In headers with group ids
+the id decides, which grows (GRP-3). A group without either is executed if the base's file and offset say so."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def continuity(before: Outline, offset: int, base: Snapshot | None, *, reapply: 
         return [f"{left_out} came before {place} and are not replayed"] if executed or offset > before.start else []
     held = GtidSet.parse(base.position.gtid_set)
     if not (executed or held):
-        return [f"the base stands at {base.position}, and the replay goes on from {place}: without GTIDs it is not "
+        return [f"the base stands at {base.position}, and the replay continues from {place}: without GTIDs it is not "
                 "known what is left out" + (", or comes twice" if reapply else "")]
     notes = []
     if missing := executed.subtract(held):
@@ -74,7 +74,7 @@ def continuity(before: Outline, offset: int, base: Snapshot | None, *, reapply: 
         if reapply:
             notes.append(f"transactions {again} are in the base: those after {place} are replayed again")
         return notes
-    return notes or [f"{place} goes on where the base ends: no transaction is left out, or comes twice"]
+    return notes or [f"{place} continues where the base ends: no transaction is left out, or comes twice"]
 
 
 @dataclass(frozen=True)

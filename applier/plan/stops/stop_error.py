@@ -1,7 +1,7 @@
 """Finds the first refused change, and its transaction: looked up only when the replay stops.
 
-A JSON diff is applied when the rows that are left are gathered; by then nothing holds the key of the row it was for,
-so the key is looked up in the log."""
+A JSON diff is applied when the remaining rows are gathered; the key of its row is no longer known then,
+so it is looked up in the log."""
 
 from __future__ import annotations
 

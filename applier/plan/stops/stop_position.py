@@ -1,6 +1,6 @@
-"""The end of a replay: whether the log has the place to stop at, which files precede it, whether it was reached.
+"""The end of a replay: whether the log has the stop position, which files precede it, whether it was reached.
 
-Places to stop at are resolved to positions in the archive: GTID sets are looked up (GRP-2, GRP-4)."""
+Stops are resolved to positions in the archive: GTID sets are looked up (GRP-2, GRP-4)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ Outlining = Callable[[Sequence[OutlineTask]], list[Outline]]
 
 
 def in_order(places: Sequence[Place], archive: Archive, outline: Outlining) -> list[tuple[str, int]]:
-    """The places as (file, offset), in the order of the log, each once.
+    """The places as (file, offset), in log order, each once.
 
     Raises UsageError for a file that the archive does not have, and for transactions that are not all in it.
     """

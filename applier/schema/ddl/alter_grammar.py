@@ -1,4 +1,4 @@
-"""ALTER TABLE: what stands after the name becomes a list of actions.
+"""ALTER TABLE: the text after the name becomes a list of actions.
 
 What touches neither rows nor definitions (ALGORITHM, LOCK, FORCE, ORDER BY) leaves no action. Source: MySQL manual,
 "ALTER TABLE Statement" of 5.6 to 9.7; MariaDB's "ALTER TABLE".
@@ -55,7 +55,7 @@ from applier.schema.table_parts import KeyPart
 
 
 def parse_actions(cursor: Cursor) -> tuple[AlterAction, ...]:
-    """Everything after the name in an ALTER TABLE; SchemaError where the grammar is not known."""
+    """Everything after the name in an ALTER TABLE; SchemaError where the grammar is unknown."""
     actions: list[AlterAction] = []
     while not cursor.at_end:
         actions += _parse_action(cursor)

@@ -72,12 +72,12 @@ class StatementContext:
 
     def begun(self, unit: int) -> int | None:
         """The start, in seconds since 1970 UTC, of the current unit of this many seconds by the session's clock; None
-        if that is not known."""
+        if that is unknown."""
         local = shifted(self.timestamp_us, self.time_zone) if self.timestamp_us else None
         return None if local is None else (self.timestamp_us - local % (unit * 1_000_000)) // 1_000_000
 
     def to_utc(self, instant: datetime.datetime) -> datetime.datetime | None:
-        """Convert a date and time of the session to UTC, without a zone; None if the session's zone is not known."""
+        """Convert a date and time of the session to UTC, without a zone; None if the session's zone is unknown."""
         zone = zone_of(self.time_zone)
         if zone is None:
             return None
@@ -87,7 +87,7 @@ class StatementContext:
         return instant.replace(tzinfo=zone).astimezone(datetime.UTC).replace(tzinfo=None)
 
     def from_utc(self, instant: datetime.datetime) -> datetime.datetime | None:
-        """Convert a date and time in UTC, without a zone, to the session's; None if the session's is not known."""
+        """Convert a date and time in UTC, without a zone, to the session's; None if the session's is unknown."""
         zone = zone_of(self.time_zone)
         return None if zone is None else instant.replace(tzinfo=datetime.UTC).astimezone(zone).replace(tzinfo=None)
 

@@ -200,7 +200,7 @@ def _alter(cursor: Cursor, sql: str) -> SchemaChange:
 
 
 def _at_charset(cursor: Cursor) -> bool:
-    """True if an ALTER DATABASE goes on with a character set, without a name."""
+    """True if an ALTER DATABASE continues with a character set, without a name."""
     start = cursor.index
     found = parse_charset(cursor, TableWords())
     cursor.index = start

@@ -1,4 +1,4 @@
-"""What statements do to databases and tables, as data: one class for each kind of statement.
+"""The effects of statements on databases and tables, as data: one class for each kind of statement.
 
 Nothing is skipped silently: a statement is `Ignored` because it is known to change no table, or it is `Other`, which
 stops a replay that it concerns.
@@ -113,7 +113,7 @@ class SessionChange:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """DDL of which only the kind is known. `tables` is None if the tables that it concerns are not known. `creates`: it
+    """DDL of which only the kind is known. `tables` is None if the tables that it concerns are unknown. `creates`: it
     may create some of them."""
 
     kind: str
@@ -125,7 +125,7 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Dml:
-    """A statement that changes rows, as text. `tables` is None if the tables are not known."""
+    """A statement that changes rows, as text. `tables` is None if the tables are unknown."""
 
     kind: str
     tables: tuple[TableName, ...] | None

@@ -129,7 +129,7 @@ def altered_checks(definition: TableDefinition, actions: Sequence[AlterAction], 
 def altered_partitions(before: Partitioning | None,
                        actions: Sequence[AlterAction]) -> tuple[Partitioning | None, PartRows | None]:
     """The partitioning afterwards, and the rows that are removed. A statement has at most one action on partitions. If
-    the partitions are not known, as in an older program's base, actions that only divide rows anew change nothing."""
+    the partitions are unknown, as in an older program's base, actions that only divide rows again change nothing."""
     known = None if before is None or before.other else before
     for action in actions:
         match action:

@@ -153,8 +153,8 @@ class ColumnChanges:
                 and versioning.hides(column.name)}
 
     def _is_generated_key(self, column: Column, source: int | None) -> bool:
-        """Whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary Keys"),
-        which only InnoDB knows."""
+        """Return whether a column is MySQL's generated invisible primary key (manual: "Generated Invisible Primary
+        Keys"), which only InnoDB knows."""
         engines = [self.definition.engine, *(options.engine for options in of_kind(self.actions, SetOptions))]
         if any((engine or "InnoDB").lower() != "innodb" for engine in engines):
             return False

@@ -106,7 +106,7 @@ class RowConversion:
                 and (name := sequence_of(column.default.text, self.new.database)) is not None}
 
     def begins_to_number(self, column: Column, source: int) -> bool:
-        """Whether a column becomes AUTO_INCREMENT, and rows that have zero or NULL in it get a number."""
+        """Return whether a column becomes AUTO_INCREMENT, and rows that have zero or NULL in it get a number."""
         old = self.old.columns[source]
         return column.auto_increment and not old.auto_increment and (
             not self.keeps_zeros or (old.nullable and self.new.flavour == "mysql"))
@@ -117,7 +117,7 @@ class RowConversion:
         return "NO_AUTO_VALUE_ON_ZERO" in self.sql_mode
 
     def refusal(self, what: str) -> SchemaError:
-        """The error for rows if it is not known what the server made of them."""
+        """The error for rows if it is unknown what the server made of them."""
         return SchemaError(f"rows cannot be converted over this statement: {what}: {' '.join(self.sql.split())}",
                            table=self.new.full_name, file=self.file, position=self.position, gtid=self.gtid,
                            hint="stop before it with --stop-position, or leave the table out with --ignore-tables")

@@ -1,4 +1,4 @@
-"""Whether an ALTER TABLE changes what the rows of a table hold."""
+"""Checks whether an ALTER TABLE changes the contents of a table's rows."""
 
 from __future__ import annotations
 
@@ -33,20 +33,21 @@ def changes_values(conversion: RowConversion) -> bool:
 
 
 def moves_timestamps(conversion: RowConversion) -> bool:
-    """Whether TIMESTAMPs may change: MySQL copies them as datetimes of the session's time zone, in which an hour may
-    be there twice."""
+    """Return whether TIMESTAMPs may change: MySQL copies them as datetimes of the session's time zone, in which an hour
+    may be there twice."""
     has_any = any(new.type.base == old.type.base == "timestamp" for old, new in conversion.kept)
     return has_any and conversion.new.flavour == "mysql" and conversion.time_zone[0] not in "+-" \
         and not is_in_place(conversion)
 
 
 def computes_anew(conversion: RowConversion) -> bool:
-    """Whether the server computes STORED columns that stay anew, in the statement's session: it copies the rows."""
+    """Return whether the server computes STORED columns that stay again, in the statement's session: it copies the
+    rows."""
     return any(new.generated == "stored" for _, new in conversion.kept) and not is_in_place(conversion)
 
 
 def _changes_all_rows(conversion: RowConversion) -> bool:
-    """Whether rows may differ whatever columns they have."""
+    """Return whether rows may differ whatever columns they have."""
     if conversion.removed is not None or conversion.ignores is not None or conversion.numbers_rows:
         return True
     if (conversion.old.versioning is None) != (conversion.new.versioning is None) or _may_forbid_dates(conversion):
@@ -57,8 +58,8 @@ def _changes_all_rows(conversion: RowConversion) -> bool:
 
 
 def _may_forbid_dates(conversion: RowConversion) -> bool:
-    """Whether the server copies rows with dates, for which nothing but the statement's words or an engine may be the
-    reason, and zeroes those that the sql_mode does not allow; in strict mode it refuses the statement."""
+    """Return whether the server copies rows with dates, for which nothing but the statement's words or an engine may be
+    the reason, and zeroes those that the sql_mode does not allow; in strict mode it refuses the statement."""
     sql_mode = conversion.sql_mode
     if "STRICT" in sql_mode or not (conversion.new.flavour == "mysql" or "NO_ZERO_" in sql_mode):
         return False

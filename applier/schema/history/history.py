@@ -71,7 +71,7 @@ class SchemaHistory:
     ("" if not known). `folds_names`: databases and tables are known by their names in lower case, as in a server with
     lower_case_table_names=1; None: names are taken as they are, and `case` is what that shows. `defined_by_log` are
     tables that `define` was called for, `lower_case_table_names` is the server's variable where it is known,
-    `charset_assumed` are tables that inherit the character set of a database of which it is not known. `objects`
+    `charset_assumed` are tables that inherit the character set of a database of which it is unknown. `objects`
     are those of the log that are no tables.
     """
 
@@ -186,7 +186,7 @@ class SchemaHistory:
     # ---- changes
 
     def load_column_ids(self, last: int) -> None:
-        """Go on after the numbers that columns were given before the log begins."""
+        """Continue after the numbers that columns were given before the log begins."""
         self._tables.last_column_id = max(self.last_column_id, last)
 
     def load_database(self, name: str, charset: Charset) -> None:

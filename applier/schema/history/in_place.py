@@ -1,6 +1,6 @@
-"""Whether a server alters a table in place or copies it: in MariaDB that decides what NULLs become in a column that is
-made NOT NULL, in MySQL what becomes of TIMESTAMPs in an hour that is there twice, in both servers what is made of
-invalid dates, and whether STORED columns are computed anew. Judged by MariaDB 10.5, 10.11, 11.8 and MySQL 9.7."""
+"""Whether a server alters a table in place or copies it. In MariaDB this decides what NULLs become in a column that is
+made NOT NULL, in MySQL what happens to TIMESTAMPs in a repeated hour, in both servers how invalid dates are
+converted, and whether STORED columns are computed again. Judged by MariaDB 10.5, 10.11, 11.8 and MySQL 9.7."""
 
 from __future__ import annotations
 

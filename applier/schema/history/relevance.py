@@ -1,8 +1,8 @@
-"""Which statements a history need not hear of: told of each by itself, wherever it is read.
+"""Statements that a history does not need: decided for each independently, wherever it is read.
 
-An archive may have millions of statements that concern nothing that is replayed: accounts, temporary tables, changes of
-rows of other databases as text. A task that outlines a file leaves them out, by the parser and the rules that a history
-has; what depends on statements before it, a history alone can tell.
+An archive may have millions of statements that do not concern replayed tables: accounts, temporary tables, changes of
+rows of other databases as text. A task that outlines a file omits them, by the parser and the rules of the
+history; if a decision depends on earlier statements, only the history can make it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What statements do to triggers, views, routines and events."""
+"""Applies statements to triggers, views, routines and events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What schema changes do to existing tables: versions begin, end, and continue as others."""
+"""Applies schema changes to existing tables: versions begin, end, and continue as others."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class TableChanges:
 
     `wanted` says which tables are replayed: only for them is a change that cannot be followed an error. With
     `skip_statements`, statements that change rows are skipped, and counted in `skipped`, by table and kind. `case`
-    collects what statements say of the case of names, where that is not known.
+    collects what statements say of the case of names, where that is unknown.
     """
 
     def __init__(self, tables: TableVersions, databases: dict[str, Charset], wanted: Callable[[str, str], bool],
@@ -163,7 +163,7 @@ class TableChanges:
             if self._wanted(*table):
                 error.message, error.hint = f"{error.message}: {shorten(place.sql)}", error.hint or place.way_out
                 raise error.at(table=version.definition.full_name) from None
-            self._tables.end(table, place.end)  # its definition is not known now, which matters only if it is used
+            self._tables.end(table, place.end)  # its definition is unknown now, which matters only if it is used
             return
         self._go_on(version, altered, change.context, place)
 
@@ -302,7 +302,7 @@ class TableChanges:
 
 
 def first_wanted(tables: tuple[TableName, ...] | None, wanted: Callable[[str, str], bool]) -> str | None:
-    """The first wanted table that a statement concerns; "" if that is not known, None if it concerns none."""
+    """The first wanted table that a statement concerns; "" if that is unknown, None if it concerns none."""
     if tables is None:
         return ""
     return next((".".join(table) for table in tables if wanted(*table)), None)

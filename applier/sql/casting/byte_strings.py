@@ -38,7 +38,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 
 def bytes_of_text(values: pa.Array, charset: str) -> pa.Array:
-    """The bytes that text has in a character set. Raises NotComputable if they are not known."""
+    """The bytes that text has in a character set. Raises NotComputable if they are unknown."""
     is_same = charset in UTF8 or charset == "binary"
     if is_same or (charset not in NOT_ASCII and pc.all(pc.string_is_ascii(values)).as_py() is not False):
         return values.cast(pa.binary())

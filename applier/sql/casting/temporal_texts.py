@@ -98,7 +98,7 @@ def to_datetime(values: pa.Array, old: ColumnType, new: ColumnType, session: Ses
 
 
 def _has_month_and_day(instant: int) -> bool:
-    """Whether only the year of an invalid date is zero."""
+    """Return whether only the year of an invalid date is zero."""
     _, month, day = parts(np.array([instant // DAY]))
     return bool(month[0] and day[0])
 
@@ -167,7 +167,7 @@ def _of_digits(whole: str, fraction: str, late: bool) -> int:
 
 
 def _is_there(year: int, month: int, day: int) -> bool:
-    """Whether the calendar has such a day."""
+    """Return whether the calendar has such a day."""
     try:
         datetime(year, month, day)
     except ValueError:

@@ -80,7 +80,7 @@ def from_clock(clock: np.ndarray, is_null: np.ndarray, fsp: int, new: ColumnType
 
 def as_copied(values: pa.Array, session: Session) -> pa.Array:
     """TIMESTAMPs of a table that MySQL copies: those of an hour that is there twice in the session's time zone become
-    those of the first one. Raises NotComputable where the zone is not known and some zone has such an hour."""
+    those of the first one. Raises NotComputable where the zone is unknown and some zone has such an hour."""
     is_null = np.asarray(values.is_null()) | zero_dates.which(values)
     micros = np.where(is_null, 0, np.asarray(values.cast(pa.int64()).fill_null(0)))
     if session.time_zone.upper() != "SYSTEM":

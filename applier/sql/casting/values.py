@@ -80,7 +80,7 @@ def from_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Sessi
 
 
 def from_bytes(values: pa.Array, old: ColumnType, new: ColumnType, session: Session) -> pa.Array:
-    """Bytes, which have to be as many as the type has."""
+    """Bytes, which must be as many as the type has."""
     size = new.entry.packed
     return network_text(by_distinct(values, lambda data: data if len(data) == size else None, pa.binary()), new.base)
 

@@ -205,7 +205,7 @@ def _before_point(array: pa.Array, digits: int, round_to: str) -> pa.Array:
 
 def _by_rows(arguments: Arguments, session: Session, n: int, of_double: Callable[[float], float],
              of_decimal: str) -> Value:
-    """Numbers with as many digits as another column has; how they are shown is not known."""
+    """Numbers with as many digits as another column has; how they are shown is unknown."""
     number = replace(arguments[0], values=as_number(arguments[0], session))
     digits = whole_numbers(arguments[1], session)
     kind = number.values.type

@@ -68,7 +68,7 @@ _BELOW_SPACE = "[\\x00-\\x1f\\x7f-\\x{9f}\\x{2028}\\x{2029}]"
 
 
 def collation_between(arguments: Arguments, session: Session) -> str:
-    """The collation in which text is compared, by keysearch's name. Raises NotComputable if it is not known."""
+    """The collation in which text is compared, by keysearch's name. Raises NotComputable if it is unknown."""
     own = {value.type.collation for value in arguments if value.type.collation is not None}
     unknown = any(value.type.collation is None and not value.constant for value in arguments)
     charsets = {value.type.charset for value in arguments if value.is_text}
@@ -131,7 +131,7 @@ def _are(array: pa.Array, pattern: re.Pattern[str]) -> bool:
 
 class Letters:
     """Text with one letter for all that a collation takes for it: as bytes if some of the text is bytes. Raises
-    NotComputable if the collation is not known to compare letter by letter."""
+    NotComputable if the collation is unknown to compare letter by letter."""
 
     def __init__(self, arguments: Arguments, session: Session) -> None:
         self._arguments, self._session = arguments, session

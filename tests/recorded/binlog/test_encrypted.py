@@ -17,7 +17,7 @@ FILES = Path(__file__).parent / "encrypted"
 
 @pytest.mark.parametrize("name, position, readable", [("mysql.000001", 0, 0), ("mariadb.000001", 256, 2)])
 def test_every_reader_stops_where_it_begins(name, position, readable):
-    """Nothing that is encrypted is taken for events; MariaDB's are whole up to the one that says so."""
+    """Nothing that is encrypted is treated as events; MariaDB's are whole up to the one that says so."""
     path, events = str(FILES / name), []
     printed = {kind: TextIOWrapper(BytesIO(), write_through=True) for kind in ("text", "json")}
 

@@ -83,7 +83,7 @@ def test_an_incident_blocks(tmp_path):
 @pytest.mark.parametrize("file, begin, position", [("incident-mysql/binlog.000006", 729, 806),
                                                    ("incident-mariadb/binlog.000001", 882, 882)])
 def test_an_incident_of_a_real_server_is_a_group_of_its_own(file, begin, position):
-    """EV-INC: a statement that did not fit in max_binlog_stmt_cache_size. MySQL's has a GTID, and goes on in the next
+    """EV-INC: a statement that did not fit in max_binlog_stmt_cache_size. MySQL's has a GTID, and continues in the next
     file; MariaDB's has none."""
     outline = outline_file(str(CASES / file))
     [event] = outline.unreplayable

@@ -37,8 +37,8 @@ tools = cache(tool_rows)
 
 
 def shown_rows(case, files):
-    """The rows of the log with their places, as `show` has them; but for values that a tool gives up on they are what
-    the tool prints."""
+    """The rows of the log with their places, as `show` has them; except for values that a tool gives up on they are
+    what the tool prints."""
     shown = []
     for path in files:
         events = map(json.loads, tool_events.shown(str(path), "json").split("\n")[:-1])

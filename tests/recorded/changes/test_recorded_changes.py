@@ -26,7 +26,7 @@ FOLDED = {
     "transactions-mysql-nogtid": 4, "wide-tables-mariadb": 4, "wide-tables-mysql": 4, "zero-dates-mariadb": 1,
     "zero-dates-mysql": 1}
 """How many tables of a case are judged: the others have single images that do not say all of a row, JSON diffs, ALTERs
-that convert values, or foreign keys that change rows below the log."""
+that convert values, or foreign keys that change rows outside the log."""
 
 
 def test_each_case_is_here_that_can_be_judged():

@@ -160,7 +160,7 @@ def in_order(rows):
 @pytest.mark.parametrize("name", FILTERED)
 def test_changes_of_some_transactions(name, complete):
     """Random sets of GTIDs, of both flavours, with tags; in compressed payloads; of XA transactions those that prepared
-    them; statements below the log, and what foreign keys change, with their transactions."""
+    them; statements outside the log, and what foreign keys change, with their transactions."""
     chance, all_rows = random.Random(name), {
         table: changes.to_pylist() for table, (_, changes) in everything(name, complete)[1].items()}
     assert len(all_rows) == FILTERED[name][complete]

@@ -21,7 +21,7 @@ from tests.support.real_server import Case
 
 CASES = {"compressed-mysql": 3, "groups-mariadb": 20, "mysql-types-number-time": 27, "transactions-mariadb": 40,
          "compressed-mariadb": 5, "mariadb-row-image-minimal": 20}
-"""Cases with payloads, XA transactions and savepoints, and how many statements are told of at least."""
+"""Cases with payloads, XA transactions and savepoints, and how many statements are found at least."""
 SECOND_END = "transactions-mariadb", "binlog.000002", 3612
 """Rows of a statement, which changes tables of two engines, behind an event that says that it is its last one. They
 could as well be of another statement, of which the log has none."""
@@ -57,7 +57,7 @@ def feeds(case):
 
 @pytest.mark.parametrize("name", CASES)
 def test_statements_are_those_before_the_rows(name):
-    """Of a compressed transaction, whose changes have one place, it has to be the only one."""
+    """Of a compressed transaction, whose changes have one place, it must be the only one."""
     case, told = Case(name), set()
     behind = wanted(case)
     for changes in feeds(case):
@@ -139,7 +139,7 @@ def with_some_statements(path, to):
 
 
 def test_a_compressed_transaction_has_its_only_statement(tmp_path):
-    """Of several it is not known which one is behind a change. Without compression, rows that follow a statement's last
+    """Of several it is unknown which one is behind a change. Without compression, rows that follow a statement's last
     ones have none."""
     plain, packed = tmp_path / "binlog.000001", tmp_path / "packed" / "binlog.000001"
     packed.parent.mkdir()

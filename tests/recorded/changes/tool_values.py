@@ -29,7 +29,7 @@ def read(text: str | bytes) -> object:
 
 
 def same(value: object, text: str, kind: ColumnType, flavour: str) -> bool:
-    """Whether a value of a line, as `read` has it, of this type, is what a tool printed."""
+    """Return whether a value of a line, as `read` has it, of this type, is what a tool printed."""
     if value is None:
         return text == "NULL" or (kind.base in ("date", "datetime", "timestamp") and _is_no_date(text)) or (
             kind.base == "json" and text == "'null'")  # which a line does not tell from NULL
@@ -116,7 +116,8 @@ def _timestamp(text: str, digits: int) -> str:
 
 
 def _is_no_date(text: str) -> bool:
-    """Whether a tool printed a date that does not exist, which is null in lines; a TIMESTAMP has one such value, 0."""
+    """Return whether a tool printed a date that does not exist, which is null in lines; a TIMESTAMP has one such value,
+    0."""
     if text.partition(".")[0] == "0":
         return True
     year, month, day = map(int, _NO_DATE.match(text).groups())

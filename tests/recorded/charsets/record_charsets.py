@@ -2,7 +2,7 @@
 
     python -m tests.recorded.charsets.record_charsets NAME PORT DATADIR
 
-The server has to be empty, with binlogs in DATADIR. The script writes NAME beside this file: the packed binlog, the
+The server must be empty, with binlogs in DATADIR. The script writes NAME beside this file: the packed binlog, the
 statements that the server refused (`case.json`), and a line for each table (`expected.jsonl`): its name, its columns,
 its rows, in the form of tests/support/real_server.py.
 """

@@ -162,7 +162,7 @@ class Column:
         self.server.begin(mode)
         self.server.run("ALTER TABLE t " + ", ".join(f"MODIFY {name} {new}" for name, new in news.items()) +
                         ", ALGORITHM=COPY")
-        self.server.begin("")  # or spaces are shown that are not there
+        self.server.begin("")  # or spaces are shown that do not exist
         values = self.server.values(list(news.items()), "id")
         return {name: [without[name].get(row, value) for row, value in enumerate(column)]
                 for name, column in zip(news, zip(*values, strict=True), strict=True)}

@@ -92,7 +92,7 @@ def judged(line):
 
 
 def same(made, expected):
-    """Whether values are the same, a negative zero and another one apart."""
+    """Return whether values are the same, a negative zero and another one apart."""
     if pa.types.is_floating(made.type):
         return repr(made.to_pylist()) == repr(expected.to_pylist())
     return made.equals(expected)

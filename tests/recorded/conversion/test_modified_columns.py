@@ -111,7 +111,7 @@ def modified(found, values):
 
 
 def same(made, expected):
-    """Whether values are the same, a negative zero and another one apart."""
+    """Return whether values are the same, a negative zero and another one apart."""
     if made.type != expected.type:
         return False
     if not pa.types.is_floating(made.type) and made.equals(expected):
@@ -158,7 +158,7 @@ def judged(line, chosen):
 
 
 def made_of(over, before, expected):
-    """For each value None if it becomes what is expected, else what it becomes, or why that is not known: half by half
+    """For each value None if it becomes what is expected, else what it becomes, or why that is unknown: half by half
     where not all of them become it."""
     try:
         made = modified(over, before)

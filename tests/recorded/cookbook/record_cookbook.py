@@ -5,7 +5,7 @@
 The commands are the clients of a fresh MySQL 9 server (root, no password, GTIDs on, binary logs named binlog.*), with
 all that they need to connect; DATADIR is its data directory. Writes beside this file:
 
-- binlog.000004: the log goes on the next morning, with a DELETE without its WHERE;
+- binlog.000004: the log continues the next morning, with a DELETE without its WHERE;
 - replica.sql.gz: a dump of a replica that stands within the demo archive, and in which somebody wrote;
 - sums.tsv, rows.tsv.gz: what it answers to `applier verify`.
 """

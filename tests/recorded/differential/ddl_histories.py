@@ -5,10 +5,10 @@ As `python -m tests.recorded.differential.ddl_histories`:
     check FIRST LAST URL…    compare the seeds of a range, keep what differs
     record URL=FIRST-LAST…   write ddl_recorded.tar.xz, which tests replay
 
-URLs are those of real_replicas.py; the databases h0, h0b, h1, … of the server are dropped. A log has TOGETHER
-histories side by side, each in a database of its own (and at times one beside it), STEPS long; some steps of all of
-them are a round. A folder has binlog.NNNNNN and rounds.jsonl, a line a round: {"position": where the log stands after
-it, "did": {database: statements}, "tables": {"DB.TABLE": [columns, rows] as in support/real_server.py, or null: gone},
+URLs are those of real_replicas.py; the databases h0, h0b, h1, … of the server are dropped. A log has TOGETHER histories
+side by side, each in a database of its own (and at times one beside it), STEPS long; some steps of all of them are a
+round. A folder has binlog.NNNNNN and rounds.jsonl, one line per round: {"position": where the log stands after it,
+"did": {database: statements}, "tables": {"DB.TABLE": [columns, rows] as in support/real_server.py, or null: gone},
 "past": the same of all rows of system-versioned tables}, of the tables that are not as before it.
 """
 

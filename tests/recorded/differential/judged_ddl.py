@@ -58,7 +58,7 @@ class _Judged:
         self._line: dict = {}
 
     def go_on(self, number: int, line: dict) -> bool:
-        """The next round; whether there is anything to go on from."""
+        """The next round; whether there is anything to continue from."""
         self._line = line
         for kind, held in self._held.items():
             changed = {name: what for name, what in (held | line[kind]).items() if what is not None}

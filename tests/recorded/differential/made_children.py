@@ -1,6 +1,6 @@
 """Random replicas of families of tables (made_families): more rows than the source has, and what a log makes of them.
 
-What is not followed is kept out: a replica stops, or in idempotent mode passes over a row, where a foreign key would
+What is not followed is kept out: a replica stops, or in idempotent mode skips a row, where a foreign key would
 lead nowhere, or an update would come back to its own table. So its tables have all rows that the source's have, no
 foreign key restricts, no table refers to itself, and in idempotent mode, where one key may be of two rows' values, all
 foreign keys are of one column.

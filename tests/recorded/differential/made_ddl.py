@@ -1,6 +1,6 @@
 """Random histories of a database's tables: DDL of every kind between changes of rows, from a number and what is there.
 
-A history asks its server which columns and keys its tables have by now, and so a seed gives the same statements every
+A history asks its server which columns and keys its tables have now, and so a seed gives the same statements every
 time only on the same server. What a server refuses is no part of a history.
 """
 

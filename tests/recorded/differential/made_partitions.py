@@ -44,7 +44,7 @@ class PartitionMaker:
         self.random, self._pick, self._new = chance, chance.choice, new
 
     def columns(self) -> tuple[str, list[str]]:
-        """Columns of a table that can be partitioned, and those that a key of it has to have."""
+        """Columns of a table that can be partitioned, and those that a key of it must have."""
         nullable = " NOT NULL" if self.random.random() < 0.7 else ""
         kinds = nullable, self._pick(["DATE", "DATETIME", "DATETIME(2)"]), self._pick(WORD)
         return ", ".join(column.format(*kinds) for column in COLUMNS), ["id", "day", "at", "word"]

@@ -192,7 +192,7 @@ class Maker:
             replica.keys = [key for key in replica.keys if all(name in has for name, _ in key.parts)]
 
     def _add_odd_key(self, replica: Table) -> None:
-        """A key that a replica may pass over: one that is hidden, of words, of an expression or of generated columns;
+        """A key that a replica may skip: one that is hidden, of words, of an expression or of generated columns;
         or a unique one of the first characters. It may stand before the others."""
         column, hidden = self.random.choice(replica.columns), " INVISIBLE" if self.flavour == "mysql" else " IGNORED"
         has_primary = any(key.kind == "PRIMARY KEY" for key in replica.keys)  # or a unique one may be in its place

@@ -6,8 +6,8 @@ URL is as in real_replicas, of a server on this machine whose data is nobody's: 
 Several connections write: random DDL (made_ddl), families of tables (made_families), traffic on large tables
 (made_traffic). `applier archive` and `applier sync`, with both formats, run beside the server as programs of their own;
 at times one of them is killed, asked to end, or loses its connection, and begins again. At random times the writers
-wait until the lake has a version at just the server's GTID set, and all rows are kept; while they go on, that version
-is compared, as pyiceberg, DuckDB, Polars, deltalake and Spark read it, and as its files are.
+wait until the lake has a version at just the server's GTID set, and all rows are kept; while they continue, that
+version is compared, as pyiceberg, DuckDB, Polars, deltalake and Spark read it, and as its files are.
 
 A history of DDL that is refused, as LIMITS says, is left out from there on, and another one begins.
 """
@@ -133,7 +133,7 @@ class ServerState:
 
 
 class Programs:
-    """`archive` and `sync`, and the rounds that `sync` told of."""
+    """`archive` and `sync`, and the rounds that `sync` reported."""
 
     def __init__(self, server: Server, folder: Path):
         self._server, self._folder = server, folder
@@ -211,7 +211,8 @@ class Programs:
         raise AssertionError(f"the lake is not at {gtids} after {PATIENCE_SECONDS} seconds, but at {last}")
 
     def _published(self, position: str) -> bool:
-        """Whether both formats stand there: the last round may have been one of a run that was killed after it."""
+        """Return whether both formats stand there: the last round may have been one of a run that was killed after
+        it."""
         marker = self._folder / "delta/_applier.json"
         return marker.exists() and (known := json.loads(marker.read_text()))["position"] == position and \
             known["complete"]
@@ -256,7 +257,7 @@ class Run:
         self._state: ServerState | None = None
 
     def run(self, seconds: float) -> None:
-        """So many seconds of writing. Raises AssertionError where it cannot go on."""
+        """So many seconds of writing. Raises AssertionError where it cannot continue."""
         self._new_server()
         self.programs = Programs(self.server, self.folder)
         self.writers = [self._history(kind) for kind in KINDS]
@@ -300,7 +301,7 @@ class Run:
 
     def _check(self) -> bool:
         """Have the writers wait, and keep what the server holds until it is compared; False if `sync` had to begin
-        anew."""
+        again."""
         with contextlib.ExitStack() as waiting:
             for writer in self.writers:
                 waiting.enter_context(writer.lock)
@@ -351,7 +352,7 @@ class Run:
         self.programs.go_on_without(database[0])
 
     def _is_deleted_twice(self, table: str, gtid: str) -> bool:
-        """Whether MySQL's log has a row twice in one event of deletes, as LIMITS says: replicas stop, too."""
+        """Return whether MySQL's log has a row twice in one event of deletes, as LIMITS says: replicas stop, too."""
         deleted = applier.changes(self.folder / "archive", table, base=self.folder / "lake", gtids=gtid).to_arrow()
         rows = [str(row | {"_row": None}) for row in deleted.to_pylist() if row["_change_type"] == "delete"]
         return self.server.flavour == "mysql" and len(set(rows)) < len(rows)

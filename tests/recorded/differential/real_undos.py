@@ -5,9 +5,9 @@ compared. A URL is as in real_replicas, of a server on this machine whose data i
 and so on are dropped. `FIRST:` before the number is the first seed, 0 if it is left out.
 
 Each seed makes several databases, and one log of random transactions in all of them: every image mode, JSON diffs,
-foreign keys below the log, tables without a key, keys that change, TRUNCATE, partitions that are emptied, dropped and
+foreign keys outside the log, tables without a key, keys that change, TRUNCATE, partitions that are emptied, dropped and
 made again. One transaction of each database is undone where the others came after it, as SQL or as events. Another
-database has all the others' events, by the server's own programs, and never that one. Whether it has to be refused, and
+database has all the others' events, by the server's own programs, and never that one. Whether it must be refused, and
 what is there afterwards, undo_model says, which knows nothing but what tables held after each statement.
 """
 
@@ -116,7 +116,7 @@ class Rounds:
             try:
                 self.server.run(statement)
             except pymysql.MySQLError:
-                continue  # a duplicate, a parent or a partition that is not there
+                continue  # a duplicate, a parent or a partition that does not exist
             states += [] if one is None else [self._state(one)]
         self.server.run("COMMIT")
         return states

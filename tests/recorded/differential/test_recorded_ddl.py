@@ -1,7 +1,7 @@
 """Random histories of DDL between row changes: at every statement's position a snapshot is what the server held there.
 
 Rules: EV-CTX, DEF-R1a, DEF-R1b, IMG-MIX, AP-SNAP, GRP-2, AP-ORD. ddl_histories.py says how they were recorded, and
-made_ddl.py what they are. Each round goes on from the snapshot of the one before, by one route or the other.
+made_ddl.py what they are. Each round continues from the snapshot of the one before, by one route or the other.
 """
 
 import tarfile

@@ -1,4 +1,4 @@
-"""When an undo has to be refused, and what it has to leave, from what tables held after each statement alone.
+"""When an undo must be refused, and what it has to leave, from what tables held after each statement alone.
 
 Rows are known by their keys, those of tables without a key by their values, as often as these are there. A row is
 touched by a statement after which it is another one, or not there. It says MUST where others touched a row later that
@@ -49,7 +49,7 @@ class Done:
 
 @dataclass
 class Judged:
-    """What has to be: whether it is refused and why, and what tables hold after an undo that is not."""
+    """What must be: whether it is refused and why, and what tables hold after an undo that is not."""
 
     verdict: str = NEVER
     why: list[str] = field(default_factory=list)

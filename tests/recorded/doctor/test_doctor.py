@@ -48,7 +48,7 @@ def doctored(*arguments):
 
 
 def test_a_whole_archive_is_well(logs, tmp_path, capsys):
-    """Exit code 0, a line a check; where the output would be, nothing is left."""
+    """Exit code 0, one line per check; where the output would be, nothing is left."""
     assert doctored("--binlogs", logs, "--output", tmp_path / "new" / "out", "--engine", "local") == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[-1] == "nothing stops a replay before its first row"

@@ -4,7 +4,7 @@
 
 `first` runs statements on a server whose binlogs are encrypted, and keeps its first log and its keys. Then its key is
 rotated: on MySQL by ALTER INSTANCE ROTATE BINLOG MASTER KEY, which forgets the old one, on MariaDB by a restart with
-another key file, for aes_ctr an encrypted one. `second` goes on, and keeps the other logs, new keys and the rows, as
+another key file, for aes_ctr an encrypted one. `second` continues, and keeps the other logs, new keys and the rows, as
 recorded cases have these (tests/support/real_server.py), for which ROWS_PROGRAM is called with the port and a folder.
 """
 

@@ -182,7 +182,7 @@ def test_without_the_keys(case, tmp_path):
 
 @each_case
 def test_without_the_key_of_one_file(case, tmp_path):
-    """The error names the file, and for MySQL the key that is not there."""
+    """The error names the file, and for MySQL the key that does not exist."""
     first = str(case.folder / "keys.first")
     keys = {"keyring": first} if case.keyring else {"key_file": first}
     with pytest.raises(EncryptedBinlog, match=r"in none of the keyrings|none of the key files") as caught:

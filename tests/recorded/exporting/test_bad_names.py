@@ -122,7 +122,7 @@ def follow(sql, **options):
 
 @pytest.mark.parametrize("evil", EVIL)
 def test_words_that_are_none(evil):
-    """A server takes its default engine in place of an unknown one; character sets and collations it refuses."""
+    """A server takes its default engine instead of an unknown one; character sets and collations it refuses."""
     word = quote_text(evil)
     for sql in (f"CREATE TABLE t (a INT) ENGINE={word}", f"CREATE TABLE t (a INT);; ALTER TABLE t ENGINE={word}"):
         [table] = follow(sql).definitions()

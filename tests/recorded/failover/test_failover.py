@@ -1,4 +1,4 @@
-"""GRP-7: where a base goes on in the log of any MariaDB server, as recorded servers answered a replica there."""
+"""GRP-7: where a base continues in the log of any MariaDB server, as recorded servers answered a replica there."""
 
 import json
 from pathlib import Path
@@ -39,7 +39,7 @@ def test_a_base_goes_on_where_a_replica_does(case, tmp_path):
 
 
 def loses(case, place):
-    """Whether the source passes over groups that came after a place: its log does not have the place, and goes on
+    """Return whether the source skips groups that came after a place: its log does not have the place, and continues
     with a later group of that server, behind groups of others with later numbers. With gtid_strict_mode=ON a replica
     is refused; the recorded one has it OFF, and gets no word of the loss."""
     log = ["0-1-1", "0-1-2", *(step for step in HISTORIES[case].split() if "-" in step)]

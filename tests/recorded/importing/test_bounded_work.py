@@ -18,7 +18,7 @@ JSON_LEVELS = 100
 
 
 def in_time(code, *arguments):
-    """Run Python code by itself; what would go on without end is stopped, and fails."""
+    """Run Python code by itself; what would continue without end is stopped, and fails."""
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300,
                           check=False, env=os.environ | {"PYTHONPATH": str(ROOT)})
     assert done.returncode == 0, done.stderr
@@ -77,7 +77,7 @@ def test_what_is_no_head(text):
 
 
 def test_an_insert_that_cannot_be_read_stops_the_import(tmp_path, capsys):
-    """Comments between each two words of it, and then nothing that a server takes; it was passed over."""
+    """Comments between each two words of it, and then nothing that a server takes; it was skipped."""
     sql = BEGIN + "CREATE TABLE t (a INT PRIMARY KEY);\nINSERT " + "/**/" * 40 + "%;\n"
     assert imported(sql, tmp_path / "out") == 1
     assert "line 3" in (error := capsys.readouterr().err) and "cannot be imported" in error

@@ -53,7 +53,7 @@ def of_one_server(request, tmp_path_factory):
 
 @pytest.mark.parametrize("form", ["plain", "gz", "zst", "load_data", "csv"])
 def test_new_mydumper(form, of_one_server, tmp_path):
-    """Its form since 1.0: mydumper_N in names of files, _binary "…", files of rows; nothing in place of a view."""
+    """Its form since 1.0: mydumper_N in names of files, _binary "…", files of rows; nothing instead of a view."""
     folder, server = of_one_server
     made = applier.import_dump(folder / form, tmp_path / "out").snapshot
     assert applier.diff(folder / "reference", made).same
@@ -65,7 +65,7 @@ def test_new_mydumper(form, of_one_server, tmp_path):
 
 
 def test_names_of_databases_that_mydumper_does_not_say(of_one_server, tmp_path, capsys):
-    """Without -schema-create.sql, mydumper_0 is any database; a position that is not known is said with its remedy."""
+    """Without -schema-create.sql, mydumper_0 is any database; a position that is unknown is said with its remedy."""
     folder, server = of_one_server
     shutil.copytree(folder / "plain", tmp_path / "dump")
     (tmp_path / "dump" / "mydumper_0-schema-create.sql").unlink()

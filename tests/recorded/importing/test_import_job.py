@@ -1,4 +1,4 @@
-"""Dumps and plain SQL files become snapshots that a replay goes on from."""
+"""Dumps and plain SQL files become snapshots that a replay continues from."""
 
 import gzip
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_a_replay_goes_on_from_a_dump(name, route, tmp_path):
 
 @pytest.mark.parametrize("name", ["base-dump-mysql", "base-dump-mariadb"])
 def test_a_dump_that_names_gtids_only(name, tmp_path):
-    """GRP-5, GRP-7: groups that the base has are passed over, in whatever file of whatever server they are."""
+    """GRP-5, GRP-7: groups that the base has are skipped, in whatever file of whatever server they are."""
     case = Case(name)
     text = (case.folder / "base.sql").read_bytes()
     for word in (b"MASTER_LOG_FILE", b"SOURCE_LOG_FILE"):
@@ -190,7 +190,7 @@ def test_columns_that_an_insert_leaves_out_and_that_are_made_of_others(flavour, 
 
 
 def test_keys_that_come_after_the_rows(tmp_path):
-    """Dumps of phpMyAdmin make a table, insert its rows, and alter it in the end; others drop and make it anew."""
+    """Dumps of phpMyAdmin make a table, insert its rows, and alter it in the end; others drop and make it again."""
     sql = BEGIN + """CREATE TABLE t (id INT NOT NULL, v INT); INSERT INTO t VALUES (3, 1), (1, 2);
         CREATE TABLE u (id INT PRIMARY KEY); INSERT INTO u VALUES (1); DROP TABLE u;
         CREATE TABLE u (id INT PRIMARY KEY); INSERT INTO u VALUES (2);

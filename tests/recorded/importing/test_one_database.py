@@ -118,7 +118,7 @@ def test_a_dump_without_a_database(text, tmp_path, capsys):
 
 
 def test_a_delete_of_rows_that_the_dump_has(tmp_path):
-    """It is not passed over."""
+    """It is not skipped."""
     (tmp_path / "dump.sql").write_text(OF_MYSQLDUMP.format("shop") + TABLE + "DELETE FROM t;")
     with pytest.raises(applier.SchemaError, match="changes rows in a way that cannot be imported"):
         applier.import_dump(tmp_path / "dump.sql", tmp_path / "out")

@@ -15,8 +15,8 @@ def test_partial_updates_lead_to_what_the_source_has():
 
 
 def test_any_diffs_have_the_outcome_of_the_servers_replication():
-    """JD-SAFE1, JD-SAFE2, JD-NULL, JD-DIV. Where the server could put a value in place of an equal one without writing
-    the document anew, it refuses to; here that is no error."""
+    """JD-SAFE1, JD-SAFE2, JD-NULL, JD-DIV. Where the server could put a value instead of an equal one without writing
+    the document again, it refuses to; here that is no error."""
     lines = recorded("server_replica")
     result = applied([before for before, _, _ in lines], [[bytes.fromhex(diffs)] for _, diffs, _ in lines])
     outcomes = Counter()

@@ -55,8 +55,8 @@ def test_any_diffs_have_the_outcome_of_the_servers_replication():
 
 
 def replaces_by_the_same(document: bytes | None, diffs: bytes) -> bool:
-    """Whether some REPLACE has the value that is there already. A replica refuses it where it would otherwise have
-    changed the stored bytes in place, which rests on how these were laid out; no source logs one."""
+    """Return whether some REPLACE has the value that is there already. A replica refuses it where it would otherwise
+    have changed the stored bytes in place, which rests on how these were laid out; no source logs one."""
     value = None if document is None else decode(document)
     try:
         for diff in wire.decode(diffs):

@@ -43,7 +43,7 @@ class Collation:
         return tuple(tuple(weight for part in parts for weight in part[level]) for level in range(self.n_levels))
 
     def learn(self, found: dict[str, Levels]) -> list[str]:
-        """Note what strings weigh where that is not known yet. Returns these."""
+        """Note what strings weigh where that is unknown yet. Returns these."""
         new = []
         for text in sorted(found, key=len):
             self.longest = max(map(len, self.joined), default=1)
@@ -82,7 +82,7 @@ class Collation:
 
 
 def is_tail(weights: Weights, i: int) -> bool:
-    """Whether a weight is the second one of those that UCA makes from a character's number."""
+    """Return whether a weight is the second one of those that UCA makes from a character's number."""
     return i > 0 and 0xFB00 <= weights[i - 1] <= 0xFBFF and not (i > 1 and 0xFB00 <= weights[i - 2] <= 0xFBFF)
 
 
@@ -154,7 +154,7 @@ def grow(server: Server, collation: Collation, name: str, found: list[str], near
 
 def check(server: Server, collation: Collation, name: str, n_levels: int | None = None, count: int = 4000,
           levels: Sequence[int] | None = None) -> int:
-    """How many random strings weigh something else on the server."""
+    """Return how many random strings weigh something else on the server."""
     choose = random.Random(name)
     own = [text for text in collation.own if len(text) > 1] or ["ch"]
     changed = [text for text in collation.own if len(text) == 1]

@@ -71,7 +71,7 @@ def record_families(archive: Archive, *families: tuple[Server, str]) -> None:
 
 
 def record_older(archive: Archive, mysql: Server, mariadb: Server) -> None:
-    """The collations of UCA 4.0.0 and 5.2.0, of one level but for Thai."""
+    """The collations of UCA 4.0.0 and 5.2.0, of one level except for Thai."""
     bases = {}
     for kind in ("unicode_ci", "unicode_520_ci"):
         bases[kind] = record_base(mysql, kind, f"utf8mb4_{kind}", 1, seeks=True)

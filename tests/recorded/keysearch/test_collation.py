@@ -125,7 +125,8 @@ def test_strings_are_equal_where_the_server_says_so(server):
 @pytest.mark.parametrize("kind", TRUTH["own pairs"])
 def test_every_collation_of_the_servers(kind):
     """`a = b COLLATE …` and `a < b …` of pairs that may be equal, of characters that are special to it; a unique key
-    said the same. Strings that go on where the other one ends are compared with a space, so their keys may not sort so.
+    said the same. Strings that continue where the other one ends are compared with a space, so their keys may not sort
+    so.
     """
     pairs = TRUTH["own pairs"][kind]
     for server, said in TRUTH["own equal"].items():

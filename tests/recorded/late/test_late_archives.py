@@ -21,7 +21,7 @@ def options(defined, folder):
 @pytest.mark.parametrize("server", SERVERS)
 @pytest.mark.parametrize("defined", [False, True])
 def test_full_images_have_all_that_an_undo_needs(server, defined, tmp_path):
-    """A table that the log's metadata define is made by no statement, so nothing of it is in the way of an undo."""
+    """A table that the log's metadata define is made by no statement, so it does not prevent an undo."""
     log = HERE / server / "full" / "binlog.000001"
     undone = applier.undo(log, tmp_path / "undo.sql", start="binlog.000001:4", **options(defined, tmp_path))
     assert [(one.name, one.inserted, one.updated) for one in undone.tables] == [("d.t", 1, 2)]

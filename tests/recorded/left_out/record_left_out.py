@@ -3,7 +3,7 @@
     python -m tests.recorded.left_out.record_left_out gtids|servers SOURCE OTHER REPLICA FOLDER
 
 The servers are URLs as real_replicas takes them, all of MySQL or all of MariaDB; what they hold and replicate is gone
-afterwards. `gtids`: the replica passes over transactions by GTID. On MySQL it has executed empty ones with their GTIDs;
+afterwards. `gtids`: the replica skips transactions by GTID. On MySQL it has executed empty ones with their GTIDs;
 on MariaDB it stops before each and is set behind it (gtid_slave_pos). `servers`: it ignores what comes from OTHER, by
 IGNORE_SERVER_IDS, which MySQL refuses with gtid_mode=ON (3139), so its servers have it OFF.
 
@@ -32,7 +32,7 @@ COMPRESSED = {"mysql": "SET binlog_transaction_compression = {}", "mariadb": "SE
 
 def steps(flavour: str, compressed: list[str]) -> Iterator[tuple[int, list[str], str | None]]:
     """What is done: where, the statements of one event group, and whether it is left out. Nothing that stays
-    needs a row that is left out; some goes on with rows that it has changed."""
+    needs a row that is left out; some continues with rows that it has changed."""
     yield SOURCE, ["CREATE DATABASE d"], None
     yield SOURCE, ["CREATE TABLE d.item (id INT PRIMARY KEY, n INT, s VARCHAR(40)) ENGINE=InnoDB"], None
     yield SOURCE, ["CREATE TABLE d.part (id INT PRIMARY KEY, item INT, "

@@ -25,7 +25,7 @@ def ends(logs):
 @pytest.mark.parametrize("name", CASES)
 def test_the_feed_is_the_difference(name, tmp_path):
     """With minimal images and full ones, tables with keys and without, keys that change, rows that a foreign key
-    changes, ALTERs, tables that are dropped and made anew."""
+    changes, ALTERs, tables that are dropped and made again."""
     logs, before = list(map(str, Case(name).binlogs)), dict[Path, tuple]()
     compared = 0
     for end in ends(logs):

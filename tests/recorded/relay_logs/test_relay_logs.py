@@ -1,7 +1,7 @@
 """Relay logs of real replicas end with the replica's rows, and positions in them are the source's (GRP-8).
 
-The recorder is record_relay_logs.py: MariaDB's event groups go on from a file to the next one, and each connection in
-the middle begins anew.
+The recorder is record_relay_logs.py: MariaDB's event groups continue from a file to the next one, and each connection
+in the middle begins again.
 """
 
 import pickle
@@ -107,7 +107,7 @@ def test_a_base_of_the_sources_logs_goes_on_with_relay_logs_and_back(name, tmp_p
 
 @pytest.mark.parametrize("name", NAMES)
 def test_relay_logs_from_a_connection_on_continue_a_base_that_stands_there(name, tmp_path):
-    """The replica has removed older ones: what came before them has to be in the base."""
+    """The replica has removed older ones: what came before them must be in the base."""
     (_, begin), late = CONNECTED[name], later(name, tmp_path)
     replay(FOLDER / name / "source", tmp_path / "base", stop_position=begin)
     replay(late, tmp_path / "out", base=str(tmp_path / "base"))
@@ -141,7 +141,7 @@ def test_a_base_is_found_by_its_gtids(name, tmp_path):
 
 @pytest.mark.parametrize("name", ["mysql-positions", "mariadb-positions"])
 def test_without_gtids_it_is_an_error_that_events_are_missing(name, tmp_path):
-    """With --start-position behind them the replay goes on."""
+    """With --start-position behind them the replay continues."""
     _, (file, offset) = CONNECTED[name]
     with pytest.raises(ArchiveError, match="the relay logs lack what the source logged up to here") as caught:
         replay(later(name, tmp_path), tmp_path / "out")
@@ -227,7 +227,7 @@ def test_a_relay_log_that_ends_early_is_an_error_if_the_next_one_goes_on(name, c
     """MariaDB's next one begins with a TABLE_MAP, before which ANNOTATE_ROWS may be missing, but nothing else."""
     number = {"mysql": 7, "mysql-positions": 9}.get(name, 4)
     folder = changed(name, tmp_path / "cut", number, CUTS[cut])
-    with pytest.raises(ArchiveError, match=r"the relay log ends early: .* goes on at ") as caught:
+    with pytest.raises(ArchiveError, match=r"the relay log ends early: .* continues at ") as caught:
         replay(folder, tmp_path / "out")
     assert caught.value.file.endswith(f"{number:06d}")
 

@@ -28,7 +28,7 @@ REFUSED = TableFilter(ignored=tuple(("ig", file.name.split(".")[1])
 
 
 TOLD_LATER = {"names-typed-mariadb": {"lower_case_table_names": 1}}
-"""What only a later pass of a log could tell an earlier one, so that it has to be given."""
+"""What only a later pass of a log could tell an earlier one, so that it must be given."""
 
 
 @contextmanager

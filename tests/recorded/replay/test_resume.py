@@ -1,4 +1,4 @@
-"""Stopping at the end of every event group of real logs of several files, and going on from there."""
+"""Stopping at the end of every event group of real logs of several files, and continuing from there."""
 
 import dataclasses
 

@@ -41,7 +41,7 @@ def test_from_each_border_on_top_of_a_base(log, tmp_path):
         assert [row[0] for row in held(output)] == [1, 2, 3, 4, 5, 6]
         assert result.position == f"{log[-1][0]}:{log[-1][2]}" and result.gtid_set == f"{SOURCE}:1-7"
         [note] = json.loads((output / "_report.json").read_text())["notes"]
-        assert note == f"--start-position {file}:{end} goes on where the base ends: no transaction is left out, or " \
+        assert note == f"--start-position {file}:{end} continues where the base ends: no transaction is left out, or " \
                        "comes twice"
         options = json.loads((output / "_snapshot.json").read_text())["source"]["options"]
         assert options["start_position"] == f"{file}:{end}"
@@ -59,7 +59,7 @@ def test_what_the_base_has_is_passed_over(log, tmp_path):
     base, _ = run(tmp_path, "base", stop_position=(log[2][0], log[2][2]))
     output, result = run(tmp_path, "out", base=str(base), start_position=log[1][:2], exec_mode="idempotent")
     assert [row[0] for row in held(output)] == [1, 2, 3, 4, 5, 6]
-    assert result.notes == ("the base has 2 of the transactions after --start-position: they are passed over",)
+    assert result.notes == ("the base has 2 of the transactions after --start-position: they are skipped",)
     output, result = run(tmp_path, "again", base=str(base), start_position=log[1][:2], exec_mode="idempotent",
                          reapply=True)
     assert f"transactions {SOURCE}:3-4 are in the base" in result.notes[0] and "again" in result.notes[0]

@@ -55,7 +55,7 @@ def test_statements_and_rows_in_one_transaction(tmp_path):
 
 
 def test_rows_that_a_skipped_statement_made_are_not_there(tmp_path):
-    """A later row event about them stops a strict replay, and is passed over in idempotent mode."""
+    """A later row event about them stops a strict replay, and is skipped in idempotent mode."""
     case, output = Case("statement-mariadb"), tmp_path / "out"
     with pytest.raises(ReplayStopped) as caught:
         replayed(case, output, on_statement="skip")

@@ -67,8 +67,8 @@ def test_the_past_is_beside_the_rows_that_hold(tmp_path):
 
 
 def test_the_end_of_time_of_newer_servers(tmp_path):
-    """ADD SYSTEM VERSIONING, then UPDATE and DELETE on MariaDB 11.8, whose TIMESTAMPs go on to 2106: the rows that the
-    statement made are found by their end."""
+    """ADD SYSTEM VERSIONING, then UPDATE and DELETE on MariaDB 11.8, whose TIMESTAMPs continue to 2106: the rows that
+    the statement made are found by their end."""
     log = ARCHIVES / "versioned/mariadb-11.8.000001"
     replay_with(ThisProcess(), ReplayOptions((str(log),), str(tmp_path / "out")))
     [path] = (tmp_path / "out/_history/sv/t").glob("*.parquet")

@@ -113,7 +113,7 @@ def test_a_damaged_mark_is_an_error(tmp_path):
 
 @both_routes
 def test_what_alter_has_made_text_of_is_no_date(route, tmp_path):
-    """--zero-dates error: nothing of it becomes null."""
+    """--zero-dates error: no value becomes null."""
     path, change = tmp_path / "binlog.000001", (None, [(1, ZERO), (2, OTHER)])
     log(path, "PRIMARY KEY (id)", change)
     with pytest.raises(ReplayStopped, match="2 dates are invalid"):

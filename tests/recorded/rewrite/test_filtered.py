@@ -39,7 +39,7 @@ def groups(*paths):
 
 
 def as_ours(group):
-    """What a replica has written, but for what differs on purpose: names in statements are renamed, too."""
+    """What a replica has written, except for what differs on purpose: names in statements are renamed, too."""
     gtid, content = group
     return gtid, [b"CREATE DATABASE `new`" if one == b"CREATE DATABASE old" else one for one in content]
 

@@ -16,7 +16,7 @@ def rewritten(binlogs, output, image, **options):
 
 
 def row_events(binlogs):
-    """Kind and content of each rows event, but for the table's id."""
+    """Kind and content of each rows event, except for the table's id."""
     return [(event.name, bytes(event.body)[6:]) for event in plain_events(*binlogs)
             if event.name.endswith(("WRITE_ROWS", "UPDATE_ROWS", "DELETE_ROWS", "_ROWS_V1"))]
 
@@ -117,7 +117,7 @@ def test_whole_documents(name, image, tmp_path):
 
 @pytest.mark.parametrize("name", ["json-partial-full", "json-partial-minimal"])
 def test_documents_of_a_base(name, tmp_path):
-    """RW-DOC: a before-image tells its document; one that only a snapshot has is not known to the byte, and its diff
+    """RW-DOC: a before-image tells its document; one that only a snapshot has is unknown to the byte, and its diff
     stays and is named."""
     case = Case(name)
     path = case.binlogs[0]

@@ -1,4 +1,4 @@
-"""Logs of real servers are written anew, and leave what the servers held."""
+"""Logs of real servers are written again, and leave what the servers held."""
 
 import pyarrow as pa
 import pytest

@@ -148,7 +148,7 @@ def _steps(cursor: object, maker: Maker) -> list[list[str]]:
 
 
 def write(path: Path, histories: list[dict]) -> None:
-    """Write histories, a line each."""
+    """Write histories, one line each."""
     with gzip.open(path, "wt", compresslevel=9) as file:
         for history in histories:
             file.write(json.dumps(history) + "\n")

@@ -138,7 +138,7 @@ def _write(path: Path, rows: pa.Table) -> None:
 
 
 def _as_it_is(table, path: Path):
-    """A manifest's table whose one file was written anew."""
+    """A manifest's table whose one file was written again."""
     file = dataclasses.replace(table.files[0], bytes=path.stat().st_size, digest=None)
     return dataclasses.replace(table, files=(file,))
 

@@ -53,7 +53,7 @@ def test_a_snapshot_and_what_was_carried_over_from_it(tmp_path, opened, monkeypa
 
 
 def test_a_table_is_one_table_as_it_was_written_and_as_a_server_shows_it(tmp_path):
-    """A dump names the engine and DEFAULT NULL, the log has what people wrote: the table is not made anew."""
+    """A dump names the engine and DEFAULT NULL, the log has what people wrote: the table is not made again."""
     shown = NUMBERED.replace("(20)", "(20) DEFAULT NULL")[:-1] + ") ENGINE=InnoDB AUTO_INCREMENT=7"
     before = snapshot_of(tmp_path / "before", shown, [(1, "a"), (2, None)])
     after = snapshot_of(tmp_path / "after", NUMBERED, [(1, "b"), (2, None)])

@@ -42,7 +42,7 @@ def hot(tmp_path):
 
 @pytest.fixture
 def applied(monkeypatch):
-    """How many diffs were applied."""
+    """Return how many diffs were applied."""
     counts = []
 
     def counting(documents, diffs, *more, **options):

@@ -87,7 +87,7 @@ def test_what_begins_and_ends_a_version(log):
 
 
 def test_keys_as_far_apart_as_they_can_be(log):
-    """Versions are in the order of keys, and those of a row in the order of time, whatever the keys are."""
+    """Versions are in key order, and those of a row in the order of time, whatever the keys are."""
     least, most = -(1 << 63), (1 << 63) - 1
     t = table(log, "CREATE TABLE t (id BIGINT PRIMARY KEY, v INT)")
     write(log, RowChanges(t, after={"id": pa.array([most, 0, least]), "v": ints(1, 2, 3)}))
@@ -139,7 +139,7 @@ def test_when_a_version_is_valid(log):
 
 
 def test_ddl(log):
-    """Rows go on as new ones of another version of the table; TRUNCATE ends them."""
+    """Rows continue as new ones of another version of the table; TRUNCATE ends them."""
     t = table(log, "CREATE TABLE t (id INT PRIMARY KEY)")
     write(log, RowChanges(t, after={"id": ints(1, 2)}))
     log.query("ALTER TABLE t ADD COLUMN w INT NOT NULL DEFAULT 5", "d")
@@ -279,7 +279,7 @@ def test_the_statements_that_began_versions(name):
 
 
 def test_files_by_ranges_of_the_key(log, tmp_path, monkeypatch):
-    """Each file is in the order of keys, and those of one kind have ranges of their own; rows that an update moves to
+    """Each file is in key order, and those of one kind have ranges of their own; rows that an update moves to
     another range have their versions in both."""
     monkeypatch.setattr(units, "LEAST_UNIT_BYTES", 1)
     t = table(log, "CREATE TABLE t (id INT PRIMARY KEY, v INT)")

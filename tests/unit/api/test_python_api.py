@@ -90,7 +90,7 @@ def test_places_in_their_natural_types(archive, place):
 
 
 def test_several_snapshots_out_of_one_pass(archive):
-    """Those of the command line, in the order of the log, with their reports."""
+    """Those of the command line, in log order, with their reports."""
     there = applier.replay("backup", "there", stop=("binlog.000002", 745606)).snapshot
     for number, wanted in enumerate((["binlog.000003:176495", there.position.gtid_set],
                                      [("binlog.000003", 176495), there.position],

@@ -74,7 +74,7 @@ def test_rows_of_a_partition_that_was_emptied_come_back(tmp_path, table, flavour
     ("p26, p25", ["ADD PARTITION (PARTITION `p25` VALUES LESS THAN (2026) COMMENT = 'it''s')",
                   "ADD PARTITION (PARTITION `p26` VALUES LESS THAN MAXVALUE)"])])
 def test_partitions_of_ranges_come_back(tmp_path, names, statements):
-    """UNDO-PARTITION: with names, values and comments, out of the one that has the range by now, or at the end."""
+    """UNDO-PARTITION: with names, values and comments, out of the one that has the range now, or at the end."""
     log = log_of(tmp_path, YEARS, f"ALTER TABLE t DROP PARTITION {names}", insert(row(8, 2024)))
     found = log.undo(gtids=log.gtids[0])
     [made] = found.tables
@@ -93,7 +93,7 @@ def test_partitions_of_lists_come_back(tmp_path):
 
 
 def test_what_no_partition_takes_is_taken_by_the_one_that_comes_back(tmp_path):
-    """MariaDB's DEFAULT has the rows by now. It is named first: else the server puts all of its rows elsewhere."""
+    """MariaDB's DEFAULT has the rows now. It is named first: else the server puts all of its rows elsewhere."""
     log = log_of(tmp_path, LISTS.replace("IN (2026)", "IN (2026), PARTITION pd DEFAULT"),
                  "ALTER TABLE t DROP PARTITION p24", insert(row(7, 2024)), flavour="mariadb")
     [made] = log.undo(gtids=log.gtids[0]).tables
@@ -145,7 +145,7 @@ def test_rows_go_on_over_statements_of_others(tmp_path):
     (YEARS, ["REORGANIZE PARTITION p26 INTO (PARTITION q VALUES LESS THAN (2026), PARTITION p26 VALUES LESS THAN "
              "MAXVALUE)"], "partition p25, which the undo restores, had a range that is divided in another way since"),
     (YEARS, ["REORGANIZE PARTITION p26 INTO (PARTITION p25 VALUES LESS THAN (2027), PARTITION p26 VALUES LESS THAN "
-             "MAXVALUE)"], "partition p25, .* is another one by now"),
+             "MAXVALUE)"], "partition p25, .* is a different one now"),
     (YEARS, ["REMOVE PARTITIONING"], "partition p25, .* is of a table that is divided in another way since"),
     (YEARS, [f"REORGANIZE PARTITION p26 INTO ({AGAIN})", "DROP PARTITION p25"],
      "partition p25, .* was dropped again since"),
@@ -176,7 +176,7 @@ def test_rows_that_no_partition_takes_any_more(tmp_path):
 
 
 def test_what_a_statement_would_have_taken_of_a_partition_that_comes_back(tmp_path):
-    """UNDO-CHAIN: others emptied the partition that has its range by now, not this one."""
+    """UNDO-CHAIN: others emptied the partition that has its range now, not this one."""
     log = log_of(tmp_path, YEARS, "ALTER TABLE t DROP PARTITION p25", "ALTER TABLE t TRUNCATE PARTITION p26")
     assert log.undo(gtids=log.gtids[0]).tables[0].inserted == 2
     assert log.undone() == rows(row(1, 2024), row(2, 2025), row(4, 2025))

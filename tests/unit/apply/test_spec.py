@@ -40,7 +40,7 @@ def test_the_bases_files_are_those_of_the_first_version():
 
 
 def test_units_that_must_be_planned_again_come_before_what_was_refused():
-    """APP-R7: what a row did that moved is not known, so that what stopped beside it may not have had to."""
+    """APP-R7: what a row did that moved is unknown, so that what stopped beside it may not have had to."""
     refused, again = Refused(errors=(ReplayStopped("no"),)), PlanAgain(tables=frozenset(["d.t"]))
     assert outcome_of([Applied(results=(RESULT,)), refused, again, PlanAgain(tables=frozenset(["d.u"]))]) == \
         PlanAgain(tables=frozenset(["d.t", "d.u"]))

@@ -18,7 +18,7 @@ class Taker:
 
 
 def test_table_maps_of_one_version_share_a_binding():
-    """AP-ORD: their changes come in one order. What nobody wants, and what no name means, is passed over."""
+    """AP-ORD: their changes come in one order. What nobody wants, and what no name means, is skipped."""
     one, other = (parse_table_map(m.table_map_body([m.BY_NAME[name]])) for name in ("int", "tinyint"))
     name, taker = (one.database, one.table), Taker()
     maps = TableMaps({name: 3}, {3: taker})

@@ -27,7 +27,7 @@ OF_CHANGED_ROWS = ["keyed", "keyless", "alike", "documents", "cascades"]
 @pytest.mark.by_turns(one_in=3)
 @pytest.mark.parametrize("name", sorted({*workloads.NAMES} - {*OF_CHANGED_ROWS, "conflicts"}))
 def test_workloads_are_archives_that_apply(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
-    """Two files, the second going on where the first ends; every change finds its row, in tables that begin empty."""
+    """Two files, the second continuing where the first ends; every change finds its row, in tables that begin empty."""
     log = workloads.make(name, 3, str(tmp_path_factory.mktemp("logs")))
     outlines = [outline_file(file) for file in log.files]
     assert [outline.next_file for outline in outlines] == ["binlog.000002", None]
@@ -149,7 +149,7 @@ def test_the_command_measures_what_it_is_asked_for(capsys: pytest.CaptureFixture
 
 
 def test_writing_changes_is_measured_by_what_is_written(tmp_path: Path) -> None:
-    """JSON has a line a change, of at least the texts of its place in the log; Arrow a row for each image."""
+    """JSON has one line per change, of at least the texts of its place in the log; Arrow a row for each image."""
     log = workloads.make("single", 3, str(tmp_path))
     lines, size, _ = written(log.files, ("bench", "sbtest1"), "json")
     rows, _, _ = written(log.files, ("bench", "sbtest1"), "arrow")

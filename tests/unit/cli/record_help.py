@@ -1,4 +1,4 @@
-"""What --help and --help-all print at two widths: `python -m tests.unit.cli.record_help` records it anew."""
+"""What --help and --help-all print at two widths: `python -m tests.unit.cli.record_help` records it again."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""What tables look like on terminals of two widths: `python -m tests.unit.cli.record_tables` records it anew."""
+"""What tables look like on terminals of two widths: `python -m tests.unit.cli.record_tables` records it again."""
 
 import io
 import os

@@ -124,7 +124,7 @@ def test_help_teaches(argv, capsys):
 
 
 def test_help_and_status_import_neither_numba_nor_spark(tmp_path):
-    """A person who asks for help or a snapshot's position waits for neither."""
+    """A user that asks for help or a snapshot's position waits for neither."""
     program = """if True:
         import sys
         from applier.cli import main

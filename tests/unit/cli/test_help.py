@@ -117,7 +117,7 @@ OLD_NAMES = {
 
 @pytest.mark.parametrize("name", OLD_NAMES)
 def test_old_names_are_taken_and_not_shown(name):
-    """One name for one thing is shown; command lines of before go on working."""
+    """One name for one thing is shown; command lines of before continue working."""
     old, verbs = OLD_NAMES[name]
     for verb in verbs:
         [names] = [param.opts for param in COMMANDS[verb].params if name in param.opts]

@@ -61,7 +61,7 @@ def test_a_stop_before_the_first_event_group(verb, stop, tmp_path, capsys):
 
 
 def test_a_dump_whose_transactions_are_not_known(tmp_path, capsys):
-    """A position without a GTID set is one, of MariaDB's dumps, too; what is not known is not none."""
+    """A position without a GTID set is one, of MariaDB's dumps, too; what is unknown is not none."""
     text = (CASES / "base-dump-mariadb" / "base.sql").read_text()
     (tmp_path / "dump.sql").write_text(re.sub(r"-- SET GLOBAL gtid_slave_pos=.*?;", "", text))
     argv = ["import", tmp_path / "dump.sql", "--output", tmp_path / "base"]

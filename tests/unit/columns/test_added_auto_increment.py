@@ -124,7 +124,7 @@ def test_a_primary_key_over_prefixes_is_the_order_of_the_rows(kind, rows, flavou
     ("mysql", "a VARCHAR(9) NOT NULL PRIMARY KEY) ENGINE=MyISAM"),
 ])
 def test_rows_in_an_order_that_the_snapshot_does_not_keep_are_not_numbered(flavour, table):
-    """A collation whose order is not known, a unique key over long text, of which MariaDB has a hash, one over
+    """A collation whose order is unknown, a unique key over long text, of which MariaDB has a hash, one over
     prefixes; partitions whose rows lie as they came, and an engine that puts rows where there is room."""
     later = "id INT NOT NULL AUTO_INCREMENT UNIQUE, " + table
     assert numbered(table, later, (None, 0), ["a"], flavour) == ["a"]
@@ -152,7 +152,7 @@ def test_numbers_begin_anew_where_the_column_that_had_some_is_dropped():
 
 
 def test_numbers_of_a_sequence_need_its_state():
-    """Seen on MariaDB 10.5, 10.11 and 11.8: a replica goes on behind the numbers that the log says are reserved."""
+    """Seen on MariaDB 10.5, 10.11 and 11.8: a replica continues behind the numbers that the log says are reserved."""
     [old], [new] = (parse_statement(f"CREATE TABLE d.t ({columns})", flavour="mariadb") for columns in (
         "a INT PRIMARY KEY", "a INT PRIMARY KEY, b INT DEFAULT NEXTVAL(s), c INT DEFAULT (NEXT VALUE FOR `d`.`s`)"))
     rows = pa.table({"a": pa.array([7, 8], pa.int32())})
@@ -167,7 +167,7 @@ def test_numbers_of_a_sequence_need_its_state():
 
 
 def test_what_depends_on_the_session_is_not_kept_where_it_cannot_be_computed():
-    """MariaDB computes STORED columns anew where it copies the rows."""
+    """MariaDB computes STORED columns again where it copies the rows."""
     columns = "a INT, b BIGINT AS (UNIX_TIMESTAMP('99-12-31')) STORED"
     [old], [new] = (parse_statement(f"CREATE TABLE d.t ({words})", flavour="mariadb")
                     for words in (columns, columns + ", c INT"))

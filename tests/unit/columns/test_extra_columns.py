@@ -1,4 +1,5 @@
-"""Columns that only the replica has: generated ones follow the row, AUTO_INCREMENT goes on from the base's highest."""
+"""Columns that only the replica has: generated ones follow the row, AUTO_INCREMENT continues from the base's
+highest."""
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ def definition(columns):
 
 
 def test_generated_columns_follow_the_row():
-    """DEF-R2: an update leaves extra columns, but the engine makes a STORED one anew."""
+    """DEF-R2: an update leaves extra columns, but the engine makes a STORED one again."""
     table = definition("id INT PRIMARY KEY, v VARCHAR(9), g INT AS (id * 3) VIRTUAL, s BIGINT AS (g + 1) STORED, "
                        "l VARCHAR(20) AS (CONCAT(v, '!')) STORED")
     rows = pa.table({"id": pa.array([1, 5], pa.int32()), "v": ["a", None], "s": pa.array([None, 7], pa.int64()),

@@ -160,7 +160,7 @@ def test_double_with_decimals_shows_them_only():
 @given(st.floats(allow_nan=False, allow_infinity=False), st.integers(0, 6))
 def test_double_with_decimals_reads_as_its_text(value, scale):
     rounded = finish(pa.array([value]), WireType.DOUBLE, 8, base="double", precision=255, scale=scale)[0]
-    assert abs(rounded - float(f"{value:.{scale}f}")) <= 10.0**-scale * 1.0001  # the same but for ties
+    assert abs(rounded - float(f"{value:.{scale}f}")) <= 10.0**-scale * 1.0001  # the same except for ties
     assert rounded == float(f"{rounded:.{scale}f}")
 
 

@@ -123,7 +123,7 @@ def test_kernels_are_compiled_in_processes_and_counted(tmp_path):
 @pytest.mark.thorough
 @pytest.mark.slow
 def test_a_kernel_that_has_changed_is_left_to_its_caller(tmp_path):
-    """The table is recorded anew when its kernels are done; until then the others of it are compiled."""
+    """The table is recorded again when its kernels are done; until then the others of it are compiled."""
     program = r"""if True:
         from applier.engine import compiling
         from applier.kernels import signatures

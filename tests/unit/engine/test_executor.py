@@ -15,7 +15,7 @@ from tests.support.small_logs import commit, held, insert, new_log, update
 @pytest.mark.parametrize("cores", [1, 3])
 @pytest.mark.parametrize("spills", [False, True])
 def test_a_shuffle_holds_so_much_and_the_rest_is_in_a_file(cores, spills, tmp_path, monkeypatch):
-    """Both give the rows in the order of the log, whichever thread was first."""
+    """Both give the rows in log order, whichever thread was first."""
     files = []
     monkeypatch.setattr(units, "LEAST_UNIT_BYTES", 1)
     monkeypatch.setattr(units, "UNIT_BYTES", 2000)

@@ -99,7 +99,7 @@ def test_a_cut_off_event_keeps_its_header(key_file, counts):
 
 @pytest.mark.parametrize("length", [0, 18, 0x7fffffff])
 def test_damage_is_left_to_those_who_read_the_log(key_file, length):
-    """Bytes from a length on that cannot be stay as they are, and no memory is taken for it."""
+    """Bytes from a length on that cannot be stay as they are, and no memory is treated as it."""
     start, plain, secret = log(KEY, False, [40, 50, 60])
     damaged = secret[:99] + length.to_bytes(4, "little") + secret[103:]
     found = read_all(decrypted_mariadb(start, Parts(damaged, 1000), Keys((), (key_file,)), "uri"))

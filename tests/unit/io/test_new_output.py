@@ -57,7 +57,7 @@ def test_a_device_is_written_directly():
 @pytest.mark.parametrize("words", [["summary", "--html"], *(["diff", "--format", form, "--output"]
                                                             for form in ("json", "sql", "parquet"))])
 def test_every_verb_that_writes_a_file_does_so(tmp_path, words, monkeypatch, capsys):
-    """A disk that is full when the file is to reach it: nothing of it stays."""
+    """A disk that is full when the file is to reach it: no part of it stays."""
     def full(paths):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

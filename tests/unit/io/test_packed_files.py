@@ -183,7 +183,7 @@ def test_threads_share_a_copy(tmp_path, place, monkeypatch):
 
 
 def test_who_comes_when_nobody_has_made_it_does_not_wait_for_its_users(tmp_path, place, monkeypatch):
-    """Two that both find it unmade: one makes it and goes on using it, and the other one gets it at once."""
+    """Two that both find it unmade: one makes it and continues using it, and the other one gets it at once."""
     path, both, flock, had = packed_file(tmp_path, "gzip"), threading.Barrier(2), fcntl.flock, threading.local()
 
     def locked(descriptor, how):
@@ -213,7 +213,7 @@ def test_processes_share_a_copy(tmp_path, place):
     mapping.forget_copies()
     del mapped
     assert copy.stat().st_ino == inode  # the other one has it
-    said[0].send("go on")
+    said[0].send("continue")
     assert said[0].recv() == (True, 0)
     other.join()
 

@@ -91,7 +91,7 @@ def test_diffs_come_in_order_and_an_error_names_its_diff():
 
 @given(documents, st.lists(any_diff, max_size=4))
 def test_neither_document_nor_values_change(document, diffs):
-    """Whether the diffs apply or not, so a column's diffs apply all or none."""
+    """Return whether the diffs apply or not, so a column's diffs apply all or none."""
     before = copy.deepcopy((document, diffs))
     try:
         apply(document, diffs)

@@ -44,7 +44,7 @@ def test_characters_of_four_bytes():
 
 
 def test_a_bad_byte_anywhere_in_a_long_text():
-    """Behind ASCII that is passed over, among characters of all lengths, at the end."""
+    """Behind ASCII that is skipped, among characters of all lengths, at the end."""
     dice = random.Random(1)
     for _ in range(2000):
         parts = dice.choices([*CHARACTERS, "a" * 40, "é" * 20, "a" * 600], k=dice.randrange(1, 30))

@@ -46,7 +46,7 @@ def _pairs(operands: list[ast.expr]) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _is_sum(node: ast.expr) -> bool:
-    """Whether it adds two things that are no constants."""
+    """Return whether it adds two things that are no constants."""
     return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and len(_variable_addends(node)) > 1
 
 
@@ -57,7 +57,7 @@ def _variable_addends(node: ast.expr) -> list[ast.expr]:
 
 
 def _is_end(node: ast.expr) -> bool:
-    """Whether it is named as an end, or loaded from where one is kept."""
+    """Return whether it is named as an end, or loaded from where one is kept."""
     if isinstance(node, ast.Call):
         return any(_is_end(part) for argument in node.args for part in ast.walk(argument) if isinstance(part, ast.Name))
     return isinstance(node, ast.Name) and node.id.split("_")[-1] in _ENDS

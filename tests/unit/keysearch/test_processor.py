@@ -23,7 +23,7 @@ def test_the_highest_level_that_a_processor_has():
 
 
 def test_what_code_for_a_level_may_use():
-    """No more than the level has, whatever this processor has; of others, what Numba was told of them."""
+    """No more than the level has, whatever this processor has; of others, what Numba was given."""
     assert V2.has("pclmul", "ssse3") and not V2.has("avx2") and V3.has("avx2")
     assert Processor("znver4", "+avx2,-pclmul").has("avx2") and not Processor("znver4", "+avx2,-pclmul").has("pclmul")
     assert not Processor("x86-64-v2", "").has("pclmul")

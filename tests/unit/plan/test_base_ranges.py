@@ -66,7 +66,7 @@ def test_the_files_of_a_range():
 
 
 def test_a_table_of_many_files_is_planned_as_one(tmp_path, monkeypatch):
-    """A unit a file, each with its own; what is one for the table is asked for once, and not for each of them."""
+    """One unit per file, each with its own; what is one for the table is asked for once, and not for each of them."""
     item = table("t")
     with Log(tmp_path / "b.000001") as log:
         log.create(item)

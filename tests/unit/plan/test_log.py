@@ -117,7 +117,7 @@ def test_a_table_over_several_files(tmp_path):
                                               (EventType.INCIDENT, b"\1\0\0", "INCIDENT")])
 @pytest.mark.parametrize("end", ["COMMIT", "ROLLBACK", ""])
 def test_what_is_not_known_stops_the_replay_also_where_a_group_is_taken_back(kind, body, says, end, tmp_path):
-    """EV-IGN, EV-INC: a replica stops as it reads the event; what follows from it is not known."""
+    """EV-IGN, EV-INC: a replica stops as it reads the event; what follows from it is unknown."""
     with Log(tmp_path / "b.000001") as log:
         log.create(T)
         log.emit_gtid(0, statement=False)

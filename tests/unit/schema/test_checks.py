@@ -39,7 +39,7 @@ def test_names_that_mysql_makes_follow_the_table():
 
 
 def test_a_table_like_another():
-    """MySQL names all constraints anew, MariaDB keeps them; both keep the options."""
+    """MySQL names all constraints again, MariaDB keeps them; both keep the options."""
     like = definition_after(CREATE, "CREATE TABLE u LIKE t", name="u")
     assert checks(like) == {"u_chk_1": "a > 0", "u_chk_2": "a < 9"}
     assert dict(like.options) == {"COMMENT": "c", "ROW_FORMAT": "DYNAMIC"}

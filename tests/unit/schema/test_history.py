@@ -83,7 +83,7 @@ def test_an_index_that_is_not_unique():
 
 
 def test_the_words_of_index_statements_that_say_how():
-    """Whether the table can be used meanwhile, and how long the statement waits for it."""
+    """Return whether the table can be used meanwhile, and how long the statement waits for it."""
     log = Log("mariadb")
     log("CREATE TABLE t (a INT PRIMARY KEY, b INT, c INT)")
     for sql in ("CREATE ONLINE INDEX i ON t (b)", "CREATE OFFLINE UNIQUE INDEX j ON t (c)",
@@ -259,7 +259,7 @@ def test_a_definition_of_bytes_that_are_no_text():
 
 @pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
 def test_bytes_that_are_no_text_where_servers_take_them(flavour):
-    """A replica goes on: in a comment they are question marks, in a binary default themselves, added later, too."""
+    """A replica continues: in a comment they are question marks, in a binary default themselves, added later, too."""
     log = Log(flavour)
     log(b"CREATE TABLE t (a INT COMMENT 'x\xe9y', b VARBINARY(9) DEFAULT 'x\xe9y') COMMENT 't\xe9'")
     log(b"ALTER TABLE t ADD c BINARY(2) NOT NULL DEFAULT '\xff', ADD d INT COMMENT '\xff\xfe'")

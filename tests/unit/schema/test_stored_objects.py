@@ -49,7 +49,7 @@ def test_triggers_stay_with_their_table(rename, tmp_path):
 
 
 def test_statements_that_change_an_object(tmp_path):
-    """ALTER goes on with it, CREATE OR REPLACE and a second CREATE are another one, IF NOT EXISTS does nothing."""
+    """ALTER continues with it, CREATE OR REPLACE and a second CREATE are another one, IF NOT EXISTS does nothing."""
     found = [*objects_of(tmp_path, "CREATE DATABASE d", TABLE, VIEW, "ALTER VIEW d.w AS SELECT 2",
                          "CREATE OR REPLACE VIEW d.w AS SELECT 3", "CREATE VIEW IF NOT EXISTS d.w AS SELECT 4",
                          flavour="mariadb")]

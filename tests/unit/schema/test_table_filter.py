@@ -60,7 +60,7 @@ def test_filter_by_table_and_database_with_exceptions():
     ("mysql.u*", ["mysql.user"], ["mysql.db"]),
 ])
 def test_wildcards(text, names, others):
-    """AP-FILT; MySQL manual, --replicate-wild-do-table. The server's own databases have to be named."""
+    """AP-FILT; MySQL manual, --replicate-wild-do-table. The server's own databases must be named."""
     chosen, left = TableFilter(tables=parse_table_list([text])), TableFilter(ignored=parse_table_list([text]))
     assert all(chosen.wanted(*name.split(".")) for name in names)
     assert not any(chosen.wanted(*name.split(".")) for name in others)

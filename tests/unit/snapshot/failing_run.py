@@ -78,7 +78,8 @@ def contents(folder: Path) -> dict[str, int]:
 
 
 def check_output(name: str, whole: dict[str, int] | None) -> bool:
-    """Whether it is there, and then complete; `whole` is what another run made, where that always is the same."""
+    """Return whether it is there, and then complete; `whole` is what another run made, where that always is the
+    same."""
     if name == "index":
         place = LOG / indexes.INDEX_NAME
         assert not place.exists() or indexes.load(str(place)), "an index that cannot be read"

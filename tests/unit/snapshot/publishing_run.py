@@ -36,7 +36,7 @@ def definition(name: str, database: str = "shop") -> TableDefinition:
 
 
 def publish_once(output: str, base: Snapshot | None = None) -> Snapshot:
-    """A snapshot of a table written anew, and one carried over if there is a base; with a stray file of a dead
+    """A snapshot of a table written again, and one carried over if there is a base; with a stray file of a dead
     attempt."""
     with publish.begin(output) as begun:
         place = begun.place("shop", "orders")

@@ -82,7 +82,7 @@ def test_verbs(lake, tmp_path, capsys):
 
 
 def test_what_is_not_known_is_no_guess():
-    """GTIDs and times that states lack, names of other logs, files that were numbered anew."""
+    """GTIDs and times that states lack, names of other logs, files that were numbered again."""
     for states, place, words in (
             ([state(1, time=5)], f"{A}:1", "no version is known by GTIDs"),
             ([state(1, A + ":1"), state(2, A + ":1-2")], "now", "no version has a time"),
@@ -106,7 +106,7 @@ def test_numbers_of_files_are_numbers():
 
 
 def test_states_in_the_order_of_the_log():
-    """Also where a publication went back to an earlier one, and where another server's files go on."""
+    """Also where a publication went back to an earlier one, and where another server's files continue."""
     first, second, third = state(1, f"{A}:1"), state(2, f"{A}:1-2"), state(1, f"{A}:1-2,{B}:1")
     assert in_order([first, third, second, first, third]) == [first, second, third]
     plain = [replace(one, gtid_set="") for one in (first, second)]
@@ -136,7 +136,7 @@ def test_what_is_no_place(text, words):
 
 
 def test_a_damaged_version(lake, tmp_path):
-    """Of which it is not known where it stands: then no other one is taken for it."""
+    """Of which it is unknown where it stands: then no other one is treated as it."""
     applier.replay(lake[0].parent / "log", lake=tmp_path / "lake")
     manifest = tmp_path / "lake/_versions/0000000001/_snapshot.json"
     for text in ("{", "[]", '{"position": {"file": 1}}'):

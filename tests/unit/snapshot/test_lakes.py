@@ -225,7 +225,7 @@ def begun(lake):
 
 
 def test_of_two_runs_one_wins(versions):
-    """The other one says so, and what it publishes next goes on from the winner's version."""
+    """The other one says so, and what it publishes next continues from the winner's version."""
     lake, _ = versions
     snapshot = manifest.load(lake)
     with begun(lake) as first, begun(lake) as second:

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import threading
 from dataclasses import replace
@@ -157,6 +158,88 @@ def test_a_range_written_anew_has_no_old_rows(log, tmp_path):
     assert rows_of(version).equals(rows_of(applier.replay(log[0], tmp_path / "plain").snapshot))
 
 
+# ---- compaction
+
+
+@pytest.fixture
+def changed_ranges(tmp_path):
+    """A lake of five versions: each of the last four has changed some rows of another file. Then the archive, whose
+    last change is in a file that none has changed."""
+    log = new_log(tmp_path)
+    commit(log, insert(ROWS))
+    log.flush()
+    with merging():
+        made = applier.replay(tmp_path / "binlog.000001", lake=tmp_path / "lake", merge_on_read=True,
+                              target_file_size=SMALL).snapshot
+        for number, file in enumerate(entry_of(made).files[:5]):
+            keys = range(file.min_key, file.min_key + file.rows // 10)
+            commit(log, update([(n, n, TEXT) for n in keys], [(n, -n, "changed") for n in keys]))
+            log.flush()
+            if number < 4:
+                applier.replay(tmp_path / "binlog.000001", lake=tmp_path / "lake")
+    log.close()
+    return tmp_path / "lake", tmp_path / "binlog.000001"
+
+
+def changed_in(snapshot):
+    """The version that changed each range last, of those in which something is merged."""
+    return [file.changed.version for file in entry_of(snapshot).files if file.changed]
+
+
+def test_the_oldest_ranges_are_written_anew(changed_ranges):
+    """Those in which more than the share is merged: as many bytes as the budget allows, the oldest first."""
+    lake, log = changed_ranges
+    largest = max(file.bytes for file in entry_of(lake).files)
+    assert changed_in(lake) == [2, 3, 4, 5] and len(entry_of(lake).files) > 5
+    with merging(share=0.05):
+        version = applier.replay(log, lake=lake, compact_budget=2 * largest).snapshot
+    assert changed_in(version) == [4, 5]
+    assert rows_of(version).equals(rows_of(applier.replay(log, lake.parent / "plain").snapshot))
+    assert not version.verify().damaged and applier.fsck(lake).strays == ()
+
+
+def test_a_range_that_is_larger_than_the_budget_is_written_anew(changed_ranges):
+    """One file a version, whatever the budget: no range waits for ever."""
+    lake, log = changed_ranges
+    with merging(share=0.05):
+        version = applier.replay(log, lake=lake, compact_budget=1).snapshot
+    assert changed_in(version) == [3, 4, 5]
+
+
+def test_compact(changed_ranges, capsys):
+    """`compact`: at the same position nothing is merged any more, or less by the budget; then there is nothing to do.
+    Readers and later rounds find the same rows."""
+    lake, log = changed_ranges
+    before, rows = manifest.load(entry_uri(lake)), rows_of(applier.Snapshot(lake))
+    largest = max(file.bytes for file in entry_of(lake).files)
+    made = applier.compact(lake, compact_budget=largest)
+    assert (made.version, made.files, made.left) == (6, 1, 3) and changed_in(lake) == [3, 4, 5]
+    assert cli.main(["compact", str(lake)]) == 0
+    assert re.fullmatch(r"version 7: 3 files with 0\.0 MB rewritten, 0 left\n", capsys.readouterr().out)
+    entry, now = entry_of(lake), manifest.load(entry_uri(lake))
+    assert not entry.row_files and not entry.positions and now.position == before.position
+    assert (now.lineage, now.last_column_id, now.databases) == (before.lineage, before.last_column_id, before.databases)
+    assert rows_of(applier.Snapshot(lake)).equals(rows)
+    assert applier.compact(lake) == replace(made, version=7, files=0, bytes=0, left=0)
+    with merging():
+        applier.replay(log, lake=lake)
+    assert rows_of(applier.Snapshot(lake)).equals(rows_of(applier.replay(log, lake.parent / "plain").snapshot))
+    assert applier.fsck(lake).damaged == () == applier.fsck(lake).strays
+
+
+def entry_uri(lake):
+    return applier.Snapshot(lake).uri
+
+
+def test_compact_is_for_lakes_that_merge(log, tmp_path):
+    applier.replay(log[0], lake=tmp_path / "whole")
+    with pytest.raises(UsageError, match="whole files"):
+        applier.compact(tmp_path / "whole")
+    with pytest.raises(UsageError, match="has no version"):
+        applier.compact(tmp_path / "nothing")
+    assert not (tmp_path / "nothing").exists()
+
+
 @pytest.mark.parametrize("share", [0.2, 0.0001])
 def test_a_row_that_moves_into_a_unit(share, tmp_path):
     """AP-SNAP: the only change of a unit is a row that an update moves there from another one: all its rows stay."""
@@ -192,7 +275,8 @@ def test_a_row_that_comes_and_goes(tmp_path):
                                  "DROP TABLE item"])
 @pytest.mark.parametrize("with_rows", [False, True])
 def test_ddl_between_changes(ddl, with_rows, tmp_path):
-    """A statement alone in its round, and with rows before it: a rename keeps the files, others may write them anew."""
+    """A statement alone in its round, and with rows before it: a rename keeps the files, others may write them
+    again."""
     log = new_log(tmp_path)
     ends = [commit(log, insert(ROWS[:3000]))[1], commit(log, update([ROWS[5]], [(5, 6, "y")]))[1]]
     if with_rows:
@@ -292,7 +376,7 @@ def test_a_new_lake_begins_with_a_base(log, tmp_path):
 
 @pytest.mark.parametrize("target", ["output", "lake"])
 def test_a_merging_base_becomes_whole_files(log, versions, target, tmp_path):
-    """A snapshot, or a lake of whole files, has no row files: ranges that have some are written anew."""
+    """A snapshot, or a lake of whole files, has no row files: ranges that have some are written again."""
     _, made, plain = versions
     into = {target: tmp_path / "whole"}
     whole = applier.replay(log[0], base=made[2], **into).snapshot
@@ -392,7 +476,7 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("what", ["files", "row_files", "positions"])
 def test_damage_is_an_error(what, damage, log, versions, tmp_path):
-    """A row file or positions that are missing or damaged: no reader gives other rows, and no round goes on."""
+    """A row file or positions that are missing or damaged: no reader gives other rows, and no round continues."""
     lake = versions[0]
     copy = shutil.copytree(lake, tmp_path / "copy")
     entry = entry_of(copy)
@@ -546,7 +630,7 @@ def test_expire(log, versions):
 
 
 def test_on_an_object_store(log, tmp_path):
-    """Rounds and readers on s3://."""
+    """Rounds, readers and `compact` on s3://."""
     plain = [applier.replay(log[0], tmp_path / str(number), stop=end).snapshot for number, end in enumerate(log[1])]
     with object_store("merging"):
         lake = "s3://merging/lake"
@@ -558,6 +642,8 @@ def test_on_an_object_store(log, tmp_path):
         with pytest.raises(UsageError, match="cannot be queried"):
             version.sql("SELECT 1")
         assert applier.expire(lake, 1).versions == (1, 2, 3) and not applier.fsck(lake).damaged
+        assert rows_of(applier.Snapshot(lake)).equals(rows_of(plain[3]))
+        assert applier.compact(lake).left == 0 and not entry_of(lake).row_files and not applier.fsck(lake).damaged
         assert rows_of(applier.Snapshot(lake)).equals(rows_of(plain[3]))
 
 

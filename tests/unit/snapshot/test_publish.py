@@ -39,7 +39,7 @@ def store(tmp_path, monkeypatch):
 
 @pytest.fixture(params=["beside", "mount", "store"])
 def output(request, tmp_path, monkeypatch):
-    """An output that is not there yet, on a local file system, as a mount point, on another file system."""
+    """An output that does not exist yet, on a local file system, as a mount point, on another file system."""
     if request.param == "mount":
         monkeypatch.setattr(os.path, "ismount", lambda path: True)
     if request.param == "store":
@@ -144,7 +144,7 @@ def test_two_runs_in_one_mount_point(tmp_path, monkeypatch):
 
 
 def test_file_systems_without_locks(tmp_path, monkeypatch):
-    """Nothing is taken for dead there."""
+    """Nothing is treated as dead there."""
     def no_locks(*_):
         raise OSError(9, "Bad file descriptor")
     monkeypatch.setattr(fcntl, "flock", no_locks)

@@ -31,7 +31,7 @@ def without_digest(folder, **changes):
 
 
 def test_what_is_known_without_reading(tmp_path):
-    """How many files, rows and bytes; the entries are asked for later, if at all."""
+    """Return how many files, rows and bytes; the entries are asked for later, if at all."""
     saved(tmp_path, orders(ENTRIES)).unlink()
     [table] = load(str(tmp_path)).tables
     assert (len(table.files), table.rows, table.bytes) == (5, 50, sum(file.bytes for file in ENTRIES))
@@ -65,7 +65,8 @@ def tables(draw):
 
 @given(table=tables())
 def test_a_shard_says_what_the_manifest_itself_would(tmp_path_factory, table):
-    """The same entries, or an error for the same entries; but for files of other folders, which a shard cannot name."""
+    """The same entries, or an error for the same entries; except for files of other folders, which a shard cannot
+    name."""
     if not table.files:
         return
     folder = tmp_path_factory.mktemp("shard")

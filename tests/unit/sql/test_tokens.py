@@ -44,7 +44,7 @@ def test_comments():
     ("/*M!100301 x */", False, True), ("/*!99999 /* y */ x */", False, False),
 ])
 def test_version_comments(comment, mysql, mariadb):
-    """MariaDB passes over the versions of MySQL 5.7 and newer, MySQL over all that is MariaDB's."""
+    """MariaDB skips those for MySQL 5.7 and newer, MySQL all for MariaDB."""
     for flavour, runs in (("mysql", mysql), ("mariadb", mariadb)):
         words = [text for _, text in pairs(f"a {comment} b", flavour=flavour)]
         assert words == (["a", "x", "b"] if runs else ["a", "b"])

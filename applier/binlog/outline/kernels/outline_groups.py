@@ -61,7 +61,7 @@ def open_group(state, position, header, group_state):
 @inline
 def end_group(state, end, ending):
     """The group is whole at `end`. One that ROLLED_BACK took its rows back, but it was executed and its GTID counts;
-    whether those of one that is PREPARED count is not known yet."""
+    whether those of one that is PREPARED count is unknown yet."""
     if ending == ROLLED_BACK and roll_back(state, state.group_start, end) == Status.NEED_ROOM:
         return Status.NEED_ROOM
     if ending != COMMITTED:

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline that read the GTID of a group, and tell its source from those before.
+"""Kernels of the outline that read the GTID of a group, and compare its source with earlier ones.
 
 GTID, ANONYMOUS_GTID   flags u8, UUID 16 bytes, transaction number i64, …
 GTID_TAGGED            MySQL's serialization: integers of variable length, fields by number (events._tagged_gtid)

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """The one pass over a binlog file: headers, checksums, event groups, tables, split points.
 
-`walk` reads every event once and writes down only what a plan needs, in the arrays of a `Recording`. What Python has to
-look at in words (DDL, file borders, what cannot be applied) becomes a note; notes are few, row events are many.
+`walk` reads every event once and records only what a plan needs, in the arrays of a `Recording`. Events that Python
+must read (DDL, file borders, unreplayable events) become notes; notes are few, row events are many.
 
 Event groups (GRP-1) as MySQL and MariaDB write them. A group is opened by any GTID event, or, in logs without GTIDs, by
 its first event, and is in one of these states:
@@ -12,8 +12,8 @@ its first event, and is in one of these states:
     TRANSACTION  up to XID, COMMIT or ROLLBACK; statements within do not end it
     ROWS         row events without BEGIN: up to the one that ends the statement
 
-Every read is checked against the end of its event, and every event against the end of the file. Nothing is written past
-an array: where one is full, `walk` gives NEED_ROOM, and the caller starts again with larger arrays.
+Every read is checked against the end of its event, and every event against the end of the file. Nothing is written
+beyond an array: if one is full, `walk` returns NEED_ROOM, and the caller starts again with larger arrays.
 """
 
 import numpy as np
@@ -216,7 +216,7 @@ def _event(state, header, end, position, next_position, event_type, size):
 
 @inline
 def _compressed(state, position, next_position):
-    """The events that a compressed event holds, as far as they are inflated. No group goes on behind its end."""
+    """The events that a compressed event holds, as far as they are inflated. No group continues behind its end."""
     header_length, result, goes_on = state.header_bytes, Status.DONE, True
     while goes_on:
         if state.contents_left == 0 or content_view(state.content).position != position:
@@ -262,7 +262,7 @@ def walk(state_address):
     """Read events from `position` to `end` of the state. Gives how the pass ended; `position` says where.
 
     DONE: at `end`. STOPPED: a stop condition holds; `last_end` says where. CUT_SHORT: the event here goes past `end`.
-    In these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it goes on from here
+    In these cases the last split is written, unless a group is open. NEED_CONTENTS, NEED_MEMORY: it continues from here
     when it is called again. After anything else the recording is incomplete.
     """
     state = state_at(state_address)

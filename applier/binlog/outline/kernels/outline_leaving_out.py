@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about groups that are left out: whether the open one is, and what is known of it at its end.
+"""Kernels of the outline about groups that are left out: whether the open one is, and its entry when it ends.
 
-What is decided once a group is looked up by halving: a rule may have as many intervals as a log has groups.
+Decisions per group use binary search: a rule may have as many intervals as a log has groups.
 """
 
 import numpy as np

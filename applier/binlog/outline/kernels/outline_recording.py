@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What the outline's kernels read and write: typed records.
+"""Typed records that the outline's kernels read and write.
 
-A pass has one record, the state. It holds the limits of the pass, its counters, the group that is open, and the
-addresses and sizes of the arrays that take what is found. Kernels get its address only: arrays as arguments would
-cost more than the work on an event. All positions are offsets in the file; what is within a compressed event has its
-position, and where it has to be looked at again, it is copied and found by an address relative to the file's.
+A pass has one record, the state. It holds the limits of the pass, its counters, the open group, and the
+addresses and sizes of the arrays for the results. Kernels get only its address: arrays as arguments would
+cost more than the work on an event. All positions are offsets in the file; events within a compressed event have its
+position, and if they are needed again, they are copied and found by an address relative to the file's.
 """
 
 from collections import defaultdict
@@ -126,7 +126,7 @@ STOP_BYTES, TABLE_BYTES, ROW_STATEMENT_BYTES = STOP.itemsize, TABLE.itemsize, RO
 
 NEVER = 1 << 62
 _KEPT_BYTES = 1 << 20
-NOTED_KINDS = 257  # 256 event types, and ROLLBACK TO a savepoint that is not there
+NOTED_KINDS = 257  # 256 event types, and ROLLBACK TO a savepoint that does not exist
 
 
 @inline

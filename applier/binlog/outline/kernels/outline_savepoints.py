@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about savepoints: what of a group ROLLBACK TO rolls back.
+"""Kernels of the outline about savepoints: which part of a group ROLLBACK TO rolls back.
 
-Servers write `SAVEPOINT name` and `ROLLBACK TO name` into a group only where they must: where rows that are rolled
-back were logged, since others with them cannot be (MySQL: of a table without transactions; MariaDB: of a changed
-temporary table, too). Names are compared without regard to the case of ASCII letters, as far as a log shows.
+Servers write `SAVEPOINT name` and `ROLLBACK TO name` into a group only if they must: if rows to be rolled
+back were logged because others with them cannot be (MySQL: of a non-transactional table; MariaDB: also of a changed
+temporary table). Names are compared ignoring the case of ASCII letters, as far as a log shows.
 """
 
 import numpy as np

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about statements: group control, and notes of what Python has to look at in words."""
+"""Kernels of the outline about statements: group control, and notes of statements that Python must read."""
 
 import numpy as np
 

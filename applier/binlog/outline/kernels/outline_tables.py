@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Kernels of the outline about tables: which table map is which, what its rows events hold, what a split holds.
+"""Kernels of the outline about tables: distinct table maps, the contents of their rows events, the contents of splits.
 
 TABLE_MAP   table id (6 bytes), then the body that makes tables distinct
 rows        table id (6), flags u16, in v2 extra data (u16 length, itself included), column count, bitmap(s)
@@ -34,7 +34,7 @@ _NO_TABLE_ID = (1 << 48) - 1
 _WRITE, _UPDATE, _DELETE = range(3)
 NO_TABLE = -1
 PARTIAL_IMAGES, PARTIAL_VALUES, MAY_CASCADE = 1, 2, 4
-"""Some image lacks columns; some after-image has all columns, and may have JSON diffs in place of values; some update
+"""Some image lacks columns; some after-image has all columns, and may have JSON diffs instead of values; some update
 or delete may make foreign keys change rows that the log does not have."""
 
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Rows of a file for LOAD DATA as spans: where each field lies, and of which kind it is. Nothing is converted.
+"""Rows of a file for LOAD DATA as spans: the location and kind of each field. Nothing is converted.
 
 Fields end at one byte, lines at one or two; a field may be enclosed; a backslash, or nothing, escapes.
 Source: MySQL manual, "LOAD DATA Statement", "Field and Line Handling".
@@ -109,7 +109,7 @@ def _row(data, at, end, fields, row, spans):
 def parse_fields(data, at, end, fields_address, spans_address, out):
     """Lines from `at` on, with the FIELDS at an address. Fills the SPANS of `parse_rows`, and returns as it does: FULL,
     NEEDS_MORE (at the end of the file, where `out[1]` is `end`, all is done) or WRONG_COUNT; `out` has the number of
-    rows, and the place to go on from, or of the line that is wrong.
+    rows, and the place to continue from, or of the line that is wrong.
     """
     fields, spans, row = fields_at(fields_address), spans_at(spans_address), np.int64(0)
     while True:

@@ -1,5 +1,4 @@
-"""INSERT and REPLACE statements: the head that names table and columns, and rows completed by the columns that it
-leaves out."""
+"""INSERT and REPLACE statements: the head with table and columns, and rows completed with the omitted columns."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ from keysearch.addresses import address_of
 
 HEAD_BYTES = 1 << 16
 """A head is shorter: 4096 columns with names of 64 characters would be an exception."""
-# What is between two words, and a name, is taken once and as a whole ("(?>…)"): a head that does not go on as it should
-# is not tried again with its comments and blanks divided otherwise, of which there are exponentially many ways.
+# What is between two words, and a name, is taken once and as a whole ("(?>…)"): a head that does not continue as it
+# should is not tried again with its comments and blanks divided otherwise, of which there are exponentially many ways.
 _BLANKS = rb"(?>(?:\s|/\*(?!!|M!)(?>.*?\*/))*)"
 _BLANK = rb"(?=\s|/\*)" + _BLANKS
 _NAME = rb'(?>`(?:[^`]|``)+`|"(?:[^"]|"")+"|[\w$\x80-\xff]+)'

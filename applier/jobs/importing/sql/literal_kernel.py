@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Literals, as spans of a dump's bytes, to values: bytes and integers, each a whole column at once.
+"""Converts literals, as spans of a dump's bytes, to values: bytes and integers, each a whole column at once.
 
-What is not in the usual form of its type ('1e3' in an integer column, invalid base64) is read one by one: its row is
-marked as UNUSUAL.
+Literals in an unusual form for their type ('1e3' in an integer column, invalid base64) are read one by one: their rows
+are marked as UNUSUAL.
 """
 
 import numpy as np

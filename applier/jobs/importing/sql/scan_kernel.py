@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Finding one's way in the bytes of an SQL file: blanks, comments, quotes, the end of a statement.
+"""Scans the bytes of an SQL file: blanks, comments, quotes, the end of a statement.
 
-Places are offsets from an address; every read is checked against `end`. What cannot be decided because the bytes end
-is MORE, and is asked again from the same place with more bytes. Character sets in which a byte of a longer character
-may be a quote or a backslash (big5, gbk, sjis, …) cannot be read so.
+Places are offsets from an address; every read is checked against `end`. The result MORE means that the bytes end too
+early to decide: call again from the same place with more bytes. Character sets in which a byte of a longer character
+may be a quote or a backslash (big5, gbk, sjis, …) cannot be read this way.
 Source: MySQL manual, "Comments" and "String Literals".
 """
 
@@ -97,7 +97,7 @@ def quote_end(data, at, end, backslash):
 
 @kernel
 def statement_start(data, at, end):
-    """The place of the next statement's first character: blanks and plain comments are passed over. MORE if none is
+    """The place of the next statement's first character: blanks and plain comments are skipped. MORE if none is
     seen."""
     return blanks_end(data, at, end)
 

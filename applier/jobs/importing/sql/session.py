@@ -1,4 +1,4 @@
-"""The session that a dump's SET and USE statements make, in which its other statements are read."""
+"""The session state that a dump's SET and USE statements make, and in which its other statements are read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _QUOTES_NAMES = frozenset({"ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"})
 @dataclass
 class DumpSession:
     """The variables of a session that matter here, and user variables that save them. `system_time_zone` is the meaning
-    of SYSTEM, which no dump names; "SYSTEM" if it is not known. `default_charset` is that of text of which the dump
+    of SYSTEM, which no dump names; "SYSTEM" if it is unknown. `default_charset` is that of text of which the dump
     does not say it; None means UTF-8, and that it is not sure."""
 
     flavour: str

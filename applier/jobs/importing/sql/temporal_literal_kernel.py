@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Literals, as spans of a dump's bytes, to dates, datetimes and spans of time, each a whole column at once.
+"""Converts literals, as spans of a dump's bytes, to dates, datetimes and times, each a whole column at once.
 
-What is not in the usual form (a date as a number, a fraction that has to be rounded) is marked as UNUSUAL, as in
+Literals in an unusual form (a date as a number, a fraction to be rounded) are marked as UNUSUAL, as in
 literal_kernel.
 """
 
@@ -22,7 +22,8 @@ def _two(data, at):
 
 @inline
 def _micros(data, at, end, digits):
-    """Microseconds of a fraction from its point on, of at most `digits` digits but for zeros; -1 for anything else."""
+    """Microseconds of a fraction from its point on, of at most `digits` digits except for zeros; -1 for anything
+    else."""
     if at == end:
         return np.int64(0)
     if load_u8(data + at) != 46 or end - at > 7:

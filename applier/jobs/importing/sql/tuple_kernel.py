@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The VALUES of INSERT statements as spans: where each literal lies, and of which kind it is. Nothing is converted.
+"""The VALUES of INSERT statements as spans: the location and kind of each literal. Nothing is converted.
 
-A statement's list goes on in the next statement where that begins with the same bytes, as in a dump with an INSERT a
-row. An expression that is no literal is a span, too: whoever wants its value has to evaluate it.
+A statement's list continues in the next statement if that begins with the same bytes, as in a dump with one INSERT per
+row. An expression that is not a literal is a span, too: a caller that needs its value must evaluate it.
 Source: MySQL manual, "INSERT Statement" and "Literal Values".
 """
 
@@ -28,7 +28,7 @@ class Status(IntEnum):
     FULL = 1
     """There is no room for more rows."""
     NEEDS_MORE = 2
-    """A row goes on behind the bytes that are there."""
+    """A row continues behind the bytes that are there."""
     NO_LIST = 3
     WRONG_COUNT = 4
     """A row does not have a value for each column."""
@@ -288,7 +288,7 @@ def parse_rows(data, at, end, header, header_length, flags, spans_address, out):
     up to there, in each of the statements that follow.
 
     Fills the SPANS at `spans_address`, `columns` values a row and `capacity` rows at most. Returns why it stopped,
-    and in `out`: the number of rows, and the place to go on from (after ";" where the statement ENDED, of the error
+    and in `out`: the number of rows, and the place to continue from (after ";" where the statement ENDED, of the error
     else).
     """
     spans, row = spans_at(spans_address), np.int64(0)

@@ -1,3 +1,3 @@
-"""Tables of Delta Lake, by deltalake: a table a directory, with the snapshot's own files linked or copied into it."""
+"""Delta Lake tables, by deltalake: one directory per table, with the snapshot's own files linked or copied into it."""
 
 __all__ = ["publication", "states", "storage"]

@@ -1,9 +1,9 @@
-"""The change data of a commit: by which rows a table differs from what it was at the publication before, in files of
-their own, as Delta's change data feed has them.
+"""The change data of a commit: the rows that differ from the previous publication, in separate files, in the format of
+Delta's change data feed.
 
-It is the net change, since a commit is all that readers of Delta see: a row that was updated twice is one update, one
-that came and went is none. Rows are those of the files that go and of the files that come, compared as `applier diff`
-compares them: by the key, and where there is none, or the rows that go are not in its order, as multisets.
+It is the net change, since readers of Delta see only commits: a row that was updated twice is one update; one
+that was inserted and deleted again is none. The rows of removed and added files are compared as `applier diff`
+does: by key, or as multisets if there is no key or the rows of removed files are not in key order.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def write_changes(storage: Storage, folder: str, snapshot: str, entry: TableEntr
 
 
 def _known(side: Side, name: str, size: int) -> FileEntry:
-    """A file that the table has, with its range of keys; without, if its rows are not in the order of the key."""
+    """A file that the table has, with its range of keys; without, if its rows are not in key order."""
     rows = read_columns(side.uri, FileEntry(name, 0, size), side.definition, side.entry.key or
                         [side.definition.stored_columns[0].name])
     if side.entry.key_kind is None or not rows.num_rows:
@@ -93,7 +93,7 @@ def _known(side: Side, name: str, size: int) -> FileEntry:
 
 
 def _in_order(files: Sequence[FileEntry]) -> bool:
-    """Whether the rows of files are in the order of the key, and no key of one file is between those of another."""
+    """Return whether the rows of files are in key order, and no key of one file is between those of another."""
     ends: list[tuple[Any, Any]] = [(file.min_key, file.max_key) for file in files]
     return (None, None) not in ends and all(one[1] < other[0] for one, other in pairwise(sorted(ends)))
 

@@ -1,5 +1,5 @@
-"""Commits of Delta with change data, which deltalake does not write: a line of JSON an action, in a file that is made
-if there is none of its number."""
+"""Delta commits with change data, which deltalake does not write: one line of JSON per action, in a file that is
+created only if none with its number exists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def commit_changes(uri: str, table: DeltaTable, added: Sequence[AddAction], remo
                    changes: Iterable[tuple[str, int]] | None, application: str, about: Mapping[str, str]) -> bool:
     """Commit files that are added and removed, with the files of change data, of the names and sizes given; None: no
     row has changed. False if somebody else made a commit of this number. Raises SnapshotError for a table with features
-    that are not known here; errors: OSError."""
+    that are unknown here; errors: OSError."""
     _check_features(uri, table)
     version, now, changed = table.version() + 1, _now(), changes is not None
     actions: list[dict[str, Any]] = [{"txn": {"appId": application, "version": version, "lastUpdated": now}}]
@@ -54,7 +54,7 @@ def commit_changes(uri: str, table: DeltaTable, added: Sequence[AddAction], remo
 def announce_feed(uri: str, table: DeltaTable) -> bool:
     """Commit that commits have change data from now on. deltalake would give a table that lists its features those of
     columns that it has not, too, which readers refuse. False if somebody else made a commit of this number. Raises
-    SnapshotError for a table with features that are not known here; errors: OSError."""
+    SnapshotError for a table with features that are unknown here; errors: OSError."""
     _check_features(uri, table)
     metadata, protocol = table.metadata(), table.protocol()
     about = {"id": metadata.id, "name": metadata.name, "description": metadata.description,
@@ -72,7 +72,7 @@ def announce_feed(uri: str, table: DeltaTable) -> bool:
 
 
 def _check_features(uri: str, table: DeltaTable) -> None:
-    """Raise SnapshotError for a table with features that commits would have to mind, and that are not known here."""
+    """Raise SnapshotError for a table with features that commits would have to mind, and that are unknown here."""
     if unknown := set(table.protocol().writer_features or ()) - _KNOWN:
         raise SnapshotError(f"the table uses a feature that is not supported with change data: {min(unknown)}",
                             file=uri, hint=f"drop the feature, or the property {FEED}")

@@ -1,12 +1,12 @@
-"""What is remembered beside the tables, in `_applier.json`: where all of them stand.
+"""The marker beside the tables, `_applier.json`, which records the position of all of them.
 
 Delta changes one table at a time. So the marker is written before the first change, with `complete` false, and after
-the last one. All tables stand at one position, `position`, if and only if `complete` is true: it is not while they
-change, nor where only some tables of a later snapshot were published.
+the last one. All tables are at one position, `position`, if and only if `complete` is true: it is false while they
+change, and if only some tables of a later snapshot were published.
 
     lineage     of the snapshots that are published there
     position, gtid_set, timestamp    of the last one
-    complete    whether all tables stand there
+    complete    whether all tables are there
     tables      {folder: {database, name, columns: [number, …], position, dropped}, …}    all that were ever published
 """
 

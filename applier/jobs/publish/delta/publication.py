@@ -1,18 +1,17 @@
-"""Brings the tables below a directory to where a snapshot's are: a table a directory, DB/TABLE.
+"""Updates the tables below a directory to those of a snapshot: one directory per table, DB/TABLE.
 
-A Delta table is its directory, so its history is that of its name: where a table is renamed, the directory of its new
+A Delta table is its directory, so its history belongs to its name: if a table is renamed, the directory of its new
 name gets its files, and that of the old one loses them. A dropped table stays as one without files, with its history.
-Every file of a snapshot has just the columns of its table; so where columns change, all files have changed, and one
-commit replaces both. All is looked at and every footer read before anything is written; then files are linked or
+Every file of a snapshot has exactly the columns of its table; so if columns change, all files have changed, and one
+commit replaces both. Everything is checked and every footer read before anything is written; then files are linked or
 copied, which no reader sees, and then tables are committed, one after the other.
 
-Names of directories have only characters that no reader changes. deltalake takes a "%" for the start of an encoded
-byte, and Polars looks for "%20" where a space is; so here bytes of other characters than letters, digits, "-" and "_"
-are "~" and two hexadecimal digits.
+Directory names have only characters that no reader changes. deltalake decodes "%", and Polars looks for "%20" instead
+of a space; so here bytes of characters other than letters, digits, "-" and "_" are "~" and two hexadecimal digits.
 
-Delta's log has statistics of the key's columns, by which files are sorted, as their footers have them. Values that JSON
-would not hold exactly, or that readers compare in ways of their own, are left out: files are then read where they need
-not be, and never passed over where they must be read."""
+Delta's log has statistics of the key's columns, by which files are sorted, from their footers. Values that JSON
+would not represent exactly, or that readers compare differently, are omitted: files may then be read
+unnecessarily, but are never skipped wrongly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The states of tables of Delta, as the metadata of their commits have them."""
+"""The states of Delta tables, from the metadata of their commits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from applier.schema.table_filter import TableFilter
 
 def table_states(storage: Storage, filter: TableFilter) -> tuple[list[TableStates], list[Publication]]:
     """The tables that were published below a directory, dropped ones included, and the last publication. Commits of
-    others, which left rows as they were, are passed over. Raises SnapshotError for a table that cannot be read."""
+    others, which left rows as they were, are skipped. Raises SnapshotError for a table that cannot be read."""
     marker, found = load_marker(storage), list[TableStates]()
     if marker is None:
         return [], []

@@ -1,11 +1,11 @@
-"""One table of Delta: what it has now, and the commit that gives it other files or columns.
+"""One Delta table: its current files and columns, and the commit that gives it others.
 
-A publication's commits carry `txn` actions: its application is "applier:LINEAGE", and its version is that of the commit
-itself. So a table whose version is another one had other commits since; if these left files and columns as they were
+A publication's commits carry `txn` actions: the application is "applier:LINEAGE", and the version is that of the commit
+itself. So a table with another version has had other commits since; if these changed neither files nor columns
 (a property, VACUUM), it is still ours.
 
-A definition in Delta has columns by their names, with comments. All columns may be null: a date that is none is null to
-readers, also where the server has NOT NULL."""
+A definition in Delta has columns by name, with comments. All columns are nullable: an invalid date is null to
+readers, even if the server has NOT NULL."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def delta_schema(definition: TableDefinition, unsigned_bigint: str) -> Schema:
 
 
 def same_columns(one: Schema, other: Schema) -> bool:
-    """Whether two schemas have columns of the same names and types in the same order."""
+    """Return whether two schemas have columns of the same names and types in the same order."""
     return [(field.name, field.type) for field in one.fields] == [(field.name, field.type) for field in other.fields]
 
 
 def has_local_times(schema: Schema) -> bool:
-    """Whether a column has the type that Delta tables have to announce, as a feature: timestamp_ntz."""
+    """Return whether a column has the type that Delta tables have to announce, as a feature: timestamp_ntz."""
     return any(getattr(field.type, "type", "") == "timestamp_ntz" for field in schema.fields)
 
 

@@ -1,3 +1,3 @@
-"""Tables of Iceberg, by pyiceberg: no row is read or written, only the catalog and its metadata."""
+"""Iceberg tables, by pyiceberg: no row is read or written, only the catalog and its metadata."""
 
 __all__ = ["catalog", "needs", "publication", "states"]

@@ -1,6 +1,6 @@
-"""Catalogs of Iceberg: how they are opened, and tables made and evolved with the numbers that columns have.
+"""Iceberg catalogs: open them, and create and evolve tables with the numbers of columns.
 
-This module and `commits` use what pyiceberg does not promise.
+This module and `commits` use internals of pyiceberg.
 
 A catalog that is given by its URI uses the file systems of the one resolver, so that the same environment leads the
 snapshot's files and the catalog's to the same store. A catalog with a name has its own settings."""

@@ -1,10 +1,10 @@
-"""How several tables of a catalog change at once.
+"""Changes several tables of a catalog at once.
 
 pyiceberg commits one table at a time. A SQL catalog is a table of pointers to metadata files, so here all metadata
 files are written first, and then all pointers are moved in one SQL transaction. A REST catalog may have a request that
-commits to several tables that are there: then tables are dropped, renamed, and made without rows, and then all rows
-change at once. Other catalogs change one table after the other. Where it takes steps, namespaces say before the first
-one that not all their tables stand at one position, and after the last one that they do.
+commits to several existing tables: then tables are first dropped, renamed, and created without rows, and then all rows
+change at once. Other catalogs change one table after the other. If several steps are needed, namespaces say before the
+first one that their tables are not all at one position, and after the last one that they are.
 """
 
 from __future__ import annotations

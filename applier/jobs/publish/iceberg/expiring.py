@@ -1,9 +1,9 @@
-"""Which snapshots of a table go with the versions of the lake that have expired, and which files of metadata with them.
+"""Which snapshots of a table, and which metadata files, are removed with the expired versions of the lake.
 
-A snapshot has files of the version that it was published at, and of those until the next snapshot. Where all of these
-have expired, `applier expire` has removed files that it needs: nobody can read it any more. So a table forgets it when
-it is changed next, and what a commit reads and writes stays as large as what the lake keeps. What tags and branches of
-other people name stays.
+A snapshot has files of the version that it was published at, and of the versions until the next snapshot. If all of
+these have expired, `applier expire` has removed files that it needs: nobody can read it any more. So the next change of
+the table drops it, and commits read and write no more than the lake keeps. Snapshots that others have tagged or
+branched are kept.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from applier.jobs.publish.states import LAKE, VERSION
 from applier.snapshot import lakes, location, manifest
 
 _AT_ONCE = 100
-"""Snapshots that a commit forgets at most, so that none takes long: the next one goes on."""
+"""Snapshots that a commit forgets at most, so that none takes long: the next one continues."""
 
 
 def forget(table: Table, transaction: Transaction, published: manifest.Snapshot) -> list[str]:
@@ -36,7 +36,7 @@ def forget(table: Table, transaction: Transaction, published: manifest.Snapshot)
     kept = [one for one in table.metadata.snapshots if one.snapshot_id in others or one.snapshot_id not in order]
     try:
         return sorted(_files(table, gone) - _files(table, kept))
-    except FAILURES:  # a file that is lost: then what others need is not known
+    except FAILURES:  # a file that is lost: then what others need is unknown
         return []
 
 

@@ -1,10 +1,10 @@
-"""The commit that changes which files a table of Iceberg has.
+"""The commit that changes the files of an Iceberg table.
 
-pyiceberg's own keeps every manifest that it was ever given, also one whose files are all gone, and reads them all at
+pyiceberg's own commit keeps every manifest ever added, even one whose files are all gone, and reads them all at
 each commit: so commits of a table that changes every second would take longer and longer. Here a manifest without files
-goes with the next commit, as the specification has it, and small ones are made one when there are many.
+is dropped with the next commit, as the specification says, and small ones are merged when there are many.
 
-This module uses what pyiceberg does not promise.
+This module uses internals of pyiceberg.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What a catalog needs of a lake: it registers the lake's own files, which `applier expire` is not to remove.
+"""The files of a lake that a catalog needs: it registers the lake's own files, which `applier expire` must not remove.
 
-The document is written before the catalog is touched: then it names the version that is to be published, and all that
-the catalog may stand at until then; afterwards the version alone. Where only some tables were published, the others
-stand at older versions: all stays until everything is published.
+The document is written before the catalog is changed: then it names the version to be published, and all
+versions that the catalog may use until then; afterwards only the new version. If only some tables were published, the
+others use older versions: these are kept until everything is published.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Brings a catalog's tables to where a snapshot's are: names, columns, files.
+"""Updates a catalog's tables to those of a snapshot: names, columns, files.
 
 A table of the catalog is the snapshot's if they have columns with the same numbers, of the same lineage: so it is
-found by whatever name it has now. Its files are told apart by their names, which no two files of a lineage share; one
-that the catalog has, and the snapshot has by another path, stays as it is, as long as it is there. What is published is
-remembered in properties: of namespaces, where all their tables stand; of a table and its snapshots, where its last
-change was published.
+found whatever its current name is. Its files are identified by their names, which are unique in a lineage; if
+the catalog has a file under another path than the snapshot, that path stays as long as the file exists. Properties
+record what was published: of namespaces, the position of all their tables; of a table and its snapshots, the position
+of its last published change.
 
 A definition in Iceberg has columns by their numbers, with comments, the key, and the order of rows. Every column is
-optional but those of a primary key, which identify a row: a date that is none is null to readers, also
-where the server has NOT NULL.
+optional except those of a primary key, which identify a row: an invalid date is null to readers, even
+if the server has NOT NULL.
 
 The footers of files are read for the statistics of the key's columns."""
 

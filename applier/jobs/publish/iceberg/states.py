@@ -1,4 +1,4 @@
-"""The states of a catalog's tables, as the summaries of their snapshots have them."""
+"""The states of a catalog's tables, from the summaries of their snapshots."""
 
 from __future__ import annotations
 

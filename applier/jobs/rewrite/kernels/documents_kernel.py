@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Documents that an update changes, and diffs in their place (JD-TYPE, JD-WIRE)."""
+"""Replaces updated documents with diffs (JD-TYPE, JD-WIRE)."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _PLAIN, _PARTIAL_JSON = 0, 1
 
 @inline
 def changes_documents(before, after, columns, n_columns):
-    """Whether both images have a JSON column, by their bitmaps."""
+    """Return whether both images have a JSON column, by their bitmaps."""
     for column in range(n_columns):
         if column_at(columns, column).json >= 0 and has(before, column) and has(after, column):
             return True

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""What images lack, put together from where it is (records.SOURCES): other images of the log, or memory."""
+"""Assembles the missing columns of images from their sources (records.SOURCES): other images of the log, or memory."""
 
 import numpy as np
 

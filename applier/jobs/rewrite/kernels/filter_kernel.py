@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Events that a filter drops or changes, and what that makes of their statements and groups (RW-FILT).
+"""Drops or changes filtered events, and adjusts their statements and groups (RW-FILT).
 
     statement   from its ANNOTATE_ROWS, ROWS_QUERY, INTVAR … or first table map to the rows event that ends it: without
-                a rows event that stays, all of it goes; if its last rows event goes, the last that stays ends it
-    group       without content that stays, it becomes empty if its GTID has to stay (MySQL), else it goes
+                a remaining rows event it is removed; if its last rows event is removed, the last remaining one ends it
+    group       without remaining content, it becomes empty if its GTID must stay (MySQL), else it is removed
 """
 
 import numpy as np
@@ -30,14 +30,14 @@ decided yet."""
 
 @inline
 def is_gtid(event_type):
-    """Whether an event begins a group and names it."""
+    """Return whether an event begins a group and names it."""
     return (event_type == _GTID or event_type == _ANONYMOUS_GTID or event_type == _GTID_TAGGED
             or event_type == _MARIADB_GTID)
 
 
 @inline
 def _goes_as_a_whole(state):
-    """Whether the group at the walk's position goes; passes over the ranges before it."""
+    """Return whether the group at the walk's position goes; skips the ranges before it."""
     while state.n_ranges and load_i64(state.ranges + 8) <= state.position:
         state.ranges += 16
         state.n_ranges -= 1

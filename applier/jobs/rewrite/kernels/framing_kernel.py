@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Events as a file has them: each with its length, the position where it ends, and its checksum."""
+"""Frames events as in a file: each with its length, its end position, and its checksum."""
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def frame(events, n, target, position, header_bytes, checksum_bytes):
 
 @inline
 def more_bytes(events, i, n, checksum_bytes):
-    """How many bytes more than before the events of a group have, without its first one, which is the i-th."""
+    """Return how many bytes more than before the events of a group have, without its first one, which is the i-th."""
     more, i = -out_at(events, i).removed, i + 1
     while i < n and not out_at(events, i).begins:
         more += out_at(events, i).length + checksum_bytes - out_at(events, i).source

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Which events are compressed: those that a server compresses (binlog_transaction_compression, log_bin_compress).
+"""Chooses the events to compress: those that a server compresses (binlog_transaction_compression, log_bin_compress).
 
-MySQL compresses a transaction as a whole: what comes after its GTID event, BEGIN to XID, if it is rows and nothing
-else. MariaDB compresses rows events one by one.
+MySQL compresses a transaction as a whole: everything after its GTID event, BEGIN to XID, if it is only rows.
+MariaDB compresses rows events one by one.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def add_to_group(event_type, start, stop, state):
 
 @inline
 def _is_begin(start, stop):
-    """Whether a QUERY's text is BEGIN."""
+    """Return whether a QUERY's text is BEGIN."""
     return stop - start > 5 + 19 and load_u32(stop - 5) == _BEGIN and load_u8(stop - 1) == 78 and load_u8(stop - 6) == 0
 
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The length of a transaction in MySQL's GTID events, which is that of all of its events, this one included.
+"""The length of a transaction in MySQL's GTID events: the length of all of its events, including this one.
 
     GTID, ANONYMOUS_GTID   42 bytes, commit time of 7 bytes and, with its highest bit, another one; then the length, a
                            packed integer (8.0.2 on)

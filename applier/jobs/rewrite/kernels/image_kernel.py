@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The values of a row image found, and put into another one that has fewer columns.
+"""Finds the values of a row image, and copies them into another one with fewer columns.
 
 An image is a bitmap of NULLs, a bit for each column that is present, and the values one after another.
 """
@@ -19,7 +19,7 @@ _PARTIAL_JSON = 1
 
 @inline
 def has(bitmap, column):
-    """Whether a bitmap has a column's bit."""
+    """Return whether a bitmap has a column's bit."""
     return load_u8(bitmap + (column >> 3)) >> (column & 7) & 1 != 0
 
 
@@ -39,13 +39,13 @@ def remove(bitmap, column):
 
 @inline
 def length_of(values, column):
-    """The length of a value that was found, with its prefix; below 0 for NULL and for a column that is not there."""
+    """The length of a value that was found, with its prefix; below 0 for NULL and for a column that does not exist."""
     return load_i64(values + VALUE_BYTES + 8 * column)
 
 
 @inline
 def set_value(values, column, address, length):
-    """Put another value, with its prefix, in place of one that was found."""
+    """Put another value, with its prefix, instead of one that was found."""
     store_i64(values + 8 * column, address)
     store_i64(values + VALUE_BYTES + 8 * column, length)
 
@@ -87,7 +87,7 @@ def find_values(at, stop, present, columns, n_columns, values):
 
 @inline
 def is_same(before, after, column):
-    """Whether a column has the same bytes in two images, and is in both."""
+    """Return whether a column has the same bytes in two images, and is in both."""
     length = length_of(before, column)
     if length != length_of(after, column) or length == _ABSENT:
         return False

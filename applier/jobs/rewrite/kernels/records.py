@@ -1,4 +1,4 @@
-"""What the kernels that write events anew share with Python: records, and why they stop."""
+"""Records that the rewriting kernels share with Python, and their statuses."""
 
 from enum import IntEnum
 
@@ -15,7 +15,7 @@ columns, -1 for others."""
 TABLE, _, table_at = struct("table of images", **dict.fromkeys((
     "wanted", "n_columns", "columns", "n_json", "fills", "n_fills", "next_fill", "fill_turn", "goes", "database",
     "database_length"), np.int64))
-"""One for each distinct table map: whether its images are written anew, its columns (address), how many are JSON. What
+"""One for each distinct table map: whether its images are written again, its columns (address), how many are JSON. What
 its images in the file lack is in `n_fills` records at `fills`, of which `next_fill` is the next in the event of the
 `fill_turn`. `goes`: a filter drops it; `database` is the address of its database's new name (0: it keeps its name)."""
 

@@ -1,11 +1,11 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Walks over a file's events and puts them out, rows events with less in their images, or more, all others as they are.
+"""Walks a file's events and writes them out: rows events with smaller or fuller images, all others unchanged.
 
-Events are put one after another without checksums, whole groups at a time. The kernel stops where Python is needed: for
-a table map that it has not seen, for what a compressed event holds, where there is no more room, or enough to be
-written (part_bytes). It then goes on where it stopped.
+Events are written one after another without checksums, whole groups at a time. The kernel stops where Python is needed:
+for a table map that it has not seen, for the contents of a compressed event, if the buffer is full, or if there is
+enough to be written (part_bytes). It then continues where it stopped.
 
-A compressed event in which nothing changes is put out as it is.
+A compressed event in which nothing changes is written unchanged.
 """
 
 import numpy as np
@@ -85,7 +85,7 @@ def rewrite(state_address):
 
 @inline
 def begins_group(event_type):
-    """Whether an event begins a group, or is of the file and in none."""
+    """Return whether an event begins a group, or is of the file and in none."""
     return (event_type == _GTID or event_type == _ANONYMOUS_GTID or event_type == _GTID_TAGGED
             or event_type == _MARIADB_GTID or event_type == _ROTATE or event_type == _STOP or event_type == _FORMAT
             or event_type == _PREVIOUS_GTIDS or event_type == _GTID_LIST)
@@ -93,7 +93,7 @@ def begins_group(event_type):
 
 @inline
 def compressed_event(position, start, stop, size, state):
-    """What a compressed event holds, and then, if nothing in it has changed, the event as it is instead."""
+    """What a compressed event holds, and then, if nothing in it has changed, the event as instead."""
     goes_on, header = True, state.header_bytes
     while goes_on:
         if state.contents_left == 0 or content_view(state.content).position != position:
@@ -151,13 +151,13 @@ def compressed_event(position, start, stop, size, state):
 
 @inline
 def moves(start, size, state):
-    """Whether an event's header says where it ends in this file: in relay logs it says so of another one."""
+    """Return whether an event's header says where it ends in this file: in relay logs it says so of another one."""
     return event_header(start).next_position == np.uint32(start - state.base + size)
 
 
 @inline
 def has_room(length, state):
-    """Whether one more event of this length can be put out."""
+    """Return whether one more event of this length can be put out."""
     state.wanted_bytes = length
     return length <= state.room - state.used and state.n_events < state.most_events
 

@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A rows event with less in its images (IMG-U, IMG-D), or with more (whole_rows_kernel).
+"""Writes a rows event with smaller images (IMG-U, IMG-D), or with fuller ones (whole_rows_kernel).
 
 An event has one bitmap for all of its before-images and one for its after-images. So a column stays in these if one row
 of the event needs it there.
@@ -29,7 +29,7 @@ from keysearch.memory import copy_bytes, inline, load_u8, store_u8
 
 _UPDATE_ROWS, _PARTIAL_UPDATE = 31, 39
 BAD_LENGTH, UNKNOWN_TABLE, BAD_ROWS, NEED_DIFFS, NO_ROOM = -1, -2, -3, -4, -5
-"""What is wrong with an event, or missing, in place of an address."""
+"""What is wrong with an event, or missing, instead of an address."""
 
 
 @inline
@@ -105,7 +105,7 @@ def put_rows(start, stop, to, state):
 
 @inline
 def _same_columns(one, other, n_columns):
-    """Whether two bitmaps have the same columns; bits behind the last one say nothing."""
+    """Return whether two bitmaps have the same columns; bits behind the last one say nothing."""
     for column in range(n_columns):
         if has(one, column) != has(other, column):
             return False
@@ -138,7 +138,7 @@ def _choose_before(before, less, columns, n_columns):
 
 @inline
 def _choose_after(at, stop, before, after, less, columns, n_columns, json_bytes, values):
-    """Which columns the after-images need: those that some row has changed, or whose value before is not known, and
+    """Which columns the after-images need: those that some row has changed, or whose value before is unknown, and
     which are wanted. If none is needed, those of the key stay, so that there is an image. False if a row is corrupt."""
     _clear(less, n_columns)
     open_columns = np.int64(0)

@@ -1,9 +1,9 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A rows event with more in its images: what they lack of the rows before and after (RW-FULL), and documents in place
+"""Writes a rows event with fuller images: their missing columns (RW-FULL), and documents instead
 of JSON diffs (RW-DOC).
 
-An event has one bitmap for all of its before-images and one for its after-images. So a column comes into these if it is
-known of all rows of the event.
+An event has one bitmap for all of its before-images and one for its after-images. So a column is added to these only if
+it is known for all rows of the event.
 """
 
 import numpy as np
@@ -98,7 +98,7 @@ def put_whole_rows(start, stop, to, at, kind, n_columns, json_bytes, table, stat
 
 @inline
 def _has_all(bitmap, n_columns):
-    """Whether a bitmap has all columns; there may be none (0)."""
+    """Return whether a bitmap has all columns; there may be none (0)."""
     if bitmap:
         for column in range(n_columns):
             if not has(bitmap, column):
@@ -204,7 +204,7 @@ def _take_same(same, present, values, others, n_columns):
 
 @inline
 def _has_documents(at, stop, fill, before, after, json_bytes, table, n_columns, state):
-    """Whether all documents that an event has diffs of are known."""
+    """Return whether all documents that an event has diffs of are known."""
     if not state.completes & WHOLE_DOCUMENTS:
         return False
     values, n_bytes = state.values, (n_columns + 7) >> 3

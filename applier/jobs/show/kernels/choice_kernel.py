@@ -1,10 +1,10 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Chooses the events that are about some tables, in payloads, too: their ranges of places, and those of the frames of
+"""Selects the events about some tables, also in payloads: their ranges of offsets, and those of the frames of
 their transactions and of the statements behind their rows (EV-ANN).
 
-A transaction's first events wait until one about such a table comes; a statement's text until its table maps say so.
-It reads no rows. It stops and says why where Python must do something: say whether a table that is new counts, or a
-statement.
+A transaction's first events wait until one about such a table comes; a statement's text waits for its table maps.
+It reads no rows. It stops with a status where Python is needed: to decide whether a new table, or a
+statement, is selected.
 """
 
 from enum import IntEnum
@@ -155,7 +155,7 @@ def _take(state, role, place, after):
 
 @inline
 def _of_event(body, stop, kind, state):
-    """What an event is, or why that is not known: table maps, rows events, and the frame of most transactions, that of
+    """What an event is, or why that is unknown: table maps, rows events, and the frame of most transactions, that of
     statements in a context that can be read."""
     if kind == _TABLE_MAP:
         return _of_table_map(body, stop, state)

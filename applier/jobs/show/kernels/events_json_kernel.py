@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Lines of JSON (json_lines) of the kinds of events that a log is full of; Python writes those of all others."""
+"""Writes JSON lines (json_lines) for frequent kinds of events; Python writes those of all others."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""Prints events as `mysqlbinlog -v` does: the header line of each, and what frequent kinds hold; or rows as JSON.
+"""Prints events as `mysqlbinlog -v` does: the header line of each, and the contents of frequent kinds; or rows as JSON.
 
-It stops and says why where Python must do something: say what rare kinds hold, a second that has no text yet, a table
-map that is new, a full buffer. What is wrong with an event is for Python to say, too.
+It stops with a status where Python is needed: for the contents of rare kinds, the text of a new second, a new table
+map, a full buffer, and errors in an event.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
 """Numbers as text at an address: every writer takes where to write and returns where its text ends.
 
-The caller sees to it that there is room. Doubles are written by C's printf, as mysqlbinlog has them written.
+The caller ensures that there is room. Doubles are written by C's printf, as in mysqlbinlog.
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""A walk over the events of a file that are in some ranges of places, those in payloads included.
+"""Walks the events of a file that are in some ranges of offsets, including those in payloads.
 
-`find_event` goes to the next event in a range, or says what is missing; `pass_event` leaves it. What both know is in
-the state (walk_records). Of a payload that has an event in a range all events are gone through.
+`find_event` goes to the next event in a range, or reports what is missing; `pass_event` leaves it. Their common state
+is a record (walk_records). If a payload has an event in a range, all its events are visited.
 """
 
 import numpy as np
@@ -95,7 +95,7 @@ def _look(base, state):
 
 @inline
 def _find_contents(position, state):
-    """Whether what is compressed in the event is there; earlier ones' is left."""
+    """Return whether what is compressed in the event is there; earlier ones' is left."""
     content, left = state.content, state.contents_left
     while left and content_view(content).position < position:
         content, left = content + CONTENT_BYTES, left - 1

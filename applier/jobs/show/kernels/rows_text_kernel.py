@@ -1,5 +1,5 @@
 # mypy: allow-untyped-defs, no-check-untyped-defs
-"""The rows of a rows event: as `mysqlbinlog -v` prints them, a line a column; or as JSON, an object a row."""
+"""The rows of a rows event: as `mysqlbinlog -v` prints them, one line per column; or as JSON, one object per row."""
 
 import numpy as np
 

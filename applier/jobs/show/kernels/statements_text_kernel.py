@@ -61,7 +61,7 @@ def put_query(out, start, body, stop, kind, state):
 
 @inline
 def _is_last(at, length, span):
-    """Whether these bytes are those of a span in the state."""
+    """Return whether these bytes are those of a span in the state."""
     return length == span.length and same_bytes(at, span.start, length)
 
 
@@ -72,7 +72,7 @@ def _put_span(out, span):
 
 @inline
 def put_statement(out, body, stop, kind, state):
-    """The text behind rows, a line each."""
+    """The text behind rows, one line each."""
     body += kind == ROWS_QUERY
     if body > stop:
         return Status.NEED_DETAILS

@@ -74,7 +74,7 @@ _ONES, _HIGHS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
 @inline
 def _has_special(word):
-    """Whether one of eight bytes is a control character, a quote or a backslash."""
+    """Return whether one of eight bytes is a control character, a quote or a backslash."""
     quotes, slashes = word ^ _ONES * np.uint64(_QUOTE), word ^ _ONES * np.uint64(_BACKSLASH)
     found = (word - _ONES * np.uint64(32)) & ~word
     found |= (quotes - _ONES) & ~quotes
@@ -113,7 +113,7 @@ def put_quoted(out, at, length, as_mysql):
 @inline
 def escape(start, end, room_end, state):
     """Where a text ends once JSON lines have it as a string of JSON, or FULL; other forms have it as it is. Of the
-    characters that have to be escaped it has quotes, backslashes and line feeds alone."""
+    characters that must be escaped it has quotes, backslashes and line feeds alone."""
     if state.is_json == 0:
         return end
     more = 0

@@ -1,4 +1,4 @@
-"""What the kernels that walk over events, choose them and print them share: typed records, and why they stop."""
+"""Typed records that the kernels that walk, select and print events share, and their statuses."""
 
 from enum import IntEnum
 

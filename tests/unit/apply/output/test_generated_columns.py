@@ -10,7 +10,7 @@ MADE = Table("id int, c int DEFAULT 7, s int AS (c * 2) STORED, t int AS (s + v)
 
 
 def test_a_generated_column_that_an_insert_lacks_is_computed(tmp_path):
-    """IMG-W, DEF-R1b: of what the image has and of defaults, and anew where an update changes what it is made of."""
+    """IMG-W, DEF-R1b: of what the image has and of defaults, and again where an update changes what it is made of."""
     rows = [(None, (key, ABSENT, ABSENT, ABSENT, ABSENT)) for key in (1, 2)]
     events = [Event(INSERT, None, (1, 0, 0, 0, 0), rows),
               Event(INSERT, None, (1, 1, 0, 1, 0), [(None, (3, 4, ABSENT, 11, ABSENT)), (None, (4, None, ABSENT, None,

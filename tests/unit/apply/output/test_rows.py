@@ -48,7 +48,7 @@ def test_long_values_make_chunks_smaller(tmp_path, chunks):
 
 
 def test_long_values_by_column(tmp_path, chunks):
-    """DEF-R2: rows of several images each, whose chunks have to be smaller too."""
+    """DEF-R2: rows of several images each, whose chunks must be smaller too."""
     base = [(n, long(n, 300), long(n, 5), None) for n in range(20)]
     events = [Event(INSERT, None, ALL, [(None, (n, long(n, 700), long(n, 1), None)) for n in range(20, 30)]),
               Event(UPDATE, (1, 0, 0, 0), (0, 0, 1, 0), [

@@ -29,7 +29,7 @@ VALUES = {"bigint": st.integers(0, 9), "int": st.integers(-5, 5), "varchar(255)"
 
 @st.composite
 def events(draw, table):
-    """Events with any images; only keys are always there, where they have to be."""
+    """Events with any images; only keys are always there, where they must be."""
     found = []
     for _ in range(draw(st.integers(1, 6))):
         operation = draw(st.integers(0, 2))

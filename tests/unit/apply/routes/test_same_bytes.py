@@ -30,7 +30,7 @@ CHECKSUMS = pytest.mark.parametrize("checksum", [True, False], ids=["crc32", "no
 
 @pytest.fixture
 def checksum():
-    """Where a test says nothing of it."""
+    """The default of a test."""
     return True
 
 
@@ -209,7 +209,7 @@ def test_lost_pages_are_zeros_and_others_stay(tmp_path):
 
 
 def test_a_split_is_compared_once(log, monkeypatch):
-    """Tasks of one process share the comparison, also where the file is mapped anew, until it is touched."""
+    """Tasks of one process share the comparison, also where the file is mapped again, until it is touched."""
     [split] = outline_file(str(log)).splits
     file = map_file(str(log))
     with SameBytes() as outlined:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from applier.binlog.archive.archive import Archive, check_continuity, notes_on_ends, open_archive
+from applier.binlog.archive.archive import Archive, open_archive
+from applier.binlog.archive.continuity import check_continuity, notes_on_ends
 from applier.binlog.outline.outline_pass import outline_file
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import ArchiveError, MissingFile, UsageError

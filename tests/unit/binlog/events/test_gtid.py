@@ -83,7 +83,7 @@ def test_a_log_knows_what_came_before_its_end(groups, position, has):
     ("0-1-4 0-2-5", "0-1-4", "0-2-5"),
     ("0-1-100 0-2-50", "0-1-100", "0-2-50"),
     ("0-1-100 0-2-50", "0-2-50", ""),
-    ("0-1-100 0-2-50", "0-1-101", ""),  # later, or of another history: it has to be found
+    ("0-1-100 0-2-50", "0-1-101", ""),  # later, or of another history: it must be found
     ("0-1-4", "1-1-4", "0-1-4"),
 ])
 def test_a_position_against_the_state_of_a_log(groups, position, missing):

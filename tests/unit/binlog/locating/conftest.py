@@ -67,7 +67,7 @@ class Reading:
 
 @pytest.fixture
 def reading(monkeypatch) -> Reading:
-    """How many heads and files are read."""
+    """Return how many heads and files are read."""
     counted = Reading()
     read_head, group_pass = search.read_head, search.GroupPass
 

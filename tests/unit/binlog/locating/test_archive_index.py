@@ -133,7 +133,7 @@ def test_a_file_that_grew_and_one_that_is_new(archive, reading):
         find(archive, gtid(11))
     newest.write_bytes(whole)
     reading.files = 0
-    assert truly(archive, 11) and reading.files == 2  # described anew, then read
+    assert truly(archive, 11) and reading.files == 2  # described again, then read
 
 
 def test_an_archive_that_cannot_be_written_to(archive, monkeypatch):

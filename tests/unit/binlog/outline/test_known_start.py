@@ -1,4 +1,4 @@
-"""Going on in a file whose beginning was replayed before: it is known by the bytes before the place (GRP-5)."""
+"""Continuing in a file whose beginning was replayed before: it is known by the bytes before the place (GRP-5)."""
 
 import dataclasses
 
@@ -52,7 +52,7 @@ def test_more_than_64_kilobytes_before_a_known_place_are_not_read(tmp_path):
 
 @pytest.mark.parametrize("name", WITH_GTIDS)
 def test_another_file_with_gtids_is_read(name):
-    """GRP-7: its transactions say whether a base can go on there."""
+    """GRP-7: its transactions say whether a base can continue there."""
     file = CASES / name / "binlog.000001"
     place = places(file)[1]
     known = dataclasses.replace(known_at(file, place), tail="blake2b-128:" + "0" * 32)

@@ -19,7 +19,7 @@ RELEVANCE = Relevance(TableFilter(ignored=parse_table_list(["other"])).wanted)
 
 
 def repeated(path, write, times, mark=b"00000"):
-    """A log of many groups as the one that `write` writes, each with a number of its own in place of the mark."""
+    """A log of many groups as the one that `write` writes, each with a number of its own instead of the mark."""
     with Log(path, checksum=False) as log:
         start = log.position
         write(log)

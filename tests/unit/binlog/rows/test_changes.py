@@ -71,7 +71,7 @@ def test_every_image_comes_out_as_it_was_written(log, rows):
 @settings(max_examples=25)
 @given(logs(), st.data())
 def test_columns_that_nobody_wants_change_nothing(log, data):
-    """What is passed over is passed over exactly, whichever columns are wanted."""
+    """What is skipped is skipped exactly, whichever columns are wanted."""
     file, expected, n = log
     before, after = (data.draw(st.sets(st.integers(0, n - 1))) for _ in range(2))
     found = read(file, rows=3, wanted_before=before, wanted_after=after).changes

@@ -1,4 +1,4 @@
-"""The walk over events of many tables, ids, layouts and sizes: none is lost, and none is taken for another."""
+"""The walk over events of many tables, ids, layouts and sizes: none is lost, and none is treated as another."""
 
 import datetime
 import itertools

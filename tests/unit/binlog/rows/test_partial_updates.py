@@ -104,7 +104,7 @@ def test_many_sets_of_partial_columns():
 
 @pytest.mark.parametrize("between", [b"", b"\2", b"\3\1", b"\xfc\1\0\1", b"\xff", b"\1"])
 def test_options_that_no_server_writes(between):
-    """JD-SAFE1: 1610, naming place and row. What the options mean is not known, so nothing after them can be read."""
+    """JD-SAFE1: 1610, naming place and row. What the options mean is unknown, so nothing after them can be read."""
     kinds = [INT, JSON]
     table, last = m.table_map_event(7, m.table_map_body(kinds)), m.image(kinds, (1, b"{}"))
     whole = last + b"\0" + last

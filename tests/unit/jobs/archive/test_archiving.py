@@ -42,7 +42,7 @@ def positions(file):
 
 
 def same(output, folder, names=NAMES, besides=""):
-    """Whether the output has these files of the folder, and no others but one."""
+    """Return whether the output has these files of the folder, and no others but one."""
     there = sorted(path.name for path in output.iterdir() if path.name not in ("_source.json", besides))
     return there == names and all((output / name).read_bytes() == (folder / name).read_bytes() for name in names)
 
@@ -100,7 +100,7 @@ def test_a_run_goes_on_where_one_was_killed(flavour, tmp_path):
 @pytest.mark.parametrize("what", ["close", "cut", "end", (1053, "Server shutdown in progress")])
 def test_a_lost_connection_is_made_again(what, flavour, tmp_path):
     """Before and within an event, and where the server says that it ends, with an error or without, as MariaDB does:
-    the file goes on at the event."""
+    the file continues at the event."""
     place = positions(FOLDERS[flavour] / NAMES[2])[5]
     notes = []
     with server_of(flavour, Fault(0, NAMES[2], place, what)) as server:
@@ -139,7 +139,7 @@ def test_heartbeats_are_in_no_file(flavour, tmp_path):
 
 
 def test_a_damaged_event_is_not_written(flavour, tmp_path, capfd):
-    """1610, with its place; what is before it stays, and the next run goes on there."""
+    """1610, with its place; what is before it stays, and the next run continues there."""
     place = positions(FOLDERS[flavour] / NAMES[1])[6]
     output = tmp_path / "out"
     with server_of(flavour, Fault(0, NAMES[1], place, "damage")) as server:
@@ -171,7 +171,7 @@ def test_what_the_server_has_purged_is_error_1236(flavour, tmp_path, capfd):
 
 @pytest.mark.parametrize("is_restarted", [True, False])
 def test_a_file_that_ends_within_an_event(is_restarted, tmp_path):
-    """A crash leaves MariaDB's so. It goes on with the file that the next start of the server began; where no start
+    """A crash leaves MariaDB's so. It continues with the file that the next start of the server began; where no start
     came after it, it is damage [1236]. So it is, too, when the torn file is the last one of the output."""
     served, starts = tmp_path / "served", positions(FOLDERS["mariadb"] / NAMES[1])
     shutil.copytree(FOLDERS["mariadb"], served, ignore=shutil.ignore_patterns("expected*", "*.json", "*.sql"))

@@ -253,7 +253,7 @@ def test_debezium_has_its_envelope(tmp_path, capfdbinary):
 
 
 def test_debezium_has_its_types(tmp_path, capfdbinary):
-    """Debezium's connector for MySQL, data type mappings, defaults but for decimals as strings."""
+    """Debezium's connector for MySQL, data type mappings, defaults except for decimals as strings."""
     log = Log(tmp_path)
     table = log.create("CREATE TABLE t (id BIGINT UNSIGNED PRIMARY KEY, a BIT(1), b BIT(10), n DECIMAL(12,8), d DATE, "
                        "s DATETIME, m DATETIME(6), z TIMESTAMP(3) NULL, t TIME, y YEAR, x VARBINARY(9), "

@@ -12,8 +12,9 @@ from applier.options import ChangeFilesOptions, ChangesOptions
 
 
 class Grown(Ending):
-    """Grows an archive by a step in place of each wait, and asks for the end after the last one. Steps end anywhere,
-    also within events. Files that the state is past are purged, but for those with a transaction that is prepared."""
+    """Grows an archive by a step instead of each wait, and asks for the end after the last one. Steps end anywhere,
+    also within events. Files that the state is past are purged, except for those with a transaction that is
+    prepared."""
 
     def __init__(self, folder: str):
         super().__init__()

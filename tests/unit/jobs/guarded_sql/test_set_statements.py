@@ -41,7 +41,7 @@ def test_many_rows_are_changed_by_one_statement_of_each_kind(tmp_path, flavour):
     n = 3 * AT_ONCE
     text = undone(tmp_path, n, flavour=flavour)
     lines = text.splitlines()
-    deleted, inserted, updated = 3, n // 3 + 2, n - n // 3 - 2  # rows whose unique key changes are made anew
+    deleted, inserted, updated = 3, n // 3 + 2, n - n // 3 - 2  # rows whose unique key changes are made again
     assert [line[:30] for line in lines if line.startswith(("DELETE", "INSERT INTO `d`.`t`", "UPDATE"))] == [
         "DELETE `d`.`t` FROM `d`.`appli", "INSERT INTO `d`.`t` (`id`, `u`", "UPDATE `d`.`applier updated 0`"]
     for rows in (deleted, inserted, updated):

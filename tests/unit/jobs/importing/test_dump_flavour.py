@@ -191,7 +191,7 @@ def test_json_that_was_read_as_mysqls(tmp_path):
 
 
 def test_a_manifest_of_before(tmp_path):
-    """It says mysql or mariadb, and goes on."""
+    """It says mysql or mariadb, and continues."""
     imported(tmp_path, TABLE + ROWS, flavour="mysql")
     document = json.loads((tmp_path / "base" / "_snapshot.json").read_text())
     assert document["position"]["flavour"] == "mysql" and document["format_version"] == 3

@@ -48,7 +48,8 @@ def collected(folder, kind, chunks, chunk_bytes, on_duplicate=FAIL, has_key=True
 @settings(max_examples=30)
 @given(data=st.data())
 def test_any_order_any_chunks(tmp_path_factory, kind, data):
-    """Chunks that go on are written at once, others are merged: sorted by key, nothing lost, nothing left beside it."""
+    """Chunks that continue are written at once, others are merged: sorted by key, nothing lost, nothing left beside
+    it."""
     numbers = data.draw(st.lists(st.integers(0, 10**6), unique=True, max_size=300))
     if data.draw(st.booleans()):
         numbers.sort()

@@ -22,7 +22,7 @@ def literals_of(text):
 
 
 def parsed(text, columns, **options):
-    """(why it stopped, rows as lists of (kind, span), position to go on from) of the bytes from `at` to `end`."""
+    """(why it stopped, rows as lists of (kind, span), position to continue from) of the bytes from `at` to `end`."""
     code, spans, out = spans_of(np.frombuffer(text, np.uint8), columns, **options)
     rows = [[(int(spans.kinds[c, r]), text[spans.starts[c, r]:spans.starts[c, r] + spans.lengths[c, r]])
              for c in range(columns)] for r in range(out[0])]
@@ -30,7 +30,7 @@ def parsed(text, columns, **options):
 
 
 def spans_of(data, columns, *, end=None, flags=kernels.BACKSLASH, at=0):
-    """(why it stopped, spans, [rows, position to go on from])"""
+    """(why it stopped, spans, [rows, position to continue from])"""
     head, spans, out = np.frombuffer(HEAD, np.uint8), new_spans(columns, 1000 * columns), np.zeros(2, np.int64)
     end = len(data) if end is None else end
     held = data[:end].copy()  # whoever reads behind its end reads what is not there
@@ -78,7 +78,7 @@ def test_backslashes_that_do_not_escape():
     (b"(1,'2", kernels.Status.NEEDS_MORE),
 ])
 def test_what_it_cannot_go_on_from(text, code):
-    """Rows before it are read; the place is the one to go on from, or of what is wrong."""
+    """Rows before it are read; the place is the one to continue from, or of what is wrong."""
     assert parsed(text, 2)[0] == code
 
 

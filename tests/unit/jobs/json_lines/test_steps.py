@@ -24,7 +24,7 @@ def test_texts_come_back(texts, skipped):
 
 
 def test_members_that_a_row_does_not_have_are_left_out():
-    """And the object of a row that is not there is null."""
+    """And the object of a row that does not exist is null."""
     columns = [cells_of(QUOTED, pa.array(["a", None])), cells_of(QUOTED, pa.array(["b", "c"]))]
     columns[0].leave_out(np.array([True, False]))
     lines = np.array([(0, 0, 0, -1), (0, 0, 1, 0)], LINE)

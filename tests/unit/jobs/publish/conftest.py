@@ -18,7 +18,7 @@ def log(tmp_path):
 
 @pytest.fixture
 def replayed(tmp_path, log):
-    """Replays what the log has by now, and gives the number of the snapshot: it is in `out{number}`."""
+    """Replays what the log has now, and gives the number of the snapshot: it is in `out{number}`."""
     numbers = iter(range(100))
 
     def run():

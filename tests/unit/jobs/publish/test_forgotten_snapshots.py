@@ -12,7 +12,7 @@ from tests.support.iceberg_server import serving
 
 @pytest.fixture(params=["sql", "rest with transactions", "rest"])
 def catalog(tmp_path, request):
-    """Where tables are published, and how a reader opens it anew."""
+    """Where tables are published, and how a reader opens it again."""
     if request.param == "sql":
         yield f"sqlite:///{tmp_path}/catalog.db", lambda: readers.catalog(tmp_path)
         return
@@ -28,7 +28,7 @@ def table(catalog):
 
 @pytest.fixture
 def publish(tmp_path, log, catalog):
-    """Publishes what the log has by now as the lake's next version."""
+    """Publishes what the log has now as the lake's next version."""
     numbers = iter(range(2, 100))
 
     def run():

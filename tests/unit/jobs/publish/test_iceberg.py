@@ -77,7 +77,7 @@ def test_a_clock_that_was_put_back(tmp_path, log, publish, monkeypatch):
 
 
 def test_names_are_swapped_and_made_anew(tmp_path, log, publish):
-    """At once: a name goes from one table to the other, and a table that is made anew is another one."""
+    """At once: a name goes from one table to the other, and a table that is made again is another one."""
     with log.transaction():
         log.insert("d.u", {"id": [7]})
     publish()

@@ -95,7 +95,7 @@ def test_a_server_that_fails_goes_on(server, log, publish, stopped):
             raise Refused(503)
 
     server.before_request = unless_stopped
-    with pytest.raises(applier.SnapshotError, match=r"the catalog returned an error.*it goes on from what is there"):
+    with pytest.raises(applier.SnapshotError, match=r"the catalog returned an error.*it continues from what is there"):
         publish()
     server.before_request = lambda _: None
     found = rows(server, "t"), rows(server, "u")

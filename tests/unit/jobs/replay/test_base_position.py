@@ -83,7 +83,7 @@ def test_a_base_ahead_of_the_logs(flavour, tmp_path):
 @pytest.mark.contradicted
 def test_transactions_that_the_base_lacks_before_its_place(tmp_path):
     """A file of the same name that has another server's transaction before the offset where the base stands: nothing
-    of it is passed over in silence."""
+    of it is skipped in silence."""
     ends = write(tmp_path / "old", "mysql", [3])
     write(tmp_path / "new", "mysql", [3])
     run(tmp_path / "old", tmp_path / "base", stop_position=ends[6])

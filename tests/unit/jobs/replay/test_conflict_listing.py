@@ -39,7 +39,7 @@ def replayed(folder, mode="idempotent", route="walk"):
 @pytest.mark.parametrize("route", ["walk", "shuffle"])
 @pytest.mark.parametrize("gtids", ["on", "anonymous", "none"])
 def test_each_conflict_with_its_transaction(tmp_path, gtids, route):
-    """In the order of the log, over files; rows of one event, events of one transaction, a transaction without any."""
+    """In log order, over files; rows of one event, events of one transaction, a transaction without any."""
     log = new_log(tmp_path, gtids=gtids)
     commit(log, insert([A, B]))
     places = [commit(log, insert([C]), insert([D, A, B]), delete([(9, 9, "no")]))]

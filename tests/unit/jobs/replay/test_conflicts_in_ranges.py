@@ -82,7 +82,7 @@ MOVES = {
 @both_routes
 @pytest.mark.parametrize("move, change", MOVES.values(), ids=MOVES)
 def test_a_row_that_moves_ties_the_ranges(tmp_path, monkeypatch, route, move, change):
-    """Whether it moves depends on the rows of both: where it is found out, the table is one unit."""
+    """Return whether it moves depends on the rows of both: where it is found out, the table is one unit."""
     with new_log(tmp_path) as log:
         write(log)
         commit(log, update([row(move[0])], [(move[1], 4, "x")]))

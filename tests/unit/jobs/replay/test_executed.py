@@ -63,7 +63,7 @@ def test_rows_do_not_come_twice(kind, pass_bytes, route, tmp_path):
     rows, result = run(tmp_path, "out", base=base.snapshot, start_position=places[1], route=route,
                        pass_bytes=pass_bytes)
     assert rows == [1, 2, 3, 4, 5, 6]
-    assert "the base has 3 of the transactions after --start-position: they are passed over" in result.notes
+    assert "the base has 3 of the transactions after --start-position: they are skipped" in result.notes
     _, whole = run(tmp_path, "whole")
     assert (result.position, result.gtid_set) == (whole.position, whole.gtid_set)
     assert manifest.load(result.snapshot).left_out == ()

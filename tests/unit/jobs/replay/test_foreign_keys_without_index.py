@@ -87,7 +87,7 @@ def test_columns_that_the_clustered_key_adds_to_an_index(tmp_path):
 
 @pytest.mark.parametrize("steps", [[2], [INDEX, 2]])
 def test_a_base_does_not_tell_of_all_indexes(steps, tmp_path):
-    """So a replay that goes on from there says so, where rows of the parent go while there may be none."""
+    """So a replay that continues from there says so, where rows of the parent go while there may be none."""
     log, first = tmp_path / "log.000001", tmp_path / "first"
     stop = write(log, [OTHER_PRIMARY_KEY])
     write(log, [OTHER_PRIMARY_KEY, *steps])

@@ -1,4 +1,4 @@
-"""GRP-3, GRP-7: where there are no GTIDs, a base goes on in another server's log behind the group with its id."""
+"""GRP-3, GRP-7: where there are no GTIDs, a base continues in another server's log behind the group with its id."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""GRP-7 on MariaDB: a base goes on in the log of another server as a replica would, by domain, server and number."""
+"""GRP-7 on MariaDB: a base continues in the log of another server as a replica would, by domain, server and number."""
 
 import pytest
 
@@ -30,7 +30,7 @@ HISTORIES = {
 @pytest.mark.parametrize("name", HISTORIES)
 def test_every_group_of_a_history_is_a_place_to_go_on(name, n_purged, tmp_path):
     """The old source's files are the new one's with other borders. Where the new one has purged what the base lacks,
-    nothing is passed over."""
+    nothing is skipped."""
     groups = [gtid for file in HISTORIES[name] for gtid in file.split()]
     old = write_history(tmp_path / "old", [" ".join(groups)])
     write_history(tmp_path / "new", HISTORIES[name], purged=n_purged)

@@ -71,7 +71,7 @@ def test_the_key_of_a_refused_change(key, what, route, tmp_path):
 @pytest.mark.parametrize("cores", [1, 2])
 @pytest.mark.parametrize("order", list(itertools.permutations(["change", "statement", "statement with changes after"])))
 def test_of_changes_and_statements_the_first_in_the_log_is_named(order, cores, route, tmp_path):
-    """1062, and statements after which it is not known which rows are left: in one task, and in several."""
+    """1062, and statements after which it is unknown which rows are left: in one task, and in several."""
     path, places = tmp_path / "binlog.000001", {}
     with BinlogWriter(path, flavour="mariadb") as log:
         for name in ("a", "b", "c", "d"):
@@ -108,7 +108,7 @@ def of_table(name, number):
                                   "PRIMARY KEY (id), UNIQUE KEY (id, k), FOREIGN KEY (n, m) REFERENCES p (n, m) ON "
                                   "DELETE CASCADE"])
 def test_a_statement_that_is_refused_comes_before_changes_that_follow(keys, route, mode, tmp_path):
-    """What it made of the rows is not known, so whether a later change finds its row is not, either."""
+    """What it made of the rows is unknown, so whether a later change finds its row is not, either."""
     path = tmp_path / "b.000001"
     with Writer(path, flavour="mariadb") as log:
         log.query("CREATE DATABASE d")

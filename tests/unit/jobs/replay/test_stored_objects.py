@@ -32,7 +32,7 @@ def log(request, tmp_path):
 
 
 def test_they_are_comments_of_definitions(log):
-    """Of a snapshot, of those that go on with it, and of an export."""
+    """Of a snapshot, of those that continue with it, and of an export."""
     [drop] = [one for one in applier.summary(log / "binlog.000001").statements if one.sql == "DROP VIEW d.w"]
     applier.replay(log / "binlog.000001", log / "first", stop=(drop.file, drop.start))
     assert named(log / "first") == ["TRIGGER d.tr (BEFORE INSERT ON d.t)", "VIEW d.w", "FUNCTION d.f"]

@@ -151,7 +151,7 @@ def test_a_planted_fault(name, route, engine, tmp_path):
 
 @both_routes
 def test_partial_images_are_compared_as_far_as_they_go(route, tmp_path):
-    """A minimal image has its key only, and is not counted; one without `s` says nothing of it."""
+    """A minimal image has its key only, and is not counted; one without `s` does not compare it."""
     for name, columns in TABLES.items():
         with Log(tmp_path / "binlog.000001") as log:
             log.table(columns)
@@ -167,7 +167,7 @@ def test_partial_images_are_compared_as_far_as_they_go(route, tmp_path):
 
 
 def test_many_rows_that_hashes_do_not_tell(tmp_path):
-    """Rows of a base are compared by values; differences come in the order of the log, each column once."""
+    """Rows of a base are compared by values; differences come in log order, each column once."""
     keys = range(2000)
     with Log(tmp_path / "base.000001") as log:
         log.table(TABLES["integer key"])

@@ -136,7 +136,7 @@ def test_the_page_says_which_stop_ended_the_replay(tmp_path):
 
 
 def test_why_a_large_table_was_one_unit(tmp_path, monkeypatch, capsys):
-    """DESIGN.md, Units: what has to be one unit is counted, with the reason."""
+    """DESIGN.md, Units: what must be one unit is counted, with the reason."""
     monkeypatch.setattr(units, "UNIT_BYTES", 500)
     monkeypatch.setattr(units, "LEAST_UNIT_BYTES", 1)
     with new_log(tmp_path) as log:

@@ -1,4 +1,4 @@
-"""`applier.rewrite --partial-json`: diffs in place of the documents that updates change."""
+"""`applier.rewrite --partial-json`: diffs instead of the documents that updates change."""
 
 import random
 

@@ -81,7 +81,7 @@ def by_event(events: list[dict], tables: TableFilter, flavour: str) -> list[dict
 
 
 def names(event: dict, tables: TableFilter, flavour: str) -> bool:
-    """Whether a statement names one of the tables."""
+    """Return whether a statement names one of the tables."""
     fields = event["fields"]
     query = Query(0, 0, 0, fields["database"], fields["sql"].encode("utf-8", "surrogateescape"), fields["context"])
     return statement_role(query, tables, flavour) == Role.CHOSEN

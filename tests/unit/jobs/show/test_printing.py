@@ -43,7 +43,8 @@ def printed(mapped: MappedFile, form: str = "text", room: int = ROOM) -> tuple[b
 
 
 def assert_the_same(mapped: MappedFile, room: int = 4096) -> bool:
-    """Whether the file is damaged: with little room and much, in both forms, in the same way, after the same rows."""
+    """Return whether the file is damaged: with little room and much, in both forms, in the same way, after the same
+    rows."""
     (text, error), (lines, reason) = printed(mapped), printed(mapped, "json")
     for form, (whole, end) in (("text", (text, error)), ("json", (lines, reason))):
         cut, cut_end = printed(mapped, form, room)

@@ -187,7 +187,7 @@ def threads(*counted):
 
 
 def test_threads_with_the_most_rows():
-    """A thread that is not known takes no place among them."""
+    """A thread that is unknown takes no place among them."""
     totals = Totals(2)
     totals.add(threads((1, 5), (2, 4), (NO_THREAD, 100), (1, 1)))
     totals.add(threads((2, 4), (3, 1)))

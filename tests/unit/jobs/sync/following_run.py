@@ -17,7 +17,7 @@ KEPT = 2
 
 
 class Grown(Ending):
-    """Grows an archive by a step in place of each wait, and asks for the end after the last one. A step ends within an
+    """Grows an archive by a step instead of each wait, and asks for the end after the last one. A step ends within an
     event, of a group that the next step has whole."""
 
     def __init__(self, folder: str):

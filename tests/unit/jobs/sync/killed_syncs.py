@@ -59,7 +59,7 @@ class Kills:
             shutil.rmtree(place, ignore_errors=True)
 
     def check(self, *, is_killed: bool) -> None:
-        """Raises AssertionError where a version or a format is not what it has to be."""
+        """Raises AssertionError where a version or a format is not what it must be."""
         stands, latest = -1, None
         if (self._work / "lake/_versions").exists():
             checked = applier.fsck(f"{self._work}/lake")

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_sync_that_is_killed_leaves_nothing_half_done(tmp_path):
-    """Each of these goes on where the one before was killed, and the last one reaches the end."""
+    """Each of these continues where the one before was killed, and the last one reaches the end."""
     with kills(tmp_path) as killing:
         for place in (20, 200, 330, 420, 90):
             assert killing.run(place) is None

@@ -25,7 +25,7 @@ from tests.support.folders import ROOT
 
 
 class Script(Ending):
-    """Does a step of a list in place of each wait, and asks for the end after the last one."""
+    """Does a step of a list instead of each wait, and asks for the end after the last one."""
 
     def __init__(self, *steps):
         super().__init__()
@@ -143,7 +143,7 @@ def test_formats_follow_the_lake(folder, log):
 
 
 def test_a_format_that_cannot_be_published_waits_for_it(folder, log):
-    """The lake goes on meanwhile, and the next round that can publishes its latest version."""
+    """The lake continues meanwhile, and the next round that can publishes its latest version."""
     (folder / "delta").write_text("in the way")
     rounds, script = followed(folder, add(log, 1), lambda: (folder / "delta").unlink(), lambda: None,
                               delta=str(folder / "delta"))
