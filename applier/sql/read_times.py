@@ -81,18 +81,9 @@ def instants_or_times(value: Value, session: Session) -> tuple[pa.Array, pa.Arra
     return _read(value, session, micros, pa.int64()), _read(value, session, is_time, pa.bool_())
 
 
-def times_or_datetimes(value: Value, session: Session) -> Value:
-    """Dates, or dates and times; but times, if each of the values is written as one, or is none but like a time."""
-    return _one_or_other(value, session, _is_time)
-
-
 def datetimes_or_times(value: Value, session: Session) -> Value:
     """Dates, or dates and times, if each of the values is written as one and as servers write it; else times."""
-    return _one_or_other(value, session, lambda one, session: not _is_usual(one, session))
-
-
-def _one_or_other(value: Value, session: Session, is_time: Callable[[str | Decimal, Session], bool]) -> Value:
-    are_times = _read(value, session, lambda one: is_time(one, session), pa.bool_())
+    are_times = _read(value, session, lambda one: not _is_usual(one, session), pa.bool_())
     if pc.any(are_times).as_py() and not pc.all(are_times).as_py():
         raise NotComputable("times beside other values")
     return (times if pc.any(are_times).as_py() else datetimes)(value, session)

@@ -16,14 +16,14 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable
 from applier.mysql.session import Session
-from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType, arrow_type
+from applier.mysql.types import BINARY, INTEGERS, TEMPORAL, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.sql.casting import byte_strings
 from applier.sql.casting.byte_strings import to_bytes
 from applier.sql.casting.texts import WIDE, in_charset
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.documents import as_part
-from applier.sql.functions.intervals import NO_DATE, SECOND
+from applier.sql.functions.intervals import SECOND
 from applier.sql.nodes import Call
 from applier.sql.read_times import datetimes, has_dates, times
 from applier.sql.values import (
@@ -166,17 +166,14 @@ def _datetime_cast(base: str) -> _Cast:
         type_ = ColumnType(base, fsp=size or 0)
         if has_dates(value):
             value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
-        if value.type.base not in TEMPORAL and not value.is_text:
+        if value.type.base not in TEMPORAL:
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         if base == "date" and value.type.base in ("datetime", "timestamp"):
             session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL")
         elif session.flavour == "mariadb" and "TIME_ROUND_FRACTIONAL" not in session.sql_mode:
             session = replace(session, sql_mode="TIME_TRUNCATE_FRACTIONAL", flavour="mysql")
-        if value.is_text and pc.all(pc.match_substring_regex(value.values, NO_DATE)).as_py() and base != "time":
-            return Value(pa.nulls(len(value.values), arrow_type(type_)), type_)
         values = convert_values(value.values, value.type, type_, session)
-        if zero_dates.has_any(values) or (base == "time" and value.is_text and not (
-                value.constant and _are_times(value.values, values))):
+        if zero_dates.has_any(values):
             raise NotComputable(f"CAST of a value that is not a date to {base.upper()}")
         return Value(values, type_)
 
@@ -192,12 +189,6 @@ def cast_without_digits(value: Value, base: str, call: Call, session: Session) -
         if any(one is not None and one % SECOND for one in whole.unique().to_pylist()):
             raise NotComputable(f"{call.name} of a value with a fraction of a second")
     return cast(value, replace(call, word=word), session)
-
-
-def _are_times(texts: pa.Array, values: pa.Array) -> bool:
-    """True if no text became 00:00:00 that is not written so: MariaDB makes a NULL of one that is not a time."""
-    zero, written = pc.equal(values.cast(pa.int64()), 0), pc.match_substring_regex(texts, r"^[\s0:.-]*0[\s0:.]*$")
-    return not pc.any(pc.and_not(zero, written)).as_py()
 
 
 def _json(value: Value, size: int | None, _: int | None, session: Session) -> Value:

@@ -20,7 +20,6 @@ from applier.mysql.session import Session
 from applier.mysql.types import BINARY, NUMBERS, ColumnType
 from applier.mysql.values import decimals, zero_dates
 from applier.mysql.values.zero_dates import DAY
-from applier.sql.casting.temporal_texts import USUAL_FORM
 from applier.sql.casting.values import convert_values
 from applier.sql.functions.combinations import computed
 from applier.sql.read_times import datetimes, has_dates, have_clocks
@@ -142,17 +141,6 @@ def shown_instant(instant: datetime.datetime | None, digits: int | None = None, 
 
 
 LONGEST_TIME = (838 * 3600 + 59 * 60 + 59) * SECOND
-
-
-def is_usual(texts: pa.Array) -> bool:
-    """True if all texts are dates, or dates and times, as servers write them."""
-    return pc.all(pc.match_substring_regex(texts, _USUAL)).as_py() is not False
-
-
-NO_DATE = r"^[^\d]*$|^\s*[A-Za-z_]"
-"""Text that is not a date in any form."""
-_USUAL = USUAL_FORM + r"|^([1-9]\d([02468][48]|[13579][26]|[2468]0)|[1-9]\d00)-02-29( |$)"
-"""With the 29th of February, of years that may have it."""
 
 
 def _digits(count: Value, unit: str, session: Session) -> int:
