@@ -164,6 +164,8 @@ def _real(value: Value, size: int | None, scale: int | None, session: Session) -
 def _datetime_cast(base: str) -> _Cast:
     def made(value: Value, size: int | None, _: int | None, session: Session) -> Value:
         type_ = ColumnType(base, fsp=size or 0)
+        if value.type.base == "year" and session.flavour == "mariadb":
+            raise NotComputable("CAST of a YEAR, whose day MariaDB has as 0")
         if has_dates(value):
             value = times(value, session) if base == "time" else datetimes(value, session, whole=True)
         if value.type.base not in TEMPORAL:
