@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from applier.api.archiving import archive
     from applier.api.arguments import Server, Step
     from applier.api.changes import Changes, changes
+    from applier.api.comparing import compare
     from applier.api.diffing import Diff, diff
     from applier.api.doctoring import doctor
     from applier.api.dumping import export, import_dump
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from applier.io.ending import Ending
     from applier.io.keys import Keys
     from applier.jobs.archive.result import Archived
+    from applier.jobs.compare import Comparison, Standing
     from applier.jobs.diff.result import TableDiff
     from applier.jobs.doctor.result import Check, Diagnosis
     from applier.jobs.lake.checking import CheckedLake
@@ -75,6 +77,7 @@ _HOMES = {
     "applier.api.archiving": ("archive",),
     "applier.api.arguments": ("Server", "Step"),
     "applier.api.changes": ("Changes", "changes"),
+    "applier.api.comparing": ("compare",),
     "applier.api.diffing": ("Diff", "diff"),
     "applier.api.doctoring": ("doctor",),
     "applier.api.dumping": ("export", "import_dump"),
@@ -95,6 +98,7 @@ _HOMES = {
                        "ReplayStopped", "SchemaError", "ServerAnswerError", "ServerDiffers", "SnapshotError",
                        "StoreUnavailable", "UndoRefused", "UnsupportedEvent", "UnsupportedStatement", "UsageError"),
     "applier.jobs.archive.result": ("Archived",),
+    "applier.jobs.compare": ("Comparison", "Standing"),
     "applier.jobs.diff.result": ("TableDiff",),
     "applier.jobs.doctor.result": ("Check", "Diagnosis"),
     "applier.jobs.lake.checking": ("CheckedLake",),
@@ -117,15 +121,16 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "AnotherRun", "ApplierError", "ArchiveError", "Archived", "Batch", "BinlogPosition", "Changes", "Check",
-    "CheckedLake", "Compacted", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow", "DifferentTable",
-    "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "Keys", "LakeVersion", "MissingFile",
-    "NotInstalled", "Proof", "Published", "PublishedAsOf", "PublishedTable", "ReplayResult", "ReplayStopped",
-    "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError", "Server", "ServerAnswerError",
-    "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable", "Step", "StoreUnavailable",
-    "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone", "UndoneTable", "UnsupportedEvent",
-    "UnsupportedStatement", "UsageError", "archive", "changes", "compact", "diff", "doctor", "expire", "explain",
-    "export", "follow", "fsck", "history", "import_dump", "locate", "publish", "published", "query", "replay",
-    "rewrite", "summary", "sync", "undo", "verify", "verify_sql", "versions",
+    "CheckedLake", "Compacted", "Comparison", "Conflict", "Diagnosis", "Diff", "DifferentRange", "DifferentRow",
+    "DifferentTable", "EncryptedBinlog", "Ending", "Expired", "GtidSet", "History", "Keys", "LakeVersion",
+    "MissingFile", "NotInstalled", "Proof", "Published", "PublishedAsOf", "PublishedTable", "ReplayResult",
+    "ReplayStopped", "Replayed", "Rewritten", "RewrittenFile", "Round", "SchemaError", "Server",
+    "ServerAnswerError", "ServerComparison", "ServerDiffers", "Snapshot", "SnapshotError", "SnapshotTable",
+    "Standing", "Step", "StoreUnavailable", "Summary", "TableAsOf", "TableDiff", "UndoRefused", "Undone",
+    "UndoneTable", "UnsupportedEvent", "UnsupportedStatement", "UsageError", "archive", "changes", "compact",
+    "compare", "diff", "doctor", "expire", "explain", "export", "follow", "fsck", "history", "import_dump",
+    "locate", "publish", "published", "query", "replay", "rewrite", "summary", "sync", "undo", "verify",
+    "verify_sql", "versions",
 ]
 
 if "apply_diffs" not in getattr(jsondiff, "__all__", ()):

@@ -8,6 +8,8 @@ own number, if MySQL has one. Errors are picklable, since they travel from Spark
 
 import os
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -23,17 +25,47 @@ CORRUPT_EVENT = 1610  # ER_REPLICA_CORRUPT_EVENT
 COLUMN_CONVERSION = 1677  # ER_REPLICA_CONVERSION_FAILED
 
 
+class _Wording:
+    """How texts for people name options. They are written as for the command line; `in_python` converts them."""
+
+    def __init__(self) -> None:
+        self.in_python: Callable[[str], str] = str
+        self.is_command_line = False
+
+
+_wording = _Wording()
+
+
+def word_in_python(convert: Callable[[str], str]) -> None:
+    """Have errors and notes name options as Python does, unless the command line runs. `convert` returns such a text,
+    given one for the command line."""
+    _wording.in_python = convert
+
+
+@contextmanager
+def wording(*, of_command_line: bool) -> Iterator[None]:
+    """Have errors and notes name options as the command line does, or as Python does."""
+    before, _wording.is_command_line = _wording.is_command_line, of_command_line
+    try:
+        yield
+    finally:
+        _wording.is_command_line = before
+
+
+def worded(text: str) -> str:
+    """Return a text for people, which names options as its reader knows them: `--stop-position`, or `stop`."""
+    return text if _wording.is_command_line else _wording.in_python(text)
+
+
 class ApplierError(Exception):
     """Base of all errors that a person can act on.
 
     `file` is a binlog's name or any path, `position` a byte offset in it, `row` the number from 0 of a row in the event
     there, `gtid` the transaction, `table` "db.table", `key` the search key's value as text, `errno` MySQL's error
-    number. Unknown parts are None.
+    number. Unknown parts are None. Texts are given as for the command line; `worded` converts them when they are read.
     """
 
     exit_code: ClassVar[int] = 2
-    listed: tuple[str, ...] = ()
-    """Items that the error is about, such as rows: each is printed on a line below the error."""
 
     def __init__(
         self,
@@ -58,6 +90,34 @@ class ApplierError(Exception):
         self.key = key
         self.hint = hint
         self.mysql_errno = errno
+        self.listed = ()
+
+    @property
+    def message(self) -> str:
+        """What happened."""
+        return worded(self._message)
+
+    @message.setter
+    def message(self, text: str) -> None:
+        self._message = text
+
+    @property
+    def hint(self) -> str | None:
+        """What to do next."""
+        return None if self._hint is None else worded(self._hint)
+
+    @hint.setter
+    def hint(self, text: str | None) -> None:
+        self._hint = text
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """What it is about, one by one: each is a line below the error."""
+        return tuple(map(worded, self._listed))
+
+    @listed.setter
+    def listed(self, lines: tuple[str, ...]) -> None:
+        self._listed = lines
 
     def at(self, **parts: Any) -> "ApplierError":
         """Return the error with additional parts of its location, to be raised again. Known parts are kept."""
@@ -98,7 +158,7 @@ class ApplierError(Exception):
         return ", ".join(parts)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (type(self), self.message, self.where | {"hint": self.hint, "errno": self.mysql_errno})
+        return _rebuild, (type(self), self._message, self.where | {"hint": self._hint, "errno": self.mysql_errno})
 
 
 def _rebuild(kind: type[ApplierError], message: str, parts: dict[str, Any]) -> ApplierError:

@@ -40,7 +40,8 @@ _FIRST = ("archive", "Archived", "replay", "Replayed", "Snapshot", "SnapshotTabl
           "LakeVersion", "expire", "Expired", "fsck", "CheckedLake", "publish", "published", "Published",
           "PublishedTable", "PublishedAsOf", "TableAsOf", "sync", "Round", "Ending",
           "rewrite", "Rewritten", "RewrittenFile", "Proof", "diff", "Diff", "TableDiff", "export", "import_dump",
-          "verify_sql", "verify", "ServerComparison", "summary", "Summary", "doctor", "locate", "explain",
+          "verify_sql", "verify", "ServerComparison",
+          "compare", "Comparison", "Standing", "summary", "Summary", "doctor", "locate", "explain",
           "binlog.Writer")
 _MADE = ("Snapshot", "binlog.Writer")
 """Classes of which people make objects."""

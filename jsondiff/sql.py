@@ -23,7 +23,8 @@ _ESCAPES |= {ord(character): f"\\{letter}" for character, letter in zip("\\'\n\r
 def to_sql(diffs: Sequence[Diff], column: str) -> str:
     """The expression that computes the column's new value from its old one, `column`; just that if there are no diffs.
 
-    Its lines end with line feeds and have no indentation. Raises DocumentError for values that no document has."""
+    Its lines end with line feeds and have no indentation. Raises DocumentError for values that no document has,
+    ValueError for an unknown operation."""
     runs = [list(run) for _, run in groupby(diffs, _function)]
     calls = [f"{_function(run[0])}(" for run in reversed(runs)]
     steps = [",\n".join(map(_step, run)) + ")" for run in runs]
@@ -38,7 +39,7 @@ def quote(text: str) -> str:
 def _function(diff: Diff) -> str:
     if diff.operation == Operation.INSERT and diff.path.legs and isinstance(diff.path.legs[-1], Cell):
         return "JSON_ARRAY_INSERT"
-    return f"JSON_{diff.operation.name}"
+    return f"JSON_{Operation(diff.operation).name}"
 
 
 def _step(diff: Diff) -> str:

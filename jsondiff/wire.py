@@ -34,10 +34,11 @@ def decode(data: bytes) -> list[Diff]:
 
 
 def encode(diffs: Iterable[Diff]) -> bytes:
-    """The diffs as one column's value. Raises DocumentError for values that no document has."""
+    """The diffs as one column's value. Raises DocumentError for values that no document has, ValueError for an unknown
+    operation."""
     out = bytearray()
     for diff in diffs:
-        out.append(diff.operation)
+        out.append(Operation(diff.operation))
         parts = [str(diff.path).encode()]
         if diff.operation != Operation.REMOVE:
             parts.append(encode_document(diff.value))

@@ -6,7 +6,7 @@ compares (WEIGHT_STRING), in a shorter form that sorts as they do; of some colla
 (`is_ordered`). One level follows the other: letters, accents, case.
 
 All collations of MySQL 9.7 and MariaDB 10.11 are known, and those of UCA 14 that later MariaDBs have
-(keysearch.collation_tables has what was recorded). Under any other collation only equal bytes make equal strings here.
+(keysearch.collation_tables has what was recorded).
 """
 
 from functools import cache
@@ -84,9 +84,12 @@ def compares_bytes(collation: str) -> bool:
 
 
 def equality_keys(column: pa.Array | pa.ChunkedArray, collation: str) -> KeyBytes:
-    """The keys of a column of UTF-8 text; a NULL has that of "". Errors: TypeError for a column of another type."""
+    """The keys of a column of UTF-8 text; a NULL has that of "". Errors: TypeError for a column of another type,
+    ValueError for an unknown collation."""
     starts, ends, data = text_bounds(column)
-    rules = _rules(collation) or _BYTES
+    rules = _rules(collation)
+    if rules is None:
+        raise ValueError(f"{collation!r} is not a known collation")
     if rules.tables == _THAI:
         return _thai(starts, ends, data, rules.pads)
     if not rules.tables:

@@ -9,6 +9,7 @@ from coverage import Coverage
 from hypothesis import HealthCheck, settings
 
 import keysearch.memory  # noqa: F401  it names the cache of kernels: jsondiff's tests by themselves would have another
+from applier.errors import wording
 from tests.support.called_functions import CalledFunctions
 from tests.support.costs import Costs
 from tests.support.examples import MOST
@@ -26,6 +27,13 @@ def pytest_addoption(parser):
     parser.addoption("--cost", nargs="?", const="show", choices=("show", "write"),
                      help="print CPU seconds by module, children included; write: keep them in tests/costs.tsv")
     parser.addoption("--calls", metavar="FILE", help="write which functions each test module calls, for `make near`")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def texts_of_the_command_line():
+    """Errors name options as the command line does, but for tests below tests/unit/api."""
+    with wording(of_command_line=True):
+        yield
 
 
 def pytest_configure(config):

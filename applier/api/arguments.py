@@ -14,7 +14,7 @@ import numpy as np
 from applier.api.checked import shown
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating import place as places_in_logs
-from applier.errors import UsageError
+from applier.errors import UsageError, worded
 from applier.io.packing import log_name
 from applier.io.progress import Progress, Silent
 from applier.option_texts import (
@@ -27,6 +27,7 @@ from applier.option_texts import (
     parse_rewrites,
     parse_size,
 )
+from applier.options.parquet import parse_parquet
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
 
@@ -95,7 +96,7 @@ class _Calling:
 
     def note(self, text: str) -> None:
         step = self._step
-        self._call(Step(step.phase, step.done, step.total, step.what, step.rows, text))
+        self._call(Step(step.phase, step.done, step.total, step.what, step.rows, worded(text)))
 
 
 def watcher(progress: Watcher | None) -> Progress:
@@ -129,7 +130,7 @@ def address_of(server: str | Server, defaults_file: PathLike | None) -> ServerAd
 
     if isinstance(server, Server):
         if defaults_file is not None:
-            raise UsageError("defaults_file is given twice", hint="give it to Server(…)")
+            raise UsageError("--defaults-file is given twice", hint="give it to Server(…)")
         url, defaults_file = server.url, server.defaults_file
     else:
         url = server
@@ -144,7 +145,7 @@ def uri(given: Any) -> str:
 def table_filter(tables: Tables | None, ignore_tables: Tables | None) -> TableFilter:
     """Return the filter for both arguments. Raises UsageError."""
     if tables is not None and not tables:
-        raise UsageError("tables names no table", hint="leave it out for all of them")
+        raise UsageError("--tables names no table", hint="leave it out for all of them")
     wanted, ignored = ([names] if isinstance(names, str) else list(names or ()) for names in (tables, ignore_tables))
     return TableFilter(parse_table_list(wanted), parse_table_list(ignored))
 
@@ -251,6 +252,11 @@ def database_names(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ..
 def spark_conf(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
     """Return Spark's settings, as in ReplayOptions."""
     return parse_conf(f"{name}={value}" for name, value in (given or {}).items())
+
+
+def parquet_properties(given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Properties of Parquet files, as ReplayOptions has them."""
+    return parse_parquet(f"{name}={value}" for name, value in given.items())
 
 
 def _quoted(name: str) -> str:

@@ -70,7 +70,7 @@ class Writer:
                  checksum: bool = True, time: datetime | None = None) -> None:
         for name, number, bits in (("server_id", server_id, 32), ("executed", executed, 62)):
             if not 0 <= number < 1 << bits:
-                raise UsageError(f"{name} cannot be {shown(number)}",
+                raise UsageError(f"`{name}` cannot be {shown(number)}",
                                  hint=f"it is a number from 0 to {(1 << bits) - 1}")
         self._history = SchemaHistory(flavour, skip_statements=True)
         if schema is not None:
@@ -156,7 +156,7 @@ class Writer:
             if version.definition.full_name == name:
                 return version.definition
         raise UsageError(f"the table {name} has no definition",
-                         hint="write its CREATE TABLE with query, or give schema")
+                         hint="write its CREATE TABLE with query(), or give `schema`")
 
     def _rows(self, table: TableDefinition, before: dict[str, pa.Array] | None, after: dict[str, pa.Array] | None,
               diffs: tuple[str, ...] = ()) -> None:

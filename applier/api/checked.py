@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from functools import cache, wraps
 from numbers import Integral, Real
+from types import MappingProxyType
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
@@ -34,9 +35,10 @@ class _Unfit(Exception):
         self.why = why
 
 
-def checked(function: Callable[P, R]) -> Callable[P, R]:
+def checked(function: Callable[P, R], flags: Mapping[str, str] = MappingProxyType({})) -> Callable[P, R]:
     """Return the function with checked arguments: it raises UsageError for an argument that does not match its
-    annotation. Iterables become tuples, NumPy's numbers Python's. Defaults are not checked."""
+    annotation. Iterables become tuples, NumPy's numbers Python's. Defaults are not checked. `flags` are the names of
+    arguments on the command line, for messages."""
     signature = inspect.signature(function)
 
     @cache
@@ -53,7 +55,7 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
             if signature.parameters[name].kind is inspect.Parameter.VAR_KEYWORD:
                 given.arguments[name] = _named(function.__name__, value, typing.get_args(hints()[name])[0])
             elif name in hints() and not is_default:
-                given.arguments[name] = _fitted(name, value, hints()[name])
+                given.arguments[name] = _fitted(flags.get(name) or f"`{name}`", value, hints()[name])
         return function(*given.args, **given.kwargs)
 
     return call
@@ -64,11 +66,11 @@ def _named(function: str, given: dict[str, Any], kinds: type) -> dict[str, Any]:
     hints = typing.get_type_hints(kinds)
     if unknown := [name for name in given if name not in hints]:
         raise TypeError(f"{function}() got an unexpected keyword argument {unknown[0]!r}")
-    return {name: _fitted(name, value, hints[name]) for name, value in given.items()}
+    return {name: _fitted(f"`{name}`", value, hints[name]) for name, value in given.items()}
 
 
 def _fitted(name: str, value: Any, hint: Any) -> Any:
-    """Return the value as the function receives it. Raises UsageError."""
+    """Return the value as the function receives it. Raises UsageError, which names the argument `name`."""
     try:
         return _fit(value, hint)
     except _Unfit as unfit:
@@ -164,9 +166,10 @@ def _fit_one(value: Any, inner: tuple[Any, ...]) -> Any:
     if bytes in inner:
         return value
     if isinstance(value, str) and str in inner:
-        if GtidSet in inner:
+        is_path = any(typing.get_origin(one) is os.PathLike for one in inner)
+        if GtidSet in inner and not is_path:
             return value
-        if any(typing.get_origin(one) is os.PathLike for one in inner) and "\0" in value:
+        if is_path and "\0" in value:
             raise _Unfit()
         return _fit_plain(value, str)
     why = ""

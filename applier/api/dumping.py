@@ -10,6 +10,7 @@ from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.replaying import Replayed
 from applier.api.snapshots import Snapshot
+from applier.api.wording import noted
 from applier.binlog.events.gtid import GtidSet
 from applier.engine import compiling
 from applier.jobs.exporting.task import Exported
@@ -34,6 +35,7 @@ def import_dump(
     default_character_set: str | None = None,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     target_file_size: Size = "64M",
+    parquet: Mapping[str, str] | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     progress: Watcher | None = None,
@@ -52,7 +54,7 @@ def import_dump(
 
     options, watch = options_of(ImportOptions, IMPORT, locals()), watcher(progress)
     compiling.ensure("import", watch)
-    return Replayed((job(options, watch),))
+    return Replayed((noted(job(options, watch)),))
 
 
 @public(EXPORT)

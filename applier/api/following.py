@@ -142,10 +142,10 @@ def follow_options(verb: Verb, given: Mapping[str, Any], **others: Any) -> follo
     asked, source = options_of(ChangesOptions, verb, given), None
     if given["source"] is not None:
         if len(asked.binlogs) != 1:
-            raise UsageError("a server's log is copied into one directory, and binlogs are several",
+            raise UsageError("a server's log is copied into one directory, and --binlogs names several places",
                              hint="give one directory, which may be empty")
         address = address_of(given["source"], given["defaults_file"])
         source = ArchiveOptions(address, asked.binlogs[0], waits=not given["until_now"])
     elif given["defaults_file"] is not None:
-        raise UsageError("defaults_file is of a server", hint="also give source")
+        raise UsageError("--defaults-file is of a server", hint="also give --source")
     return options_of(following.FollowOptions, verb, given, changes=asked, source=source, **others)

@@ -12,6 +12,7 @@ from applier.api.arguments import (
     chosen_gtids,
     database_names,
     keys_of_rows,
+    parquet_properties,
     path,
     paths,
     places,
@@ -70,16 +71,22 @@ def bounds(option: Option, value: Place | Time | None) -> dict[str, Any]:
 def logs(given: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the locations of logs, with their keys, from a verb's arguments. Raises UsageError for a key file without
     keys."""
+    return keys_of_logs(given).of(paths(given["binlogs"] or ()))
+
+
+def keys_of_logs(given: Mapping[str, Any]) -> Keys:
+    """Return the keys of logs, given a verb's arguments. Raises UsageError where they are given twice."""
     keys, named = given.get("keys"), {name: value for name, value in given.get("flat", {}).items() if value is not None}
     if keys is not None and named:
-        raise UsageError(f"keys and {next(iter(named))} are both given", hint="give keys=Keys(…), with all of them")
-    return (keys or Keys(**named)).of(paths(given["binlogs"] or ()))
+        raise UsageError(f"`keys` and `{next(iter(named))}` are both given", hint="give keys=Keys(…), with all of them")
+    return keys or Keys(**named)
 
 
 _CONVERSIONS: dict[Kind, Callable[[Any], Any]] = {
     kinds.PATH: path, kinds.SNAPSHOT: uri, kinds.LOGS: paths, kinds.FILES: paths, kinds.POSITION: position,
     kinds.PLACE: point, kinds.PLACES: places, kinds.GTIDS: chosen_gtids, kinds.EXECUTED: str, kinds.SERVER_IDS: tuple,
-    kinds.DATABASES: database_names, kinds.CONF: spark_conf, kinds.SIZE: size, kinds.ROW_KEYS: keys_of_rows,
-    kinds.COLUMNS: tuple, kinds.THREAD_IDS: tuple, kinds.CONVERSIONS: lambda names: parse_conversions(list(names)),
+    kinds.DATABASES: database_names, kinds.CONF: spark_conf, kinds.PARQUET: parquet_properties, kinds.SIZE: size,
+    kinds.ROW_KEYS: keys_of_rows, kinds.COLUMNS: tuple, kinds.THREAD_IDS: tuple,
+    kinds.CONVERSIONS: lambda names: parse_conversions(list(names)),
 }
 """Conversions by kind. Values of other kinds are passed on unchanged."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from applier.api.checked import checked
+from applier.api.wording import noted
 from applier.options.option import REQUIRED, Option, Verb
 
 P = ParamSpec("P")
@@ -23,7 +25,13 @@ def public(verb: Verb) -> Callable[[Callable[P, R]], Callable[P, R]]:
         if function.__doc__:
             arguments = textwrap.indent("\n".join(_described(verb)), "    ").strip()
             function.__doc__ = function.__doc__.replace(ARGUMENTS, arguments)
-        return checked(function)
+        function = checked(function, {option.name: option.flag for option in verb.given if option.flag})
+
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            return noted(function(*args, **kwargs))
+
+        return call
 
     return decorate
 

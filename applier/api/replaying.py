@@ -11,6 +11,7 @@ from applier.api.arguments import KeyNames, PathLike, Paths, Place, Size, Tables
 from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
+from applier.api.wording import noted
 from applier.binlog.events.gtid import GtidSet
 from applier.io.keys import Keys
 from applier.jobs.replay.result import ReplayResult
@@ -72,6 +73,7 @@ def replay(
     check_foreign_keys: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] | None = None,
     target_file_size: Size = "64M",
+    parquet: Mapping[str, str] | None = None,
     pass_bytes: Size | None = None,
     route: Literal["auto", "walk", "shuffle"] = "auto",
     engine: Literal["auto", "local", "spark"] = "local",
@@ -104,4 +106,4 @@ def replay(
 
     options = options_of(ReplayOptions, REPLAY, locals())
     check_target(options.output, options.lake, merge_on_read=options.merge_on_read)
-    return Replayed(tuple(replaying.replay(options, watcher(progress))))
+    return Replayed(tuple(map(noted, replaying.replay(options, watcher(progress)))))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
+from applier.errors import worded
 from applier.io.arrow_stream import exported
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Stream:
     @property
     def notes(self) -> tuple[str, ...]:
         """Notes for the user: a missing beginning of the archive, a torn end."""
-        return self._feed.notes
+        return tuple(map(worded, self._feed.notes))
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         return self._feed.batches()

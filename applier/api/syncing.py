@@ -10,6 +10,7 @@ from applier.api.arguments import KeyNames, PathLike, Paths, Size, Tables, Watch
 from applier.api.job_options import options_of
 from applier.api.public import public
 from applier.api.snapshots import Snapshot
+from applier.api.wording import noted
 from applier.binlog.events.gtid import GtidSet
 from applier.io.ending import Ending
 from applier.io.keys import Keys
@@ -54,6 +55,7 @@ def sync(
     lower_case_table_names: int | None = None,
     unsigned_bigint: Literal["decimal", "long", "uint64"] | None = None,
     target_file_size: Size = "64M",
+    parquet: Mapping[str, str] | None = None,
     keys: Keys | None = None,
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],
@@ -77,7 +79,7 @@ def sync(
 
     Raises errors that no later round could resolve: ReplayStopped where a replica would stop, SchemaError, UsageError.
     """
-    return follow(sync_options(locals()), ending or Ending(), watcher(progress))
+    return (noted(done) for done in follow(sync_options(locals()), ending or Ending(), watcher(progress)))
 
 
 def sync_options(given: Mapping[str, Any]) -> SyncOptions:

@@ -119,7 +119,7 @@ def verify(
         raise UsageError("a repair needs the server's values, and sums do not contain them",
                          hint="give --server")
     if against is not None and not paths(against):
-        raise UsageError("against names no file", hint="give the file with the answers that a client printed")
+        raise UsageError("--against names no file", hint="give the file with the answers that a client printed")
     loaded, watch, filter = manifest.load(uri(snapshot)), watcher(progress), table_filter(tables, ignore_tables)
     compiling.ensure("verify against a server", watch)
     if against is not None:

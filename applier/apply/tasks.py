@@ -25,9 +25,10 @@ class UnitResult:
     (keysearch.choose.AccessPath.kind); `seconds` how long its rows were applied and written; `history` the files of a
     versioned table with all its rows, those that held before among them; `by_foreign_keys` how many rows were changed
     or deleted that the log does not have; `next_number` where AUTO_INCREMENT continues in a column that the log does
-    not have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths; `merged`
-    what is merged with the base's files, which stay (files is None then); `witnessed` what before-images said of rows;
-    `partial_updates`, `documents` and `bytes_saved` what binlog.rows.partial_updates counts."""
+    not have, 0 where there is none; `zero_dates_in_files` how many invalid dates files have, by their paths and by
+    column; `merged` what is merged with the base's files, which stay (files is None then); `witnessed` what
+    before-images said of rows; `partial_updates`, `documents` and `bytes_saved` what binlog.rows.partial_updates
+    counts."""
 
     number: int
     inserted: int
@@ -41,7 +42,7 @@ class UnitResult:
     history: tuple[FileEntry, ...] = ()
     by_foreign_keys: int = 0
     next_number: int = 0
-    zero_dates_in_files: dict[str, int] = dataclasses.field(default_factory=dict)
+    zero_dates_in_files: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
     witnessed: Witnessed = dataclasses.field(default_factory=Witnessed)
     partial_updates: int = 0
     documents: int = 0
@@ -140,31 +141,32 @@ def _needed(segments: Iterable[LogSegment], versions: frozenset[int]) -> Iterato
 
 @dataclasses.dataclass(frozen=True)
 class SplitTask:
-    """A log segment to decode for all units: `units` by id of their version, ascending in their keys."""
+    """Log segments to decode for all units, one after the other: `units` by id of their version, ascending in their
+    keys."""
 
-    number: int
-    segment: LogSegment
+    segments: tuple[LogSegment, ...]
     units: dict[int, tuple[UnitSpec, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
 class SplitTasks:
-    """The tasks that decode a log's segments, in their order. They have the units by id of their version in common."""
+    """The tasks that decode a log's segments, in their order: `parts` are a task's own. They have the units by id of
+    their version in common."""
 
-    segments: tuple[LogSegment, ...]
+    parts: tuple[tuple[LogSegment, ...], ...]
     units: dict[int, tuple[UnitSpec, ...]]
 
     def __len__(self) -> int:
-        return len(self.segments)
+        return len(self.parts)
 
     def __iter__(self) -> Iterator[SplitTask]:
-        return map(partial(split_of, self.units), enumerate(self.segments))
+        return map(partial(split_of, self.units), self.parts)
 
 
-def split_of(units: dict[int, tuple[UnitSpec, ...]], numbered: tuple[int, LogSegment]) -> SplitTask:
-    """A task by what is its own, its number and its segment, and what all have in common."""
-    number, segment = numbered
-    return SplitTask(number, segment, {version: units[version] for version in segment.tables.values()})
+def split_of(units: dict[int, tuple[UnitSpec, ...]], segments: tuple[LogSegment, ...]) -> SplitTask:
+    """A task by what is its own, its segments, and what all have in common."""
+    versions = {version for segment in segments for version in segment.tables.values()}
+    return SplitTask(segments, {version: units[version] for version in versions})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

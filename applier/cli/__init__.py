@@ -18,11 +18,11 @@ import typer
 
 # in the order of --help
 from applier.cli import replaying, dumps, snapshots, querying, verifying, diffs, changing, histories, undoing  # isort: skip  # noqa: F401
-from applier.cli import archiving, syncing, lakes, publishing, rewriting, logs, doctoring  # isort: skip  # noqa: F401
+from applier.cli import archiving, comparing, syncing, lakes, publishing, rewriting, logs, doctoring  # isort: skip  # noqa: F401
 from applier.cli.application import app
 from applier.cli.loudness import Loudness, choose
 from applier.engine import left_out
-from applier.errors import ApplierError, StoreUnavailable
+from applier.errors import ApplierError, StoreUnavailable, wording
 from applier.io import full_disk
 from applier.io.transient import comes_of, is_transient, unavailable
 
@@ -30,6 +30,7 @@ INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: a bug, so none of the document
 INTERRUPTED = 130
 
 
+@wording(of_command_line=True)
 def main(argv: list[str]) -> int:
     """Run one command line, `argv` without the program's name, in this process; return the exit code.
 

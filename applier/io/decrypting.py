@@ -68,7 +68,7 @@ def decrypted_mysql(stream: Stream, keys: Keys, uri: str) -> Stream:
         raise EncryptedBinlog(f"the binlog is encrypted, and its key {name!r} {given}", file=uri, position=0,
                               hint="--keyring FILE, of component_keyring_file or keyring_file: the server's, or a copy "
                                    "from before its binlog master key was rotated (several may be given); else copy "
-                                   "the log with mysqlbinlog --read-from-remote-server --raw")
+                                   "the log with `mysqlbinlog --read-from-remote-server --raw`")
     from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
     if len(key) != 32:
@@ -107,7 +107,7 @@ def exactly(stream: Stream, size: int) -> bytes:
 def _fields(header: bytes, uri: str) -> dict[int, bytes]:
     if header[4:5] != b"\x01":
         raise EncryptedBinlog("the binlog is encrypted in a way that is not known", file=uri, position=4,
-                              hint="copy it from the server with mysqlbinlog --read-from-remote-server --raw")
+                              hint="copy it from the server with `mysqlbinlog --read-from-remote-server --raw`")
     fields: dict[int, bytes] = {}
     at = 5
     while at < len(header) and (kind := header[at]):

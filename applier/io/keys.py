@@ -118,7 +118,7 @@ def _keyring(path: str) -> dict[str, bytes]:
         pass  # what it says may hold keys
     raise UsageError("this is not a keyring of component_keyring_file or keyring_file", file=path,
                      hint="the keys of other keyrings (Vault, KMIP, OCI, AWS) cannot be read: copy the logs from the "
-                          "server with mysqlbinlog --read-from-remote-server --raw, which decrypts them")
+                          "server with `mysqlbinlog --read-from-remote-server --raw`, which decrypts them")
 
 
 def _of_component(document: Any) -> Iterator[tuple[str, bytes]]:
@@ -157,8 +157,8 @@ def _binlog_key(path: str, secret: str | None) -> bytes:
     if key is None:
         raise UsageError("the key file has no key 1, which MariaDB encrypts binlogs with", file=path,
                          hint="give the file that the server's file_key_management_filename names; the keys of other "
-                              "plugins cannot be read: copy the logs from the server with mariadb-binlog "
-                              "--read-from-remote-server --raw, which decrypts them")
+                              "plugins cannot be read: copy the logs from the server with `mariadb-binlog "
+                              "--read-from-remote-server --raw`, which decrypts them")
     return key
 
 

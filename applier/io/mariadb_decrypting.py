@@ -35,8 +35,8 @@ def decrypted_mariadb(start: bytes, stream: Stream, keys: Keys, uri: str) -> Str
         return None
     if start[at + _SCHEME_AT] != 1:
         raise EncryptedBinlog(f"the binlog is encrypted by scheme {start[at + _SCHEME_AT]}, which is not known",
-                              file=uri, position=at, hint="copy it from the server with mariadb-binlog "
-                                                          "--read-from-remote-server --raw")
+                              file=uri, position=at, hint="copy it from the server with `mariadb-binlog "
+                                                          "--read-from-remote-server --raw`")
     nonce, rest = start[at + _NONCE_AT : at + _NONCE_END], start[end:]
     first = _first_event(rest, stream)
     if len(first) < k.LEAST or _is_damaged(first):
@@ -47,7 +47,7 @@ def decrypted_mariadb(start: bytes, stream: Stream, keys: Keys, uri: str) -> Str
         raise EncryptedBinlog(f"the binlog is encrypted, and {given}", file=uri, position=at,
                               hint="--key-file FILE, the server's file_key_management_filename when it wrote the log "
                                    "(several may be given); keys of other plugins cannot be read: copy the log with "
-                                   "mariadb-binlog --read-from-remote-server --raw")
+                                   "`mariadb-binlog --read-from-remote-server --raw`")
     return Joined(start[:end], _Decrypted(first, stream, cipher, end))
 
 

@@ -20,8 +20,9 @@ GROUPS = READ, COMPARE, FIND, MAKE, BOUNDS, ROWS, TRANSACTIONS, RUN, ADVANCED = 
 REQUIRED: Final = ...
 _SAME: Final = object()
 _order = itertools.count()
-_FLAG = re.compile(r"(`[^`]*`)|(?<![\w-])--[a-z][a-z-]*[a-z]")
-"""A name of an option in a text, or text in backticks."""
+_FLAG = re.compile(r"(?P<code>`[^`]*`)|(?<![\w-])(?P<flag>--[a-z][a-z-]*[a-z])(?P<after>[ =](?P<value>\w[\w.:]*\w))?")
+"""An option in a text, with the word after it, which may be its value; or what stands in backticks."""
+_POSITION = re.compile(r"\S+\.\d{6,}:(?:\d+|POSITION)")
 
 
 class Where(Enum):
@@ -212,12 +213,17 @@ class Verb:
         parts = [part for option in self.options for part in option.parts or (option,)]
         return {part.field_name: part for part in parts}
 
+    @cached_property
+    def python_names(self) -> dict[str, tuple[str, Option]]:
+        """The Python name of each option of the command line, and the option."""
+        return {part.flag: (part.name if option.combine else option.name, part) for option in self.in_python
+                for part in option.parts or (option,) if part.flag}
+
     def in_python_words(self, option: Option) -> str:
         """Return the text for Python's documentation, in which options have their Python names."""
         if option.python is not None:
             return option.python
-        known = {part.flag: one.name for one in self.options for part in (one, *one.parts) if part.flag}
-        text = _FLAG.sub(lambda found: f"`{known[found[0]]}`" if found[0] in known else found[0], option.text)
+        text = with_python_names(option.text, self.python_names)
         return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
     def parsed(self, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,3 +247,20 @@ class Verb:
                 if (text := option.kind.recorded(value)) is not None:
                     known[option.name] = text
         return known
+
+
+def with_python_names(text: str, names: Mapping[str, tuple[str, Option]]) -> str:
+    """Return a text that names options as on the command line, with their names in Python: `--engine local` becomes
+    `engine="local"`. Backticks enclose whole commands and code, which stay."""
+    return _FLAG.sub(lambda found: _named_in_python(found, names), text)
+
+
+def _named_in_python(found: re.Match[str], names: Mapping[str, tuple[str, Option]]) -> str:
+    if found["flag"] not in names:
+        return found[0]
+    (name, option), value = names[found["flag"]], found["value"]
+    if value and (value in option.kind.choices or value == option.shown_value or _POSITION.fullmatch(value)):
+        return f'`{name}="{value}"`'
+    if option.kind.typed is bool and found.string.endswith(("give ", "with "), 0, found.start()):
+        return f"`{name}=True`{found['after'] or ''}"
+    return f"`{name}`{found['after'] or ''}"

@@ -70,6 +70,10 @@ PLACE_TO_QUERY = Option(
            "history, are `table_history`, changes `table_changes`.")
 QUERY = Option("sql", kinds.TEXT, READ, "A query in DuckDB's SQL; - reads it from stdin.", REQUIRED, value="QUERY",
                is_argument=True, python="the query, in DuckDB's SQL.")
+FIRST_TO_COMPARE = Option(
+    "a", kinds.PLACE_IN_TIME, READ, "A snapshot, a lake, an archive (a directory, a file, a glob in quotes or an index "
+    "file), or a GTID set.", REQUIRED, value="A", is_argument=True)
+SECOND_TO_COMPARE = Option("b", kinds.PLACE_IN_TIME, READ, "Another one.", REQUIRED, value="B", is_argument=True)
 UNNAMED_BINLOGS = Option("files", kinds.LOGS, READ, is_argument=True, hidden=True)
 UNNAMED_DIRECTORY = Option("directory", kinds.PATH, READ, value="DIR", is_argument=True, hidden=True)
 

@@ -56,7 +56,9 @@ def files_after(archive: Archive, position: BinlogPosition) -> tuple[tuple[Archi
 
 def known_start(base: Snapshot | None) -> KnownStart | None:
     """What a base says of the log before its position."""
-    return KnownStart(GtidSet.parse(base.position.gtid_set), base.position.tail) if base is not None else None
+    if base is None:
+        return None
+    return KnownStart(GtidSet.parse(base.position.gtid_set), base.position.tail, base.position.timestamp)
 
 
 def check_base(base: Snapshot, first: Outline) -> None:
@@ -70,7 +72,7 @@ def check_base(base: Snapshot, first: Outline) -> None:
         raise ArchiveError(f"transactions {missing} precede {place}, and the base snapshot does not contain them",
                            file=first.name, errno=LOG_GAP,
                            hint="check that these logs are of the base's own server; for a base from a dump without "
-                                "GTIDs, give those of its position with applier import --gtid-set SET")
+                                "GTIDs, give those of its position to `import`: --gtid-set SET")
     # A MariaDB server may forget domains; MySQL's sets only grow.
     known = GtidSet.from_intervals(executed.intervals, {domain: entry for domain, entry in executed.domains.items()
                                                         if domain in before.domains})

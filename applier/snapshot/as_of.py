@@ -91,7 +91,7 @@ def version_as_of(uri: str, place: Place) -> str:
     with ThreadPoolExecutor(_THREADS) as pool:
         states = list(pool.map(stands, numbers))
     if not states:
-        raise SnapshotError("the lake has no version yet", file=uri, hint="applier replay --lake makes one")
+        raise SnapshotError("the lake has no version yet", file=uri, hint="a replay with --lake makes one")
     return lakes.version_uri(uri, numbers[last_of(states, place, uri)])
 
 

@@ -164,7 +164,7 @@ def latest_uri(uri: str) -> str | None:
     except OSError as error:
         raise SnapshotError(f"the lake cannot be read: {reason(error)}", file=uri) from error
     if number is None:
-        raise SnapshotError("the lake has no version yet", file=uri, hint="applier replay --lake makes one")
+        raise SnapshotError("the lake has no version yet", file=uri, hint="a replay with --lake makes one")
     return version_uri(uri, number)
 
 

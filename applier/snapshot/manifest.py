@@ -47,6 +47,7 @@ from typing import Annotated, Any
 
 from applier.binlog.archive.log_names import check_gtids, check_log_name
 from applier.binlog.locating.gtid_choice import GtidChoice, shortened
+from applier.binlog.locating.place import Executed, Timed
 from applier.errors import SchemaError, SnapshotError, UsageError, reason
 from applier.io.resolver import folder_of
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build, loads
@@ -78,7 +79,7 @@ Flavour = Annotated[str, lambda name: "" if name in ("mysql", "mariadb", UNKNOWN
 
 
 @dataclass(frozen=True)
-class BinlogPosition:
+class BinlogPosition(Timed, Executed):
     """The position up to which the log is applied: the end of an event group.
 
     `file` is "" if it is unknown, as in an imported dump that does not say it. `timestamp` is that group's, in

@@ -19,9 +19,9 @@ from applier.apply.spec import FromBase, UnitSpec
 from applier.columns.table_key import TableKey
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.snapshot import compaction
-from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.file_entries import FileEntry, KeyValue
 from applier.snapshot.merged_rows import KeyOrder, Part, RangeReader, reached
+from applier.snapshot.value_marks import for_nulls
 from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes
 
@@ -124,9 +124,9 @@ class ChangedUnit:
         self._dead_files, self._dead_positions = stored.files[self._dead], stored.positions[self._dead]
         self._dead_keys = rows.select(list(key.names)).take(pa.array(self._dead))
 
-    def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, int]]:
+    def write(self, rows: Iterable[pa.Table]) -> tuple[MergedChanges, dict[str, dict[str, int]]]:
         """Write the rows that were added, which come in key order, if they are many. Returns the changes,
-        and how many invalid dates the files have, by their paths."""
+        and how many invalid dates the files have, by their paths and by column."""
         place = self._spec.place
         assert place is not None, "a unit without a place is not written"
         few, n_bytes, added = list[pa.Table](), 0, _Added(self._key, self._order, self._lows)

@@ -22,11 +22,11 @@ from applier.snapshot.writer import TableTarget, TableWriter
 @dataclasses.dataclass(frozen=True)
 class Written:
     """`files` of the rows, None where nothing is written; `history` of a versioned table, all of them. `zero_dates`:
-    how many invalid dates the files have that have some, by their paths."""
+    how many invalid dates the files have that have some, by their paths and by column."""
 
     files: tuple[FileEntry, ...] | None
     history: tuple[FileEntry, ...] = ()
-    zero_dates: dict[str, int] = dataclasses.field(default_factory=dict)
+    zero_dates: dict[str, dict[str, int]] = dataclasses.field(default_factory=dict)
 
 
 def write_unit(place: TableTarget, unit: int, definition: TableDefinition, rows: Iterable[pa.Table]) -> Written:

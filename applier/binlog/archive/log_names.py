@@ -28,8 +28,8 @@ def check_file_name(name: str) -> str:
     """Return a binlog's name that a file here can have. Raises UsageError for any other name."""
     if _NUMBERED.fullmatch(name) is None or len(os.fsencode(name)) > _LONGEST_FILE_NAME:
         raise UsageError(f"'{printable_start(name)}' is not a name that a binlog file can have here",
-                         hint="the base name of --log-bin begins with a letter, a digit or an underscore, and has only "
-                              "these, dots and hyphens; a number of six to ten digits follows")
+                         hint="the base name of `--log-bin` begins with a letter, a digit or an underscore, and has "
+                              "only these, dots and hyphens; a number of six to ten digits follows")
     return name
 
 

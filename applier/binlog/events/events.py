@@ -91,7 +91,7 @@ def encrypted(uri: str, position: int) -> EncryptedBinlog:
     """The error for a MariaDB file in which START_ENCRYPTION, at a position, says that the rest is encrypted."""
     return EncryptedBinlog("the binlog is encrypted", file=uri, position=position,
                            hint="give its key, --key-file FILE of file_key_management, or copy it from the server with "
-                                "mariadb-binlog --read-from-remote-server --raw")
+                                "`mariadb-binlog --read-from-remote-server --raw`")
 
 
 def read_event(mapped: MappedFile, position: int, description: FormatDescription) -> Event:

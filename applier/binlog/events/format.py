@@ -206,7 +206,7 @@ def check_magic(start: bytes) -> None:
             "the binlog is encrypted",
             position=0,
             hint="give its keys, --keyring FILE of component_keyring_file or keyring_file, or copy it from the server "
-            "with mysqlbinlog --read-from-remote-server --raw",
+            "with `mysqlbinlog --read-from-remote-server --raw`",
         )
     if start[:4] != MAGIC:
         raise ArchiveError("this is not a binlog: it does not start with the bytes fe 62 69 6e",

@@ -124,6 +124,11 @@ class GtidSet:
     def __bool__(self) -> bool:
         return bool(self.intervals or self.domains)
 
+    @property
+    def count(self) -> int:
+        """How many transactions of MySQL are in it."""
+        return sum(last - first + 1 for numbers in self.intervals.values() for first, last in numbers)
+
     def __hash__(self) -> int:
         return hash(str(self))
 

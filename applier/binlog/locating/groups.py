@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from applier.binlog.events.gtid import GtidSet
+from applier.binlog.locating.place import Timed
 from applier.binlog.locating.texts_kernel import join_texts
 from applier.binlog.outline.kernels.outline_recording import Recording
 from applier.binlog.outline.kernels.outline_rule import domain_of, source_text
@@ -20,7 +21,7 @@ _WHOLE = 1 << 62
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Timed):
     """One event group: [start, end) in a file, its time in epoch seconds. Fields that it lacks are None."""
 
     file: str

@@ -1,8 +1,10 @@
-"""A position in a log, as a user gives it: FILE:POS, a GTID set, or a time."""
+"""A position in a log, as a user gives it: FILE:POS, a GTID set, or a time; and as results have it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Protocol
 
 from applier.binlog.events.gtid import GtidSet
 
@@ -23,3 +25,31 @@ class Place:
     def kind(self) -> str:
         """What it is, as people give it."""
         return POSITION if self.position is not None else GTIDS if self.gtid_set is not None else TIME
+
+
+class _HasTimestamp(Protocol):
+    @property
+    def timestamp(self) -> int | None: ...
+
+
+class _HasGtidSet(Protocol):
+    @property
+    def gtid_set(self) -> str: ...
+
+
+class Timed:
+    """What has a `timestamp`, in seconds since 1970 UTC, or None."""
+
+    @property
+    def time(self: _HasTimestamp) -> datetime | None:
+        """The timestamp as a datetime, in UTC."""
+        return None if self.timestamp is None else datetime.fromtimestamp(self.timestamp, UTC)
+
+
+class Executed:
+    """What has a `gtid_set` as the server writes it, "" without GTIDs."""
+
+    @property
+    def gtids(self: _HasGtidSet) -> GtidSet:
+        """The transactions of `gtid_set`."""
+        return GtidSet.parse(self.gtid_set)

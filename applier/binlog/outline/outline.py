@@ -16,6 +16,7 @@ from applier.binlog.outline.left_out import LeavingOut, LeftOut
 from applier.binlog.outline.packed import Packed
 from applier.binlog.outline.samples import Samples
 from applier.binlog.outline.stop import StopCondition
+from applier.errors import LOG_GAP, ArchiveError
 from applier.mysql.sequences import SequenceState
 
 
@@ -174,6 +175,7 @@ class Outline:
     last_gtid: str | None = None
     first_group_id: int | None = None  # of the groups that count, where headers have ids (GRP-3)
     last_group_id: int | None = None
+    begun: int = 0  # epoch seconds: when the server began the file
     gtids_before: GtidSet = field(default_factory=GtidSet)  # of the file's groups before the start position
     tail: str | None = None  # of `end`: OutlinedFile.tail
     n_groups: int = 0
@@ -201,11 +203,24 @@ class Outline:
 
 @dataclass(frozen=True)
 class KnownStart:
-    """What is known of a place where a replay continues: the transactions executed before it, and the file's tail there
-    (OutlinedFile.tail), None if that is unknown."""
+    """What is known of a place where a replay continues: the transactions executed before it, the file's tail there
+    (OutlinedFile.tail), and the time of the last group, in epoch seconds; None if these are unknown."""
 
     executed: GtidSet
     tail: str | None
+    timestamp: int | None = None
+
+
+def check_that_they_are_old(known: int | None, begun: int, found: int, file: str, position: int) -> None:
+    """Check that the transactions that a log has up to a position are those that were executed before. `known` is when
+    the last one of these was (None: not known), and `found` when the log has it, in a file that was `begun` at a time.
+
+    A server that was reset gives the same GTIDs to others: then both times are later. Replicas log transactions with
+    the time at which the source executed them. Raises ArchiveError (1236)."""
+    if known is not None and known < begun <= found:
+        raise ArchiveError("the log has other transactions with the GTIDs that are executed already: its server was "
+                           "reset, and their numbers began again", file=file, position=position, errno=LOG_GAP,
+                           hint="begin anew, with a base of this log")
 
 
 SPLIT_BYTES = 64 << 20

@@ -12,7 +12,13 @@ from applier.binlog.outline.group_ids import NO_GROUP_ID, late_group
 from applier.binlog.outline.kernels.outline_kernel import walk
 from applier.binlog.outline.kernels.outline_recording import OUTSIDE, Recording, Status
 from applier.binlog.outline.left_out import LeavingOut, LeftOut
-from applier.binlog.outline.outline import SPLIT_BYTES, KnownStart, Outline, Relevance
+from applier.binlog.outline.outline import (
+    SPLIT_BYTES,
+    KnownStart,
+    Outline,
+    Relevance,
+    check_that_they_are_old,
+)
 from applier.binlog.outline.outline_notes import add_recorded
 from applier.binlog.outline.outlined_file import OutlinedFile
 from applier.binlog.outline.stop import StopCondition
@@ -113,7 +119,8 @@ class OutlinePass(OutlinedFile):
             torn=torn_at is not None, torn_at=torn_at, torn_what=torn_what, stopped=stopped,
             n_groups=result["n_groups"], n_events=result["n_events"] + self.head_events,
             n_row_events=result["n_row_events"], row_bytes=result["n_row_bytes"],
-            inflated_bytes=result["n_inflated"], gtids_before=before, tail=self.tail(result["last_end"]),
+            inflated_bytes=result["n_inflated"], begun=self.begun, gtids_before=before,
+            tail=self.tail(result["last_end"]),
             has_row_statements=result["n_row_statements"] > 0,
         )  # fmt: skip
         if outline.n_groups:
@@ -166,11 +173,13 @@ class OutlinePass(OutlinedFile):
         """The file's transactions before `start`, which must be a position between two groups: without reading them if
         the file is the known one. If it is another one, its transactions decide; without GTIDs it is refused."""
         if known is None or known.tail is None or relayed_in(self.uri) is not None or self._needs_states(known):
-            return self._skip_to(start)
+            return self._skip_to(start)[0]
         if self.tail(start) == known.tail:
             return known.executed.since(self.previous_gtids)
-        before = self._skip_to(start)
-        if not known.executed:
+        before, last = self._skip_to(start)
+        if known.executed:
+            check_that_they_are_old(known.timestamp, self.begun, last, self.uri, start)
+        else:
             raise ArchiveError("the replay cannot continue from here: the log before this position is not the one "
                                "that the base was replayed from",
                                file=self.uri, position=start, errno=LOG_GAP,
@@ -185,8 +194,8 @@ class OutlinePass(OutlinedFile):
         return any(server != known.executed.domains.get(domain, (server, 0))[0]
                    for domain, (server, _) in wanted.items())
 
-    def _skip_to(self, start: int) -> GtidSet:
-        """The transactions before `start`, by reading them."""
+    def _skip_to(self, start: int) -> tuple[GtidSet, int]:
+        """The transactions before `start`, and the time of the last one, by reading them."""
         result = self._walk(self.head_end, min(start, self.mapped.size), GtidSet(), stop_time=None)
         if result.code != Status.DONE or result.within_group or start > self.mapped.size:
             raise ArchiveError(
@@ -196,7 +205,7 @@ class OutlinePass(OutlinedFile):
                 errno=LOG_GAP,
                 hint="is the base snapshot of this archive, and is this the file that it was made from?",
             )
-        return self._executed(result)
+        return self._executed(result), result["last_time"] if result["n_groups"] else 0
 
     def group_ids(self, starts: np.ndarray) -> np.ndarray | None:
         """The ids of the groups that start there (GRP-3); None if headers have none."""

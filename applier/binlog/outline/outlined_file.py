@@ -34,6 +34,7 @@ class OutlinedFile:
         self.previous_gtids = GtidSet()
         self.head_end = 4
         self.head_events = 0
+        self.begun = 0  # epoch seconds, by the first event
         self._read_head()
         self._relayed = relayed_in(uri)
         if self._relayed is not None:
@@ -48,6 +49,8 @@ class OutlinedFile:
             self.mapped.fetch(at, at + HEADER_LENGTH)
             header = self.mapped.array[at : at + HEADER_LENGTH].tobytes()
             size = int.from_bytes(header[9:13], "little")
+            if at == 4:
+                self.begun = int.from_bytes(header[:4], "little")
             if header[4] not in _HEAD or at + size > self.mapped.size:
                 return
             event = self.read(at)

@@ -250,7 +250,7 @@ class DumpStream:
             next_base, next_number = base_and_number(name)
             if next_base != base or next_number <= number:
                 raise self._out_of_order(f"the server continues with {name}, which does not follow {self.name}",
-                                         "was --log-bin of the server changed, or its log reset? choose another "
+                                         "was `--log-bin` of the server changed, or its log reset? choose another "
                                          "--output")
             if self.position <= _FIRST_POSITION:
                 raise self._out_of_order(f"the server continues with {name}, and sent nothing of {self.name}")
@@ -268,7 +268,7 @@ class DumpStream:
 
     def _damaged(self, what: str) -> ArchiveError:
         return ArchiveError(what, file=self.name or None, position=self.position, errno=CORRUPT_EVENT,
-                            hint="look at the file on the server with mysqlbinlog --verify-binlog-checksum")
+                            hint="look at the file on the server with `mysqlbinlog --verify-binlog-checksum`")
 
     def _out_of_order(self, what: str, hint: str = "is it a server of MySQL or MariaDB?") -> ServerAnswerError:
         return ServerAnswerError(what, file=self.name or None, position=self.position if self.name else None, hint=hint)

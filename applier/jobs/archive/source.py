@@ -90,7 +90,7 @@ class Source:
         self.close()
         with _lost_or_refused():
             self._session = session = ServerSession(
-                self._address, "or copy the files with mysqlbinlog --raw", _HINTS,
+                self._address, "or copy the files with `mysqlbinlog --raw`", _HINTS,
                 connect_timeout=_ANSWER_SECONDS, read_timeout=_ANSWER_SECONDS, write_timeout=_ANSWER_SECONDS)
             self.flavour = session.flavour
             self.server_uuid = ("" if self.flavour == "mariadb" else

@@ -11,6 +11,8 @@
                               update have the same. Changes that foreign keys make come after the one that they follow
     _commit_timestamp         when the group was committed, in whole seconds
     _gtid                     null without GTIDs
+    _server_id, _thread_id    which server executed the group first, and in which connection; null where the log does
+                              not say it, as before MariaDB 11.5
     _file, _pos, _row         the rows event, and the row in it, from 0; of DDL its event group, and a row's number. All
                               events of a compressed transaction have one _pos, that of its payload
     _cascaded                 whether foreign keys made it; the event is then that of the change that they follow
@@ -40,7 +42,7 @@ from applier.jobs.changes.columns import as_type
 from applier.jobs.changes.feed_kernel import describe
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.keys import ChosenKeys
-from applier.mysql.values.zero_dates import as_nulls
+from applier.mysql.reader_values import as_shown
 from applier.schema.definition import TableDefinition
 
 CHANGE_TYPES = ("insert", "update_preimage", "update_postimage", "delete", "truncate", "alter")
@@ -55,6 +57,8 @@ OF_CHANGES = pa.schema([
     pa.field("_seq", pa.int64(), nullable=False),
     pa.field("_commit_timestamp", pa.timestamp("us", tz="UTC"), nullable=False),
     pa.field("_gtid", _TEXT),
+    pa.field("_server_id", pa.int64()),
+    pa.field("_thread_id", pa.int64()),
     pa.field("_file", _TEXT, nullable=False),
     pa.field("_pos", pa.int64(), nullable=False),
     pa.field("_row", pa.int32(), nullable=False),
@@ -134,8 +138,9 @@ class FeedTable:
         number = self._columns.get(field.name, len(reading.plans))
         if number >= len(reading.plans):
             return pa.nulls(rows, field.type)
-        values = as_nulls(finish_column(images.columns[number].arrow(rows), self._definition.columns[number],
-                                        reading.table_map.types[number], reading.table_map.metadata[number]))
+        column = self._definition.columns[number]
+        values = as_shown(finish_column(images.columns[number].arrow(rows), column, reading.table_map.types[number],
+                                        reading.table_map.metadata[number]), column.type)
         return as_type(pa.concat_arrays([values, values.slice(0, 0)]), field.type)
 
     def _present(self, reading: TableReading, layouts: np.ndarray, batch: ChangeBatch) -> pa.Array:
@@ -149,7 +154,7 @@ class FeedTable:
                 raise UnsupportedEvent("this update contains a JSON diff, not the whole document",
                                        file=batch.file.uri, position=int(batch.places[first]),
                                        row=int(batch.rows[first]), table=self._definition.full_name,
-                                       hint="ask for other columns, or for complete=True (--complete)")
+                                       hint="ask for other columns, or give --complete")
             names = [self._names[column] for column in layout.present
                      if column in self._names and column not in layout.diffs]
             known.append(None if len(names) == len(self._names) else names)

@@ -1,10 +1,11 @@
 """The progress of a follower, in a local file that is replaced atomically: which batches it has handed out, and which
 of these were acknowledged.
 
-    {"format_version": 1, "acknowledged": 12, "offered": [["binlog.000003", 1234]], "log": {…}}
+    {"format_version": 2, "acknowledged": 12, "offered": [["binlog.000003", 1234, "0-1-5"]], "log": {…}}
 
 `log` is the checkpoint (applier.jobs.changes.checkpoint) at the end of the last acknowledged batch, in a manifest's
-format, or null before the first one; `offered` are the ends of later batches. A batch is recorded here before it is
+format, or null before the first one; `offered` are the ends of later batches, with the GTIDs executed there, which name
+the end in the log of another server, too. A batch is recorded here before it is
 handed out, so that after a crash the same batches come again, with the same numbers and ends.
 """
 
@@ -27,9 +28,11 @@ from applier.snapshot import manifest
 from applier.snapshot.manifest import Snapshot
 from applier.version import __version__
 
-_FORMAT_VERSION = 1
-_Version = Annotated[int, lambda number: "" if number == _FORMAT_VERSION else
-                     f"is {number}, and this version reads {_FORMAT_VERSION}"]
+_FORMAT_VERSION = 2
+_Version = Annotated[int, lambda number: "" if number in (1, _FORMAT_VERSION) else
+                     f"is {number}, and this version reads up to {_FORMAT_VERSION}"]
+End = tuple[str, int, str]
+"""The end of a batch: a file, an offset, and the GTID set there, "" without GTIDs, or in a state of version 1."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class _Document:
     format_version: _Version
     created_by: str
     acknowledged: Count
-    offered: tuple[tuple[str, Count], ...]
+    offered: tuple[tuple[str, Count, str] | tuple[str, Count], ...]
     log: Any
 
 
@@ -48,7 +51,7 @@ class FollowState:
     def __init__(self, path: str | None) -> None:
         if path is not None and is_uri(path):
             raise UsageError("the state must be a file of this machine", file=path)
-        self.acknowledged, self.offered = 0, list[tuple[str, int]]()
+        self.acknowledged, self.offered = 0, list[End]()
         self.log: Snapshot | None = None
         self._path, self._lock, self._log_json = path, -1, b"null"
 
@@ -73,7 +76,7 @@ class FollowState:
         if self._lock >= 0:
             os.close(self._lock)
 
-    def offer(self, end: tuple[str, int]) -> None:
+    def offer(self, end: End) -> None:
         """Note that a batch with this end is handed out. Raises UsageError where the file cannot be written."""
         self.offered.append(end)
         self._write()
@@ -97,7 +100,8 @@ class FollowState:
             return
         try:
             found = build(_Document, loads(text))
-            self.acknowledged, self.offered = found.acknowledged, [*found.offered]
+            self.acknowledged = found.acknowledged
+            self.offered = [(end[0], end[1], end[2] if len(end) == 3 else "") for end in found.offered]
             if found.log is not None:
                 self._log_json = orjson.dumps(found.log)
                 self.log = manifest.from_json(found.log, "")

@@ -17,11 +17,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from applier.binlog.archive.archive import ArchiveFile, open_archive
-from applier.errors import ApplierError, ArchiveError, UsageError
+from applier.binlog.events.gtid import GtidSet
+from applier.errors import LOG_GAP, ApplierError, ArchiveError, UsageError
 from applier.io.progress import Progress, Silent
 from applier.jobs.archive.job import ArchiveOptions, archive
 from applier.jobs.changes.checkpoint import up_to
-from applier.jobs.changes.follow_state import FollowState
+from applier.jobs.changes.follow_state import End, FollowState
 from applier.jobs.changes.groups import version_at
 from applier.jobs.changes.job import WHOLE, ChangeLog
 from applier.options import ChangesOptions
@@ -139,7 +140,7 @@ class _Follower:
         """Begin after a place that is not before the state's: the batches up to there are done."""
         self._log = ChangeLog(replace(before, base=None, schema=None), base=log).checkpoint(self._options.filter)
         at = self._log.position
-        while self._offered and _place(self._offered[0]) <= _place((at.file, at.offset)):
+        while self._offered and _place(self._offered[0]) <= _place((at.file, at.offset, "")):
             del self._offered[0]
             self._number += 1
 
@@ -149,15 +150,14 @@ class _Follower:
         if not self.has_more and files == self._read:
             return None
         again = self._offered[0] if self._offered else None
-        log = ChangeLog(replace(self._changes, stop_position=again), base=self._log, filter=self._options.filter,
-                        most_bytes=WHOLE if again is not None else self._options.batch_bytes, may_be_empty=True)
+        log = self._again(again) if again is not None else self._read_log(self._changes, self._options.batch_bytes)
         tables, end = tuple(log.tables(self._options.filter)), log.checkpoint(self._options.filter)
         self._log, self._changes = end, replace(self._changes, base=None, schema=None, after=None)
         self.has_more, self._read = again is not None or not log.is_last, files
         if again is not None:
             del self._offered[0]
         elif tables:
-            self._state.offer((end.position.file, end.position.offset))
+            self._state.offer((end.position.file, end.position.offset, end.position.gtid_set))
         else:
             if not self._state.offered and (self._state.log is None or self._state.log.position != end.position):
                 self._state.advance(end)
@@ -166,7 +166,33 @@ class _Follower:
         return Batch(self._number, log, tables, end, self._state)
 
 
-def _place(position: tuple[str, int]) -> int:
+    def _read_log(self, asked: ChangesOptions, most_bytes: int) -> ChangeLog:
+        return ChangeLog(asked, base=self._log, filter=self._options.filter, most_bytes=most_bytes, may_be_empty=True)
+
+    def _again(self, end: End) -> ChangeLog:
+        """The log of a batch that was handed out before. Where the archive does not have its end, as that of another
+        server after a failover, the GTIDs there name it. Raises ArchiveError if nothing does."""
+        file, offset, gtids = end
+        try:
+            log = self._read_log(replace(self._changes, stop_position=(file, offset)), WHOLE)
+            if not gtids or GtidSet.parse(log.ends_at.gtid_set) == GtidSet.parse(gtids):
+                return log
+        except (ArchiveError, UsageError):
+            if not gtids:
+                raise
+        try:
+            log = self._read_log(replace(self._changes, stop_gtid=gtids), WHOLE)
+        except UsageError as error:  # the archive may grow up to there
+            raise ArchiveError(error.message, file=error.file, hint=error.hint) from error
+        if GtidSet.parse(log.ends_at.gtid_set) != GtidSet.parse(gtids):
+            raise ArchiveError(f"batch {self._number + 1} cannot be read again: this log has other transactions before "
+                               f"its end, {file}:{offset}", file=log.ends_at.file, position=log.ends_at.offset,
+                               errno=LOG_GAP, hint="give the log that it was made of; or, if its rows are stored, give "
+                                                   "its position as --after")
+        return log
+
+
+def _place(position: End) -> int:
     """Positions in log order."""
     return version_at(position[0], 0, position[1])
 

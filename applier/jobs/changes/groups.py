@@ -63,16 +63,18 @@ class FileGroups:
         self._commits: list[tuple[int, FileGroups, int]] = []
 
     def columns(self, places: np.ndarray, seqs: np.ndarray) -> list[pa.Array]:
-        """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, the file; behind
-        the commit versions, the numbers of changes in them."""
+        """Of the groups that bytes at these offsets, ascending, are in: commit versions, times, GTIDs, servers,
+        threads, the file; behind the commit versions, the numbers of changes in them."""
         n = len(places)
         numbers, versions, times = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
         k.find_groups(places, self._starts, self._versions, self._times, numbers, versions, times)
         groups = slice(int(numbers[0]), int(numbers[-1]) + 1)
         numbers -= groups.start
         gtids = pa.DictionaryArray.from_arrays(numbers, self._gtids(groups))
+        by_group = pa.array(numbers)
+        servers, threads = (kind.take(by_group) for kind in self._executed_by(groups))
         files = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), self._name)
-        return [pa.array(versions), pa.array(seqs), pa.array(times).view(_TIME), gtids, files]
+        return [pa.array(versions), pa.array(seqs), pa.array(times).view(_TIME), gtids, servers, threads, files]
 
     def versions(self, places: np.ndarray) -> np.ndarray:
         """The commit versions of the groups that bytes at these offsets, ascending, are in."""
@@ -179,6 +181,12 @@ class FileGroups:
         first, last = np.searchsorted(self._starts, places[[0, -1]], side="right")
         numbers: np.ndarray = np.searchsorted(self._starts[first - 1:last], places, side="right") + (first - 2)
         return numbers
+
+    def _executed_by(self, groups: slice) -> tuple[pa.Array, pa.Array]:
+        """The servers and threads of groups; null where the log does not say it."""
+        threads, found = self._found.threads[groups], self._found
+        return (pa.array(found.servers[groups].astype(np.int64)),
+                pa.array(threads.astype(np.int64), mask=threads < 0))
 
     def _gtids(self, groups: slice) -> pa.Array:
         """The GTIDs of groups as servers write them; null for a group without one."""

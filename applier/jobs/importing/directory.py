@@ -101,9 +101,9 @@ def open_dump(options: ImportOptions) -> Dump:
         return Dump(tuple(SqlPart(folder.uri(name)) for name in ["_schema.sql", *rows]))
     if any(_rows_beside(name) in folder.names for name in names):
         return _of_tabs(folder, options)
-    raise UsageError("this directory is not a dump", file=uri, hint="it may be one of mysqldump --tab or mariadb-dump "
-                     "--dir (TABLE.sql and TABLE.txt), of mydumper (metadata), of MySQL Shell (@.json) or of applier "
-                     "export (_schema.sql), or hold Parquet files with --schema")
+    raise UsageError("this directory is not a dump", file=uri, hint="it may be one of `mysqldump --tab` or "
+                     "`mariadb-dump --dir` (TABLE.sql and TABLE.txt), of mydumper (metadata), of MySQL Shell (@.json) "
+                     "or of `applier export` (_schema.sql), or hold Parquet files with --schema")
 
 
 @dataclass(frozen=True)

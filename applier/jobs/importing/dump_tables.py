@@ -48,7 +48,7 @@ class DumpTables:
         if definition.versioning is not None and not (with_history and columns.have_times):
             raise SchemaError("the dump does not contain the past rows of a system-versioned table, or the times of "
                               "its rows, which the log finds rows by", table=definition.full_name,
-                              hint="dump it with mariadb-dump --dump-history (MariaDB 10.11 or newer), or leave the "
+                              hint="dump it with `mariadb-dump --dump-history` (MariaDB 10.11 or newer), or leave the "
                                    "table out with --ignore-tables")
         return columns
 

@@ -179,7 +179,7 @@ class SqlFile:
                                       with_history=self.session.inserts_history) if wanted else None
         if wanted and self.session.reading.charset in _UNREADABLE:
             raise UsageError(f"the dump uses the character set {self.session.reading.charset}, which is not supported",
-                             hint="dump with --default-character-set=utf8mb4")
+                             hint="dump with `mysqldump --default-character-set=utf8mb4`")
         header = np.frombuffer(head.text, np.uint8)
         out = np.zeros(2, np.int64)
         while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from applier.binlog.locating.place import Executed
 from applier.snapshot.manifest import BinlogPosition
 
 
@@ -24,7 +25,7 @@ class PublishedTable:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published:
+class Published(Executed):
     """A snapshot's tables in a catalog: at which position all stand, and whether they came there at once (`together`)
     or one after the other. Where names could not change with them, but all rows came at once, `rows_together`."""
 

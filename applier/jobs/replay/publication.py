@@ -43,9 +43,8 @@ from applier.snapshot.writer import write_empty
 class PassesDone:
     """`history` is the last pass's; `names` are all that tables had, `files` the base names of all files written,
     `tables` the results of tables by the names that they have now; `left_out` is what was left out of `groups` groups;
-    `zero_dates` are the invalid dates of the log that
-    rows have had, `zero_dates_in_files` those that files have, by base name; `witness` is what before-images said of
-    rows."""
+    `zero_dates` are the invalid dates of the log that rows have had, `zero_dates_in_files` those that files have, by
+    base name and by column; `witness` is what before-images said of rows."""
 
     history: SchemaHistory | None = None
     names: set[TableName] = field(default_factory=set)
@@ -58,7 +57,7 @@ class PassesDone:
     groups: int = 0
     left_out: tuple[LeftOutEntry, ...] = ()
     zero_dates: int = 0
-    zero_dates_in_files: dict[str, int] = field(default_factory=dict)
+    zero_dates_in_files: dict[str, dict[str, int]] = field(default_factory=dict)
     witness: WitnessResult = field(default_factory=WitnessResult)
 
     def add_names(self, history: SchemaHistory) -> None:
@@ -78,7 +77,7 @@ class PassesDone:
             self.zero_dates += result.zero_dates
             self.zero_dates_in_files |= {_base_name(path): count for path, count in result.zero_dates_in_files.items()}
 
-    def add_files(self, files: Iterable[FileEntry], zero_dates: Mapping[str, int]) -> None:
+    def add_files(self, files: Iterable[FileEntry], zero_dates: Mapping[str, dict[str, int]]) -> None:
         """Add files that were written when all units were done; `zero_dates` are invalid dates in them, by their paths.
         """
         self.files |= {file.name for file in files}
@@ -92,11 +91,15 @@ class PassesDone:
     def zero_dates_left(self, entries: Iterable[TableEntry], *, has_base: bool) -> int:
         """Return how many invalid dates the tables have in files that this replay has written. With a base, some of
         these may be the base's own, which do not count: it is the most that it can be."""
-        left = 0
-        if self.zero_dates_in_files:
-            left = sum(self.zero_dates_in_files.get(file.name, 0) for entry in entries
-                       for file in (*(entry.history or entry.files), *entry.row_files))
+        left = sum(sum(self.zero_dates_of(entry).values()) for entry in entries)
         return min(left, self.zero_dates) if has_base else left
+
+    def zero_dates_of(self, entry: TableEntry) -> dict[str, int]:
+        """How many invalid dates a table has in files that this replay has written, by column."""
+        found: Counter[str] = Counter()
+        for file in (*(entry.history or entry.files), *entry.row_files) if self.zero_dates_in_files else ():
+            found.update(self.zero_dates_in_files.get(file.name, {}))
+        return dict(found)
 
 
 def _base_name(path: str) -> str:
@@ -173,7 +176,7 @@ def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Stag
     place = staging.place(table.database, table.name)
     whole = iter(staging.carry_over(base, [file for file in files if not file.changed], table.database, table.name))
     return [one for file in files for one in (
-        write_anew(base.root, file, table, place).files if file.changed else [next(whole)])]
+        write_anew(base.root, file, table, place)[0] if file.changed else [next(whole)])]
 
 
 def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:
@@ -211,7 +214,8 @@ def table_results(live: list[TableVersion], entries: list[TableEntry], planned: 
             duplicate_warnings(item.version.definition) if item is not None else (),
             sum(result.by_foreign_keys for result in of_units),
             *(sum(getattr(result, name) for result in of_units) for name in _DIFFS))
-        tables.append(here if before is None else _together(before, here))
+        tables.append(replace(here if before is None else _together(before, here),
+                              zero_dates=done.zero_dates_of(entry)))
     return tuple(tables)
 
 

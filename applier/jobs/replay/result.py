@@ -18,8 +18,8 @@ A snapshot's `_report.json` has the same, except for the snapshot's own location
                       one: its row (from 1), both values; how many values of generated columns in after-images were
                       compared with their expressions, and how many agree (of these differences, `computed` is true)
     tables          [{database, name, rows, inserts, updates, deletes, key, found: {way: n, …}, conflicts: {kind: n, …},
-                      by_foreign_keys: n, partial_updates: n, documents: n, bytes_saved: n, units, ranges, tied,
-                      seconds, files_written, files_carried, warnings: [note for the user, …]}, …]
+                      by_foreign_keys: n, partial_updates: n, documents: n, bytes_saved: n, zero_dates: {column: n, …},
+                      units, ranges, tied, seconds, files_written, files_carried, warnings: [note for the user, …]}, …]
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
+from applier.binlog.locating.place import Executed, Timed
 from applier.io.typed_json import Count, Mismatch, Seconds, between, build
 from applier.plan.witness import WitnessResult
 from applier.snapshot.manifest import LeftOutEntry
@@ -49,7 +50,8 @@ class TableResult:
     units' tasks, all together, without the reading of the log. `warnings` are notes for the user.
     `by_foreign_keys` is how many rows foreign keys changed or deleted that the log does not have (AP-FK).
     `partial_updates` are updates with JSON diffs, of so many `documents`; `bytes_saved` is how many bytes less these
-    take than the documents before them, of those that before-images have (0 with --witness off).
+    take than the documents before them, of those that before-images have (0 with --witness off). `zero_dates` counts
+    the invalid dates, by column, in the files that the replay has written: readers see NULL.
     """
 
     database: str
@@ -72,6 +74,7 @@ class TableResult:
     partial_updates: Count = 0
     documents: Count = 0
     bytes_saved: int = 0
+    zero_dates: dict[str, Count] = field(default_factory=dict)
 
     @property
     def full_name(self) -> str:
@@ -92,7 +95,7 @@ class TableResult:
 
 
 @dataclass(frozen=True)
-class ReplayResult:
+class ReplayResult(Timed, Executed):
     """One finished replay. `position` is "binlog.000003:1234"; `timestamp` is the last group's, in seconds since 1970;
     `seconds` maps a phase's name to its wall time, in the order in which they ran; `notes` are notes for the user.
     `skipped_statements` counts what `--on-statement skip` left out, by table ("" where it cannot be told) and kind,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from applier.binlog.locating.place import Executed
+
 
 @dataclass(frozen=True)
 class RewrittenFile:
@@ -22,7 +24,7 @@ class RewrittenFile:
 
 
 @dataclass(frozen=True)
-class Proof:
+class Proof(Executed):
     """What was computed to show that a rewritten archive is the same."""
 
     tables: int

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from applier.binlog.locating.place import Executed, Timed
 from applier.errors import ApplierError
 from applier.jobs.publish.result import Published
 
 
 @dataclass(frozen=True, kw_only=True)
-class Round:
+class Round(Timed, Executed):
     """One round: where the lake stands after it, at version 0 while it has none, whether it made that version, and what
     was done to get there.
 

@@ -143,7 +143,7 @@ def _check_statements(log: ChangeLog, history: SchemaHistory, filter: TableFilte
             name = log.files[number].name
             raise SchemaError("a statement that creates or alters a table cannot be undone", file=name,
                               position=start, table=definition.full_name,
-                              hint=f"restore the state before it: applier replay --stop-position {name}:{start}; or "
+                              hint=f"restore the state before it: replay with --stop-position {name}:{start}; or "
                                    "choose other transactions, or other tables with --tables")
 
 

@@ -58,7 +58,7 @@ def parse(plan: ComparisonPlan, text: bytes, source: str) -> Answers:
                              hint="run on the server what `applier verify SNAPSHOT --sql` prints for this snapshot, "
                                   "with the same --hash and tables")
         raise UsageError("the file contains no answer of a server", file=source,
-                         hint="have a client print one row per line: applier verify SNAPSHOT --sql | mysql --batch")
+                         hint="have a client print one row per line: `applier verify SNAPSHOT --sql | mysql --batch`")
     fields = pc.split_pattern(answered, "\t")
     kinds = pc.list_element(fields, 1)
     tables = {table.label: table for table in plan.tables}

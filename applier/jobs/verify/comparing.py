@@ -33,7 +33,7 @@ def compare_with_answers(plan: ComparisonPlan, sources: Sequence[str], rows: int
     if not answers.ended:
         raise UsageError("the server's answer is truncated", file=sources[0],
                          hint="read the client's messages: it stops at the first error, such as a missing table "
-                              "(--force makes it continue; --tables selects tables)")
+                              "(`--force` makes it continue; --tables selects tables)")
     sums = sums_of(plan, progress or Silent())
     found = compare(plan, sums, answers)
     return found.with_tables(tuple(

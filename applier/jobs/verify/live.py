@@ -66,7 +66,7 @@ def _at(position: ServerPosition, snapshot: Snapshot, lead: Leading | None) -> S
         raise UsageError(f"the server stands at {position}, the snapshot at "
                          f"{snapshot.position.gtid_set or snapshot.position}", file=snapshot.uri,
                          hint="--binlogs brings the snapshot to the server's position if the archive has these "
-                              "transactions; `verify --sql` and --against compare it at its own position")
+                              "transactions; `applier verify --sql` and --against compare it at its own position")
     return lead(snapshot, position)
 
 

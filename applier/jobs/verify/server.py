@@ -51,7 +51,7 @@ class Server:
 
     def __init__(self, address: ServerAddress) -> None:
         self._address = address
-        self._session = ServerSession(address, "or use --sql and a client", _HINTS)
+        self._session = ServerSession(address, "or use `applier verify --sql` and a client", _HINTS)
         self.flavour = self._session.flavour
 
     def __enter__(self) -> Server:
@@ -72,7 +72,7 @@ class Server:
         position = self._begin_mariadb() if self.flavour == "mariadb" else self._begin_mysql()
         if not position.gtid_set and not position.file:
             raise UsageError(f"{self._address} writes no binlog and has no GTIDs, so its position is unknown",
-                             hint="stop all writes to it, and use --sql and --against")
+                             hint="stop all writes to it, and use `applier verify --sql` and --against")
         allow_long_answers(self._session.connection)
         return position
 

@@ -17,8 +17,10 @@ def places_of(labels: pa.Array, kind: ColumnType, flavour: str) -> dict[str, int
     collation = collation_of(kind.collation or "binary", flavour)
     charset, _, rest = collation.partition("_")
     members = pa.array(kind.members, pa.string())
-    if not is_exact(collation) and not pc.all(pc.is_in(labels, members)).as_py():
-        raise NotComputable(f"which labels are the same by {collation}")
+    if not is_exact(collation):
+        if not pc.all(pc.is_in(labels, members)).as_py():
+            raise NotComputable(f"which labels are the same by {collation}")
+        collation, rest = "binary", ""
     keys = equality_keys(pa.concat_arrays([members, labels]), f"{charset}_nopad_{rest}" if rest else collation)
     coded = keys.to_arrow().dictionary_encode().indices.to_numpy()
     places = {code: place for place, code in reversed(list(enumerate(coded[:len(members)].tolist())))}

@@ -11,7 +11,7 @@ from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.heads import read_head
 from applier.binlog.locating.targets import ByGroupId
-from applier.binlog.outline.outline import Outline, OutlineTask
+from applier.binlog.outline.outline import Outline, OutlineTask, check_that_they_are_old
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import LOG_GAP, ApplierError, ArchiveError
 from applier.io.relayed import relayed_in
@@ -78,6 +78,8 @@ def tasks_by_gtid(archive: Archive, position: BinlogPosition) -> list[OutlineTas
                 first = middle
             else:
                 last = middle
+        if first and read_head(files[first]).executed == wanted:
+            first -= 1  # it ends with the last of them
         files = files[first:last]
     stop = StopCondition(gtid_set=wanted)
     return [OutlineTask(file.uri, None, stop, size=file.about_bytes) for file in files]
@@ -102,7 +104,8 @@ def tasks_of_served_domains(position: BinlogPosition, outlines: Sequence[Outline
 def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> BinlogPosition:
     """The position with the file and offset at which its transactions are complete (GRP-5, GRP-7).
 
-    Raises ArchiveError (1236) if the archive does not have all of them, or has others before the last of them.
+    Raises ArchiveError (1236) if the archive does not have all of them, has others before the last of them, or has
+    others of the same GTIDs.
     """
     wanted = _wanted(position, outlines[0].uri)
     reached = next((outline for outline in outlines if outline.stopped), None)
@@ -119,7 +122,7 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
         raise ArchiveError(f"transactions {others} precede the last one of the base snapshot, which does not contain "
                            "them",
                            file=reached.name, position=reached.end, errno=LOG_GAP,
-                           hint="are these the logs of the base's own server? give its position: applier import "
+                           hint="are these the logs of the base's own server? give its position to `import`: "
                                 "--position FILE:POS")
     for domain, (server, number) in wanted.subtract(there).domains.items():
         # a later number than the log's is one that it does not have, which filters of a replica make
@@ -127,6 +130,9 @@ def position_by_gtid(position: BinlogPosition, outlines: Sequence[Outline]) -> B
             raise ArchiveError(f"transaction {domain}-{server}-{number} of the base snapshot is not in these logs, "
                                "which have later ones of its server", file=reached.name, position=reached.end,
                                errno=LOG_GAP, hint="the base is of another server, which had other transactions")
+    if reached.n_groups and relayed_in(reached.uri) is None:
+        check_that_they_are_old(position.timestamp, reached.begun, reached.last_timestamp or 0, reached.name,
+                                reached.end)
     return dataclasses.replace(position, file=reached.name, offset=reached.end, tail=tail)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from applier.binlog.archive.archive import Archive, ArchiveFile
 from applier.binlog.events.gtid import GtidSet, Interval
-from applier.binlog.locating.groups import GroupPass, Groups
+from applier.binlog.locating.groups import Group, GroupPass, Groups
 from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import LOG_GAP, ArchiveError, UsageError
@@ -43,16 +43,19 @@ def task_before(file: ArchiveFile, offset: int) -> OutlineTask:
 
 def check_start(before: Outline, offset: int) -> None:
     """Raise UsageError if the start is within an event group, naming its borders."""
-    if before.end >= offset:
-        return
-    from applier.binlog.locating.groups import GroupPass
-
-    groups = GroupPass(before.uri).groups(before.end)
-    if len(groups) and groups[0].start < offset < groups[0].end:
+    if group := group_around(before, offset):
         raise UsageError(f"--start-position {before.name}:{offset} is within an event group, which goes from "
-                         f"{groups[0].start} to {groups[0].end}",
-                         hint=f"start with it at {before.name}:{groups[0].start}, or after it at "
-                              f"{before.name}:{groups[0].end}")
+                         f"{group.start} to {group.end}",
+                         hint=f"start with it at {before.name}:{group.start}, or after it at {before.name}:{group.end}")
+
+
+def group_around(before: Outline, offset: int) -> Group | None:
+    """Return the event group that an offset is within, given the outline of the file up to there; None if the offset is
+    between groups."""
+    if before.end >= offset:
+        return None
+    groups = GroupPass(before.uri).groups(before.end)
+    return groups[0] if len(groups) and groups[0].start < offset < groups[0].end else None
 
 
 def continuity(before: Outline, offset: int, base: Snapshot | None, *, reapply: bool) -> list[str]:

@@ -14,6 +14,7 @@ from applier.binlog.outline.outline import Outline, OutlineTask
 from applier.binlog.outline.stop import StopCondition
 from applier.errors import ApplierError, UsageError
 from applier.option_texts import Place
+from applier.plan.stops.start_position import group_around
 
 
 class StopNotReached(UsageError):
@@ -67,6 +68,14 @@ def check_reached(stop: StopCondition, last: Outline) -> None:
         raise StopNotReached(f"the log ends at {last.name}:{last.end} without transactions {missing}, at which it is "
                              "to stop", file=last.uri, hint="give later binlogs, or a set that these reach: they "
                              f"end with {executed or 'no GTID'}")
+
+
+def notes_on_stop(stop: tuple[str, int] | None, last: Outline) -> list[str]:
+    """Return the report's note on a position to stop at that is within an event group, given the last outline."""
+    group = group_around(last, stop[1]) if stop is not None and stop[0] == last.name else None
+    return [] if group is None else [
+        f"--stop-position {last.name}:{stop[1] if stop else 0} is within an event group, which goes from {group.start} "
+        f"to {group.end}: it stopped before that group"]
 
 
 def check_not_past(stop: StopCondition, first: Outline, base: GtidSet) -> None:

@@ -50,3 +50,19 @@ def loses(case, place):
         if gtid not in log and later and own[later - 1][1] >= int(number):
             return True
     return False
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}-{case.name}")
+def test_a_comparison_says_where_a_replica_attaches(case):
+    """It does where the source sent groups; a place is behind, or diverged in a domain that the source lacks."""
+    wrong = {}
+    for place, sent in json.loads((case / "case.json").read_text())["places"].items():
+        found = applier.compare(place, case)
+        back = applier.compare(case, place)
+        assert (back.only_b, back.only_a, back.attach) == (found.only_a, found.only_b, found.attach)
+        expected = {"diverged", "ahead"} if isinstance(sent, str) else {"behind", "diverged"} if sent else {
+            "same", "diverged"}
+        if ((found.attach is None) != isinstance(sent, str) or found.relation not in expected) and not loses(
+                case.name, place):
+            wrong[place] = (sent, found.relation, str(found.attach), found.obstacle)
+    assert not wrong

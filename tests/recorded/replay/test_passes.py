@@ -107,10 +107,14 @@ def test_invalid_dates_that_are_gone_are_none(name, tmp_path):
     for table in manifest.load(str(tmp_path / "out")).tables:
         schema = table_schema(table.definition)
         rows = read_unit(str(tmp_path / "out"), table.files, schema)
-        held += sum(int(zero_dates.which(column).sum()) for column in rows.columns if zero_dates.has_any(column))
+        by_column = {name: int(zero_dates.which(column).sum())
+                     for name, column in zip(schema.names, rows.columns, strict=True) if zero_dates.has_any(column)}
+        [found] = [one for one in result.tables if one.full_name == table.full_name]
+        assert found.zero_dates == by_column
+        held += sum(by_column.values())
     assert result.zero_dates == held > 0
     for parts in (1, 2, 5):
         pass_bytes = log_bytes(case.binlogs) // parts + 1
         assert run(case.binlogs, tmp_path / f"{parts}", pass_bytes=pass_bytes).zero_dates == held
-        assert f"{held} dates are invalid" in run(case.binlogs, tmp_path / "refused", zero_dates="error",
-                                                  pass_bytes=pass_bytes)
+        refused = run(case.binlogs, tmp_path / "refused", zero_dates="error", pass_bytes=pass_bytes)
+        assert f"{held} dates are invalid and would become null: " in refused

@@ -11,7 +11,7 @@ from applier.jobs.exporting.job import export_snapshot
 from applier.jobs.replay.job import replay_with
 from applier.options import ExportOptions, ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
-from applier.snapshot import date_marks, manifest
+from applier.snapshot import manifest, value_marks
 from applier.snapshot.reader import read_unit
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -105,7 +105,7 @@ def test_a_damaged_mark_is_an_error(tmp_path):
     rows = pq.read_table(file, partitioning=None)
     with pq.ParquetWriter(file, rows.schema) as writer:
         writer.write_table(rows)
-        writer.add_key_value_metadata({date_marks.KEY: b"AAAA"})
+        writer.add_key_value_metadata({value_marks.DATES_KEY: b"AAAA"})
     snapshot = manifest.load(str(out))
     with pytest.raises(SnapshotError, match="damaged"):
         read_unit(snapshot.uri, snapshot.tables[0].files, rows.schema)
@@ -116,7 +116,7 @@ def test_what_alter_has_made_text_of_is_no_date(route, tmp_path):
     """--zero-dates error: no value becomes null."""
     path, change = tmp_path / "binlog.000001", (None, [(1, ZERO), (2, OTHER)])
     log(path, "PRIMARY KEY (id)", change)
-    with pytest.raises(ReplayStopped, match="2 dates are invalid"):
+    with pytest.raises(ReplayStopped, match=r"2 dates are invalid and would become null: \S+\.\S+\.\S+ \(\d\)"):
         replayed(tmp_path, route=route, zero_dates="error")
     log(path, "PRIMARY KEY (id)", change, then="ALTER TABLE t MODIFY d VARCHAR(30)")
     out = replayed(tmp_path, route=route, zero_dates="error")

@@ -36,6 +36,17 @@ def test_changes_of_a_thread(name, complete):
     assert len(changed(applier.changes(log, "d.t", thread_ids=(first, second), complete=complete))) == 10
 
 
+@pytest.mark.parametrize("complete", [False, True])
+@pytest.mark.parametrize("name", [*TOLD, "mariadb"])
+def test_changes_name_their_server_and_thread(name, complete):
+    log, threads = log_of(name)
+    rows = applier.changes(log, "d.t", complete=complete).to_arrow().to_pylist()
+    assert {row["_thread_id"] for row in rows} - {None} <= {*threads}
+    assert any(row["_thread_id"] is None for row in rows) == (name == "mariadb")
+    with open(log, "rb") as file:
+        assert {row["_server_id"] for row in rows} == set(unpack_from("<I", file.read(13), 9))
+
+
 @pytest.mark.parametrize("name", TOLD)
 def test_a_summary_of_a_thread(name):
     log, (_, second) = log_of(name)

@@ -89,7 +89,7 @@ def test_a_gtid_set_is_none_of_a_date():
 
 
 def test_a_kind_of_place_that_is_not_taken():
-    for call, why in ((lambda: applier.replay("logs", "out", start=NOON), "start cannot be"),
+    for call, why in ((lambda: applier.replay("logs", "out", start=NOON), "`start` cannot be"),
                       (lambda: applier.replay("logs", "out", start="-1h"), "is a time"),
                       (lambda: applier.replay("logs", "out", snapshot_at=["2026-03-14 12:00:00"]), "is a time"),
                       (lambda: applier.changes("logs", "d.t", start="0-1-5"), "0-1-5 is a GTID set"),
@@ -113,7 +113,7 @@ MEANT = {
     "Sequence[str]": {"list", "tuple", "texts"}, "Iterable[int]": {"list", "tuple"}, "Mapping[str, str]": {"dict"},
     "Mapping[str, PathLike | Snapshot]": {"dict"},
     "str | GtidSet": {*TEXTS, "empty"}, "Watcher": set(), "Callable[[], bool]": set(),
-    "PathLike | Snapshot": {"word", "path"},
+    "PathLike | Snapshot": {"word", "path"}, "PathLike | Snapshot | GtidSet": {"word", "path"},
     "int | timedelta | str": {*NUMBERS, *TEXTS}, "Ending": set(),
     "datetime": TIMES, "UUID | str": TEXTS,
     "str | Server": TEXTS, "Keys": set(),
@@ -140,6 +140,8 @@ def written(call):
 FUNCTIONS = {
     "archive": lambda: (applier.archive, {"source": "mysql://root@127.0.0.1:1", "output": new(), "until_now": True}),
     "changes": lambda: (applier.changes, {"binlogs": "logs", "table": "shop.item"}),
+    "compact": lambda: (applier.compact, {"lake": "lake"}),
+    "compare": lambda: (applier.compare, {"a": "lake", "b": "logs"}),
     "diff": lambda: (applier.diff, {"before": "lake", "after": "lake"}),
     "doctor": lambda: (applier.doctor, {}),
     "expire": lambda: (applier.expire, {"lake": "lake", "keep": 3}),
@@ -275,9 +277,9 @@ def test_keys_are_one_value_or_named(tmp_path):
     [one], [other] = (logs({"binlogs": "logs", **given}) for given in (
         {"keys": keys}, {"flat": {"key_file": key_file, "keyring": None}}))
     assert one.keys == other.keys == keys
-    with pytest.raises(UsageError, match="keys and key_file are both given"):
+    with pytest.raises(UsageError, match="`keys` and `key_file` are both given"):
         applier.summary("logs", keys=keys, key_file=key_file)
-    with pytest.raises(UsageError, match="key_file_secret cannot be 7"):
+    with pytest.raises(UsageError, match="`key_file_secret` cannot be 7"):
         applier.summary("logs", key_file_secret=7)
     with pytest.raises(TypeError, match=r"summary\(\) got an unexpected keyword argument 'key_files'"):
         applier.summary("logs", key_files="keys")

@@ -17,8 +17,8 @@ from tests.support.real_server import Case
 
 pytestmark = pytest.mark.slow
 
-OF_CHANGES = ["_change_type", "_commit_version", "_seq", "_commit_timestamp", "_gtid", "_file", "_pos", "_row",
-              "_cascaded", "_present"]
+OF_CHANGES = ["_change_type", "_commit_version", "_seq", "_commit_timestamp", "_gtid", "_server_id",
+              "_thread_id", "_file", "_pos", "_row", "_cascaded", "_present"]
 
 
 def kinds(changes):

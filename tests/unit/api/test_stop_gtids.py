@@ -101,10 +101,10 @@ def test_chosen_transactions_that_the_log_does_not_have(log):
         changes(gtids=unknown)
     some = changes(gtids=f"{known},{unknown}")
     assert some.to_arrow()["id"].to_pylist() == [1]
-    assert some.notes == ("1 of the transactions of --gtids are not in these binlogs",)
+    assert some.notes == ("1 of the transactions of `gtids` are not in these binlogs",)
     rest = changes(exclude_gtids=unknown)
     assert rest.to_arrow()["id"].to_pylist() == [1, 2, 3]
-    assert rest.notes == ("1 of the transactions of --exclude-gtids are not in these binlogs",)
+    assert rest.notes == ("1 of the transactions of `exclude_gtids` are not in these binlogs",)
     assert changes(gtids=known).notes == changes(exclude_gtids=known).notes == ()
 
 

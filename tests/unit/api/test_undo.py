@@ -560,7 +560,7 @@ def test_rows_for_which_an_expression_is_true(tmp_path):
     assert log.undone() == rows(*({"id": n, "s": s, "n": was} for n, s, was in (
         (1, "a", 1), (2, "b", 7), (3, "A", 3), (4, None, 5))))
     for wrong in ("nothing = 1", "s = 'a') OR (1", "SLEEP(9)"):
-        with pytest.raises(applier.UsageError, match="cannot evaluate --where"):
+        with pytest.raises(applier.UsageError, match="cannot evaluate `where`"):
             log.undo(2, name="z", where=wrong)
 
 
@@ -571,7 +571,7 @@ def test_other_statements_are_not_taken_back(tmp_path):
     before = log.writer.position[1]
     log.writer.query("ALTER TABLE t ADD n INT", "d")
     log.transaction(("insert", "t", {"id": [2], "n": [2]}))
-    with pytest.raises(applier.SchemaError, match=rf"cannot be undone.*--stop-position binlog.000001:{before};"):
+    with pytest.raises(applier.SchemaError, match=rf"cannot be undone.*`stop=\"binlog.000001:{before}\"`;"):
         log.undo(2)
     with pytest.raises(applier.SchemaError, match="a later statement changed the table"):
         log.undo(1)

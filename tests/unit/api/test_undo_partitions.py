@@ -198,4 +198,4 @@ def test_other_statements_are_not_taken_back(tmp_path, statement):
     log = log_of(tmp_path, table, f"ALTER TABLE t {statement}")
     with pytest.raises(applier.SchemaError, match="a statement that creates or alters a table cannot be") as error:
         log.undo(gtids=log.gtids[0])
-    assert "applier replay --stop-position binlog.000001:" in error.value.hint
+    assert 'replay with `stop="binlog.000001:' in error.value.hint

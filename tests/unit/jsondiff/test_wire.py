@@ -49,6 +49,11 @@ def test_lengths(length, packed):
         assert wire.decode(wire.encode(column)) == column
 
 
+def test_an_unknown_operation_is_not_written():
+    with pytest.raises(ValueError, match="7 is not a valid Operation"):
+        wire.encode([Diff(7, parse("$.a"), 1)])
+
+
 def test_lengths_may_be_written_wide():
     assert wire.decode(b"\x02\xfc\x01\x00$\x02\xfd\x01\x00\x00$") == [Diff(Operation.REMOVE, parse("$"))] * 2
 

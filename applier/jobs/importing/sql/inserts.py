@@ -147,7 +147,7 @@ class InsertColumns:
         if len(values.array) - values.array.null_count > values.zero_dates:
             raise SchemaError(f"the dump does not name the time zone of the TIMESTAMPs in column {column.name}",
                               table=self.definition.full_name,
-                              hint="dump it without --skip-tz-utc, or give the server's zone with --system-time-zone")
+                              hint="dump it without `--skip-tz-utc`, or give the server's zone with --system-time-zone")
 
     def completed(self, arrays: dict[str, pa.Array], n_rows: int, session: Session | None = None) -> pa.Table:
         """Complete rows of these columns: the others take their default or are computed, which raises SchemaError if it

@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
@@ -12,6 +13,7 @@ from applier.binlog.locating.groups import GroupPass
 from tests.support.binlog_server import PASSWORD, BinlogServer
 from tests.support.real_server import Case
 
+NOON = datetime(2026, 3, 14, 12, tzinfo=UTC)
 XA = ["transactions-mysql", "transactions-mariadb"]
 
 
@@ -140,6 +142,92 @@ def test_a_sink_that_keeps_the_position_is_enough(tmp_path):
         list(applier.follow(tmp_path / "log", after=batches[0].position, **asked))
 
 
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize("acknowledged", [0, 1, 2])
+def test_after_a_failover_batches_end_where_they_did(tmp_path, flavour, acknowledged):
+    """In the log of the new server, whose files have the same names and other bytes: a batch that comes again has what
+    it had, and the next one what comes after it. If the new log lacks transactions, it is refused until it has them."""
+    def log(folder, n, **options):
+        folder.mkdir()
+        with applier.binlog.Writer(folder / "binlog.000001", time=NOON, flavour=flavour, **options) as writer:
+            writer.query("CREATE DATABASE d")
+            writer.query("CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(20))", "d")
+            for number in range(n):
+                insert(writer, number)
+        return folder
+
+    def read(batches):
+        return [(batch.number, [row["id"] for row in batch["d.t"].to_arrow().to_pylist()]) for batch in batches]
+
+    asked = {"state": tmp_path / "state", "until_now": True, "batch_bytes": 800}
+    logs = have(tmp_path / "log", log(tmp_path / "old", 6))
+    batches = [*applier.follow(logs, **asked)]
+    first = read(batches)
+    assert len(first) > 2 and sum(len(ids) for _, ids in first) == 6
+    if acknowledged:
+        batches[acknowledged - 1].acknowledge()
+    have(logs, log(tmp_path / "early", 1, checksum=False))
+    with pytest.raises(applier.ArchiveError):
+        list(applier.follow(logs, **asked))
+    have(logs, log(tmp_path / "new", 9, checksum=False))
+    again = read(applier.follow(logs, **asked))
+    assert again[:len(first) - acknowledged] == first[acknowledged:]
+    assert [id for _, ids in first[:acknowledged] + again for id in ids] == [*range(9)]
+
+
+@pytest.mark.parametrize("flavour", ["mysql", "mariadb"])
+@pytest.mark.parametrize("same_bytes", [True, False])
+def test_a_log_that_began_again_is_refused(tmp_path, flavour, same_bytes):
+    """After RESET the server gives its GTIDs to other transactions, in files with the names of earlier ones."""
+    def log(folder, ids, day):
+        folder.mkdir()
+        with applier.binlog.Writer(folder / "binlog.000001", flavour=flavour, checksum=same_bytes or day == 14,
+                                   time=NOON.replace(day=day)) as writer:
+            writer.query("CREATE DATABASE d")
+            writer.query("CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(20))", "d")
+            for number in ids:
+                insert(writer, number)
+        return folder
+
+    def read():
+        for batch in applier.follow(logs, state=tmp_path / "state", until_now=True):
+            batch.acknowledge()
+            yield batch.number
+
+    logs = have(tmp_path / "log", log(tmp_path / "old", range(10, 14), 14))
+    assert list(read()) == [1]
+    new = log(tmp_path / "new", range(20, 30), 15)
+    for end in GroupPass(str(new / "binlog.000001")).groups().ends.tolist():
+        have(logs, new, ("binlog.000001", end))
+        with pytest.raises(applier.ArchiveError, match=r"other transactions|do not contain|no event group"):
+            list(read())
+
+
+def test_a_log_whose_files_are_numbered_anew(tmp_path):
+    """A server that was made of a copy goes on with its transactions, from its first file on."""
+    def log(folder, ids, executed=0, **options):
+        folder.mkdir()
+        with applier.binlog.Writer(folder / "binlog.000001", time=NOON, executed=executed, **options) as writer:
+            if not executed:
+                writer.query("CREATE DATABASE d")
+                writer.query("CREATE TABLE t (id INT PRIMARY KEY, s VARCHAR(20))", "d")
+            for number in ids:
+                insert(writer, number)
+        return folder
+
+    schema = tmp_path / "schema.sql"
+    schema.write_text("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(20));")
+    logs, state = have(tmp_path / "log", log(tmp_path / "old", range(3))), tmp_path / "state"
+    for batch in applier.follow(logs, state=state, until_now=True):
+        batch.acknowledge()
+    have(logs, log(tmp_path / "late", range(4, 7), executed=6, schema=schema))
+    with pytest.raises(applier.ArchiveError, match="precede"):
+        list(applier.follow(logs, state=state, until_now=True))
+    have(logs, log(tmp_path / "new", range(3, 7), executed=5, schema=schema))
+    [batch] = applier.follow(logs, state=state, until_now=True)
+    assert [row["id"] for row in batch["d.t"].to_arrow().to_pylist()] == [3, 4, 5, 6]
+
+
 def test_tables_that_come_to_be_wanted(tmp_path):
     """A table gets a wanted name in a later batch, as after an online change of its definition; where other tables have
     statements that cannot be followed, those that are wanted can."""
@@ -250,7 +338,7 @@ def test_on_the_command_line(tmp_path, capfdbinary):
 @pytest.mark.parametrize(("options", "error"), [
     ({"every": 0.0}, "not a valid interval"),
     ({"source": "mysql://u@h:1", "binlogs": ["a", "b"]}, "into one directory"),
-    ({"defaults_file": "x"}, "defaults_file is of a server"), ({"state": "s3://b/state"}, "a file of this machine")])
+    ({"defaults_file": "x"}, "--defaults-file is of a server"), ({"state": "s3://b/state"}, "a file of this machine")])
 def test_what_cannot_be_followed(tmp_path, options, error):
     with pytest.raises(applier.UsageError, match=error):
         next(applier.follow(**{"binlogs": tmp_path} | options))

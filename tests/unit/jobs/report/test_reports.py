@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier import cli
-from applier.cli.output.status import print_report
+from applier.cli.output.status import REPORT
 from applier.engine.executor import ThisProcess
 from applier.errors import SnapshotError
 from applier.jobs.replay.job import replay_with
@@ -80,7 +80,8 @@ def test_the_report_as_json(recovered):
         "key": "PRIMARY (id)", "files_written": 1, "files_carried": 0, "found": {"primary": 2},
         "conflicts": {"duplicate key": 150, "row not found": 1}, "units": 1, "ranges": 1,
         "tied": "", "warnings": [],
-        "by_foreign_keys": 0, "partial_updates": 0, "documents": 0, "bytes_saved": 0}
+        "by_foreign_keys": 0, "partial_updates": 0, "documents": 0, "bytes_saved": 0,
+        "zero_dates": {}}
     assert (other["name"], other["rows"], other["units"], other["found"]) == ("a<b>&c", 0, 0, {})
     assert ReplayResult.from_report(str(output), report) == result
 
@@ -186,7 +187,7 @@ def test_a_report_that_was_changed_is_whole_or_an_error(recovered, data):
     file.write_bytes(data.draw(mutants(json.loads(whole))))
     try:
         report = load_report(str(recovered[0]))
-        print_report(report)
+        REPORT.print(False, report)
         assert html_page(report)
     except SnapshotError as error:
         assert error.file == str(file)
