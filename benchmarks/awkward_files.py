@@ -42,7 +42,7 @@ def _outlined(folder: str, kind: str) -> list[float]:
         _KINDS[kind](path)
         size, wanted = path.stat().st_size, TableFilter(ignored=parse_table_list(["other"])).wanted
         started = time.process_time()
-        found = outline_file(str(path), split_bytes=size // _SPLITS, sample_bytes=sample_bytes(10_000),
+        found = outline_file(str(path), split_bytes=size // _SPLITS, sample_bytes=sample_bytes(0, 1 << 40),
                              relevance=Relevance(wanted))
         seconds = time.process_time() - started
         whole = outline_file(str(path), split_bytes=size // _SPLITS)

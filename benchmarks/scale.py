@@ -72,7 +72,7 @@ def planned(folder: str, count: int) -> list[float]:
         seconds = time.process_time() - started
         return [_kilobytes(outlines[-1]), seconds, _resident_megabytes(), _units(versions),
                 len(walks), max(map(_kilobytes, walks.shares)), _kilobytes(walks.segments) / 1e3,
-                len(splits), max(map(_kilobytes, splits.segments)), _kilobytes(splits.units) / 1e3]
+                len(splits), max(map(_kilobytes, splits.parts)), _kilobytes(splits.units) / 1e3]
 
 
 def _everything(database: str, _: str) -> bool:
@@ -93,7 +93,7 @@ def _resident_megabytes() -> float:
 
 def _outlines(folder: Path, count: int) -> list[Outline]:
     files = _written(folder, min(count, _DISTINCT))
-    distinct = [outline_file(str(file), sample_bytes=sample_bytes(count)) for file in files]
+    distinct = [outline_file(str(file), sample_bytes=sample_bytes(_FILE_BYTES, count * _FILE_BYTES)) for file in files]
     return [_as_large(distinct[number % len(distinct)], number) for number in range(count)]
 
 

@@ -27,6 +27,7 @@ from applier.option_texts import (
     parse_rewrites,
     parse_size,
 )
+from applier.options.parquet import parse_parquet
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.snapshot.manifest import BinlogPosition
 
@@ -251,6 +252,11 @@ def database_names(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ..
 def spark_conf(given: Mapping[str, str] | None) -> tuple[tuple[str, str], ...]:
     """Return Spark's settings, as in ReplayOptions."""
     return parse_conf(f"{name}={value}" for name, value in (given or {}).items())
+
+
+def parquet_properties(given: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Properties of Parquet files, as ReplayOptions has them."""
+    return parse_parquet(f"{name}={value}" for name, value in given.items())
 
 
 def _quoted(name: str) -> str:

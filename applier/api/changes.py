@@ -56,6 +56,7 @@ def changes(
     thread_ids: Iterable[int] = (),
     key: Key | list[Key] | None = None,
     define_from_log: bool = False,
+    system_time_zone: str | None = None,
     ignore_foreign_keys: bool = False,
     complete: bool = False,
     statements: bool = False,

@@ -35,6 +35,7 @@ def import_dump(
     default_character_set: str | None = None,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     target_file_size: Size = "64M",
+    parquet: Mapping[str, str] | None = None,
     tables: Tables | None = None,
     ignore_tables: Tables | None = None,
     progress: Watcher | None = None,

@@ -80,6 +80,7 @@ def history(
     stop: Place | Time | None = None,
     thread_ids: Iterable[int] = (),
     define_from_log: bool = False,
+    system_time_zone: str | None = None,
     statements: bool = False,
     unsigned_bigint: Literal["decimal", "long", "uint64"] = "decimal",
     keys: Keys | None = None,

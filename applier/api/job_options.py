@@ -12,6 +12,7 @@ from applier.api.arguments import (
     chosen_gtids,
     database_names,
     keys_of_rows,
+    parquet_properties,
     path,
     paths,
     places,
@@ -84,7 +85,8 @@ def keys_of_logs(given: Mapping[str, Any]) -> Keys:
 _CONVERSIONS: dict[Kind, Callable[[Any], Any]] = {
     kinds.PATH: path, kinds.SNAPSHOT: uri, kinds.LOGS: paths, kinds.FILES: paths, kinds.POSITION: position,
     kinds.PLACE: point, kinds.PLACES: places, kinds.GTIDS: chosen_gtids, kinds.EXECUTED: str, kinds.SERVER_IDS: tuple,
-    kinds.DATABASES: database_names, kinds.CONF: spark_conf, kinds.SIZE: size, kinds.ROW_KEYS: keys_of_rows,
-    kinds.COLUMNS: tuple, kinds.THREAD_IDS: tuple, kinds.CONVERSIONS: lambda names: parse_conversions(list(names)),
+    kinds.DATABASES: database_names, kinds.CONF: spark_conf, kinds.PARQUET: parquet_properties, kinds.SIZE: size,
+    kinds.ROW_KEYS: keys_of_rows, kinds.COLUMNS: tuple, kinds.THREAD_IDS: tuple,
+    kinds.CONVERSIONS: lambda names: parse_conversions(list(names)),
 }
 """Conversions by kind. Values of other kinds are passed on unchanged."""

@@ -30,6 +30,7 @@ def rewrite(
     rewrite_db: Mapping[str, str] | None = None,
     server_ids: Iterable[int] = (),
     ignore_server_ids: Iterable[int] = (),
+    system_time_zone: str | None = None,
     keys: Keys | None = None,
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],

@@ -136,14 +136,16 @@ class SnapshotTable:
 
     def _merged(self) -> Iterator[pa.Table]:
         """Yield its rows in a lake that merges on read, as files have them, some thousand at a time."""
-        from applier.snapshot.date_marks import DateMarks
         from applier.snapshot.merged_rows import RangeReader
+        from applier.snapshot.stored_columns import StoredColumns
+        from applier.snapshot.value_marks import ValueMarks
 
         shown = self._definition.shown
+        charsets = StoredColumns.of(shown).charsets
         for file in self._entry.files:
             for part in RangeReader(self._snapshot.root, file, table_schema(shown)).all():
                 rows = unsigned_bigints(shown).as_stored(part.rows, self._snapshot.unsigned_bigint)
-                yield DateMarks().taken_from(rows).cast(self.schema)
+                yield ValueMarks(charsets).taken_from(rows).cast(self.schema)
 
     def __len__(self) -> int:
         return self.rows

@@ -55,6 +55,7 @@ def sync(
     lower_case_table_names: int | None = None,
     unsigned_bigint: Literal["decimal", "long", "uint64"] | None = None,
     target_file_size: Size = "64M",
+    parquet: Mapping[str, str] | None = None,
     keys: Keys | None = None,
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],

@@ -35,6 +35,7 @@ def undo(
     format: Literal["sql", "binlog"] = "sql",
     on_conflict: Literal["refuse", "skip", "columns", "force"] = "refuse",
     define_from_log: bool = False,
+    system_time_zone: str | None = None,
     keys: Keys | None = None,
     progress: Watcher | None = None,
     **flat: Unpack[KeyNames],

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from applier.apply.witnessed import OFF
 from applier.columns.table_key import IntKey, TableKey, keeps_key, table_key
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
+from applier.mysql.session import SYSTEM
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.effects import changes_rows
@@ -222,6 +223,9 @@ class UnitSpec:
     columns of the log may have other types than the definition has; `same_columns`: both have the same number of them.
     `idempotent`: the exec mode; `witness`: what becomes of before-images that differ from their rows (witnessed).
     `may_merge`: its files may stay, and what changes be written beside them (applier.apply.output.merged_unit).
+    `time_zone`: the zone in which generated columns that images lack are computed.
+    `may_divide`: its range may be divided further; `is_part`: it was (applier.apply.routes.parts), and its rows are
+    written whatever changes.
     """
 
     number: int
@@ -235,7 +239,10 @@ class UnitSpec:
     same_columns: bool = True
     idempotent: bool = False
     witness: str = OFF
+    time_zone: str = SYSTEM
     may_merge: bool = False
+    may_divide: bool = False
+    is_part: bool = False
 
     @cached_property
     def merges(self) -> bool:

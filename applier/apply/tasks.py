@@ -141,31 +141,32 @@ def _needed(segments: Iterable[LogSegment], versions: frozenset[int]) -> Iterato
 
 @dataclasses.dataclass(frozen=True)
 class SplitTask:
-    """A log segment to decode for all units: `units` by id of their version, ascending in their keys."""
+    """Log segments to decode for all units, one after the other: `units` by id of their version, ascending in their
+    keys."""
 
-    number: int
-    segment: LogSegment
+    segments: tuple[LogSegment, ...]
     units: dict[int, tuple[UnitSpec, ...]]
 
 
 @dataclasses.dataclass(frozen=True)
 class SplitTasks:
-    """The tasks that decode a log's segments, in their order. They have the units by id of their version in common."""
+    """The tasks that decode a log's segments, in their order: `parts` are a task's own. They have the units by id of
+    their version in common."""
 
-    segments: tuple[LogSegment, ...]
+    parts: tuple[tuple[LogSegment, ...], ...]
     units: dict[int, tuple[UnitSpec, ...]]
 
     def __len__(self) -> int:
-        return len(self.segments)
+        return len(self.parts)
 
     def __iter__(self) -> Iterator[SplitTask]:
-        return map(partial(split_of, self.units), enumerate(self.segments))
+        return map(partial(split_of, self.units), self.parts)
 
 
-def split_of(units: dict[int, tuple[UnitSpec, ...]], numbered: tuple[int, LogSegment]) -> SplitTask:
-    """A task by what is its own, its number and its segment, and what all have in common."""
-    number, segment = numbered
-    return SplitTask(number, segment, {version: units[version] for version in segment.tables.values()})
+def split_of(units: dict[int, tuple[UnitSpec, ...]], segments: tuple[LogSegment, ...]) -> SplitTask:
+    """A task by what is its own, its segments, and what all have in common."""
+    versions = {version for segment in segments for version in segment.tables.values()}
+    return SplitTask(segments, {version: units[version] for version in versions})
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -23,11 +23,11 @@ def doctor(*, json: bool, **arguments: Any) -> None:
         applier doctor --binlogs /backup --base /lake/monday --output /lake/tuesday
     """
     from applier.api.doctoring import doctor as diagnose
-    from applier.cli.output.diagnosed import print_diagnosis
+    from applier.cli.output.diagnosed import DIAGNOSIS
     from applier.cli.terminal import progress
 
     with progress() as watcher:
         found = diagnose(**arguments, progress=watcher)
-    print_diagnosis(found, as_json=json)
+    DIAGNOSIS.print(json, found)
     if found.problems:
         raise typer.Exit(_PROBLEMS)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from applier.cli.application import verb
-from applier.cli.output.documents import explained_document, located_document, print_json
 from applier.errors import UsageError
 from applier.io.keys import Keys
 from applier.options.verbs import EXPLAIN, INDEX, LOCATE, SHOW, SUMMARY
@@ -68,14 +67,15 @@ def summary(*, json: bool, html: str | None, **arguments: Any) -> None:
                         --start-datetime '2026-03-14 00:00:00'
     """
     from applier.api.logs import summary as summarize
-    from applier.cli.output.summarized import print_summary, write_page
+    from applier.cli.output.summarized import SUMMARY as SUMMED
+    from applier.cli.output.summarized import write_page
     from applier.cli.terminal import progress
 
     with progress() as watcher:
         found = summarize(**arguments, progress=watcher)
     if html is not None:
         write_page(found, html)
-    print_summary(found, as_json=json)
+    SUMMED.print(json, found)
 
 
 @verb(LOCATE)
@@ -87,15 +87,12 @@ def locate(*, json: bool, **arguments: Any) -> None:
     jumped; by the index it is exact.
     """
     from applier.api.logs import locate as find
-    from applier.cli.output.located import print_located
+    from applier.cli.output.located import LOCATED
     from applier.cli.terminal import progress
 
     with progress() as watcher:
         found = find(**arguments, progress=watcher)
-    if json:
-        print_json(located_document(found))
-    else:
-        print_located(found)
+    LOCATED.print(json, found)
 
 
 @verb(INDEX)
@@ -129,12 +126,9 @@ def explain(*, json: bool, **arguments: Any) -> None:
     duplicates in a key cannot be found as the server finds them.
     """
     from applier.api.logs import explain as ask
-    from applier.cli.output.explained import print_explained
+    from applier.cli.output.explained import EXPLAINED
     from applier.cli.terminal import progress
 
     with progress() as watcher:
         explained = ask(**arguments, progress=watcher)
-    if json:
-        print_json(explained_document(explained.tables, explained.definitions))
-    else:
-        print_explained(explained.tables, explained.definitions)
+    EXPLAINED.print(json, explained.tables, explained.definitions)

@@ -29,10 +29,9 @@ def publish(**arguments: Any) -> None:
 
 
 def _tell(published: Published) -> None:
-    from applier.cli.output.grids import new_grid, result_console
-    from applier.cli.terminal import words
+    from applier.cli.output.grids import Grid, result_console
 
-    grid = new_grid("table", "", "files", "files new", "MB new", "files gone", less=("files gone",))
+    grid = Grid("table", "", "files", "files new", "MB new", "files gone", less=("files gone",))
     for table in published.tables:
         known = f", was {table.renamed_from}" if table.renamed_from else ""
         columns = ", its columns too" if table.columns_changed else ""
@@ -42,4 +41,4 @@ def _tell(published: Published) -> None:
     grid.print(console)
     how = "all tables at once" if published.together else "tables made, dropped or renamed first, then all rows at " \
         "once" if published.rows_together else "one table after the other"
-    console.print(words(f"{published.catalog} stands at {published.position}, {how}, {published.seconds:.1f} s"))
+    console.say(f"{published.catalog} stands at {published.position}, {how}, {published.seconds:.1f} s")

@@ -33,15 +33,13 @@ def replay(**arguments: Any) -> None:
     options = _options(arguments)
     is_on_spark = choose(options).engine == "spark"
     if is_on_spark:
-        from applier.engine.spark import prefork, session
+        from applier.engine.spark import session
 
         session.boot(options.master, options.conf)  # Java starts while other modules are imported
     from applier.cli.output.status import print_result
     from applier.cli.terminal import progress
     from applier.jobs.on_engine import replaying
 
-    if is_on_spark and session.is_local(options.master):
-        prefork.start()  # before any thread starts; the progress bar is one
     with progress() as watcher:
         results = replaying.replay(options, watcher)
     for result in results:

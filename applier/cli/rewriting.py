@@ -35,14 +35,12 @@ def rewrite(**arguments: Any) -> None:
 
 def _print(done: "Rewritten") -> None:
     from applier.cli.output.grids import result_console
-    from applier.cli.terminal import assembled, words
 
     console = result_console()
     files, groups = len(done.files), done.groups
-    console.print(assembled((done.output, "bold"), f": {files:,} file{'s' * (files != 1)}, {groups:,} event groups, "
-                            f"{done.bytes_before:,} bytes become {done.bytes_after:,} ({done.ratio:.0%})"),
-                  soft_wrap=True)
+    console.say((done.output, "bold"), f": {files:,} file{'s' * (files != 1)}, {groups:,} event groups, "
+                f"{done.bytes_before:,} bytes become {done.bytes_after:,} ({done.ratio:.0%})", soft_wrap=True)
     if done.emptied or done.dropped:
-        console.print(words(f"filtered: {done.emptied:,} transactions have no changes left; {done.dropped:,} rows "
-                            "events are dropped"), soft_wrap=True)
-    console.print(words(str(done.proof)), soft_wrap=True)
+        console.say(f"filtered: {done.emptied:,} transactions have no changes left; {done.dropped:,} rows "
+                    "events are dropped", soft_wrap=True)
+    console.say(str(done.proof), soft_wrap=True)

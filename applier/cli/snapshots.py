@@ -3,7 +3,6 @@
 from typing import Any
 
 from applier.cli.application import verb
-from applier.cli.output.documents import print_json, report_document, status_document
 from applier.errors import UsageError
 from applier.options.verbs import REPORT, STATUS, VIEWS
 
@@ -18,7 +17,7 @@ def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: 
         applier status /lake/shop --as-of '2026-03-14 10:30:00'
         applier status --delta /lake/delta --as-of binlog.000003:1234
     """
-    from applier.cli.output.status import print_snapshot
+    from applier.cli.output.status import SNAPSHOT
     from applier.snapshot import manifest
     from applier.snapshot.checks import check_footers
     from applier.snapshot.shards import columns_of
@@ -30,10 +29,7 @@ def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: 
         raise UsageError("both a snapshot and published tables are given",
                          hint="name a snapshot or a lake, or give --iceberg or --delta, with --tables")
     loaded = manifest.load(version_of(snapshot, as_of))
-    if json:
-        print_json(status_document(loaded, definitions))
-    else:
-        print_snapshot(loaded, definitions)
+    SNAPSHOT.print(json, loaded, definitions)
     check_footers(loaded.root, [columns_of(files) for table in loaded.tables for files in table.lists])
 
 
@@ -46,29 +42,21 @@ def version_of(uri: str, as_of: str | None) -> str:
 
 
 def _print_published(json: bool, **arguments: Any) -> None:
-    import dataclasses
-
     from applier.api.publishing import published
-    from applier.cli.output.status import print_published
+    from applier.cli.output.status import PUBLISHED
 
-    found = published(**arguments)
-    if json:
-        print_json(dataclasses.asdict(found))
-    else:
-        print_published(found, "snapshot" if arguments["delta"] is None else "version")
+    PUBLISHED.print(json, published(**arguments), "snapshot" if arguments["delta"] is None else "version")
 
 
 @verb(REPORT)
 def report(*, snapshot: str, html: str | None, json: bool) -> None:
     """Print what the replay that made a snapshot did: changes by table, how rows were found, conflicts, and time."""
-    from applier.cli.output.status import print_report
+    from applier.cli.output.status import REPORT as REPORTED
     from applier.jobs.report.loading import load_report
 
     loaded = load_report(snapshot)
-    if json:
-        print_json(report_document(loaded))
-    elif html is None:
-        print_report(loaded)
+    if json or html is None:
+        REPORTED.print(json, loaded)
     if html is None:
         return
     from applier.io.new_files import new_output

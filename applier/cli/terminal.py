@@ -49,6 +49,10 @@ class ResultConsole(Console):
         options.setdefault("file", sys.stdout if on_terminal else cast("TextIO", _Unpadded(sys.stdout)))
         super().__init__(highlight=False, force_terminal=on_terminal, **options)
 
+    def say(self, *parts: str | tuple[str, str], soft_wrap: bool = False) -> None:
+        """Print texts side by side, as `assembled` takes them."""
+        self.print(assembled(*parts), soft_wrap=soft_wrap)
+
     def on_broken_pipe(self) -> NoReturn:
         raise BrokenPipeError
 

@@ -56,24 +56,23 @@ def _listed(rows: Sequence["Conflict"], count: int) -> list[str]:
 
 def _print(found: "Undone", on_conflict: str) -> None:
     """Print what the file does, what it does not do, and what to do next."""
-    from applier.cli.output.grids import new_grid, result_console
-    from applier.cli.terminal import assembled, words
+    from applier.cli.output.grids import Grid, result_console
+    from applier.cli.terminal import words
 
     console = result_console()
     size = os.path.getsize(found.output)
     shown = f" ({shown_size(size)})" if size >= _LARGE else ""
-    console.print(assembled((found.output, "bold"), f"{shown} takes back {found.what}"),
-                  soft_wrap=not console.is_terminal)
-    grid = new_grid("table", "come back", "go", "change back", "as before", "changed since", "not undone")
+    console.say((found.output, "bold"), f"{shown} takes back {found.what}", soft_wrap=not console.is_terminal)
+    grid = Grid("table", "come back", "go", "change back", "as before", "changed since", "not undone")
     for table in found.tables:
         grid.add(table.name, table.inserted, table.deleted, table.updated, table.same, table.partly,
                 table.in_conflict)
     grid.print(console)
     for statement in (one for table in found.tables for one in table.partitions):
-        console.print(words(f"made again first: {statement}"), soft_wrap=True)
+        console.say(f"made again first: {statement}", soft_wrap=True)
     for one in found.lost_objects:
         where = f"{found.output} has its statements, as comments" if found.format == "sql" else "its statements:"
-        console.print(words(f"not restored: {one}; {where}"), soft_wrap=True)
+        console.say(f"not restored: {one}; {where}", soft_wrap=True)
         for statement in one.statements if found.format != "sql" else ():
             console.print(words(f"{statement};", keep="\n"), soft_wrap=True)
     lines = _listed(found.conflicts, sum(table.in_conflict for table in found.tables))
@@ -82,6 +81,6 @@ def _print(found: "Undone", on_conflict: str) -> None:
     lines += [*_HOW_TO_RUN[found.format], *found.proof]
     lines += ["Afterwards, if nothing else is written meanwhile:"] * bool(found.checks)
     for line in lines:
-        console.print(words(line), soft_wrap=not console.is_terminal)
+        console.say(line, soft_wrap=not console.is_terminal)
     for statement, expected in found.checks:
-        console.print(words(f"  {expected:>12,}  {statement};"), soft_wrap=True)
+        console.say(f"  {expected:>12,}  {statement};", soft_wrap=True)

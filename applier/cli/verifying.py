@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from applier.cli.application import verb
-from applier.cli.output.documents import comparison_document, print_json, verified_document
 from applier.options.reading import HASH
 from applier.options.verbs import VERIFY
 
@@ -56,16 +55,13 @@ def verify(*, sql: bool, repair: str | None, format: str, json: bool, **argument
 
 def _files(snapshot: str, json: bool) -> None:
     from applier.api.snapshots import Snapshot
-    from applier.cli.output.status import print_verified
+    from applier.cli.output.status import VERIFIED
     from applier.cli.terminal import progress
     from applier.errors import SnapshotError
 
     with progress() as watcher:
         verified = Snapshot(snapshot).verify(watcher)
-    if json:
-        print_json(verified_document(verified))
-    else:
-        print_verified(verified)
+    VERIFIED.print(json, verified)
     if verified.damaged:
         raise SnapshotError(f"{len(verified.damaged):,} of the snapshot's files are damaged, missing or unknown",
                             file=snapshot, hint="restore them from a backup, or replay or import the snapshot again")
@@ -73,7 +69,7 @@ def _files(snapshot: str, json: bool) -> None:
 
 def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bool, repair: str | None,
           format: str) -> None:
-    from applier.cli.output.compared import print_comparison
+    from applier.cli.output.compared import COMPARISON
     from applier.errors import ServerDiffers
     from applier.io.printable import print_lines
     from applier.jobs.verify.statements import file_of
@@ -81,10 +77,7 @@ def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bo
     if sql:
         print_lines([file_of(found.rows_sql())])
         return
-    if json:
-        print_json(comparison_document(found, rows))
-    else:
-        print_comparison(found, rows)
+    COMPARISON.print(json, found, rows)
     if not found.same and repair is not None:
         _write(found, repair, format, json)
     if not found.same:

@@ -8,8 +8,8 @@ import pyarrow.compute as pc
 
 from applier.errors import NotComputable, UsageError
 from applier.mysql.names import folded
+from applier.mysql.reader_values import as_shown
 from applier.mysql.session import Session
-from applier.mysql.values.zero_dates import as_nulls
 from applier.schema.definition import TableDefinition
 from applier.sql.evaluator import Typed, evaluate
 
@@ -21,7 +21,7 @@ def are_true(definition: TableDefinition, rows: pa.Table, where: str) -> np.ndar
 
     def column(name: str) -> Typed:
         known = columns[folded(name)]
-        return as_nulls(rows.column(known.name)), known.type
+        return as_shown(rows.column(known.name), known.type), known.type
 
     session = Session(flavour=definition.flavour, time_zone="+00:00")
     try:

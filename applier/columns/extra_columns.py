@@ -15,6 +15,7 @@ from applier.columns.generated_columns import generated_column
 from applier.columns.image_values import replaced
 from applier.errors import SchemaError
 from applier.mysql.names import folded
+from applier.mysql.session import SYSTEM
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, KeyPart
 
@@ -27,8 +28,8 @@ of the event (seen on MySQL 9.7), so both must be equal."""
 class ExtraColumns:
     """The columns of a table from number `logged` on."""
 
-    def __init__(self, definition: TableDefinition, logged: int):
-        self._definition = definition
+    def __init__(self, definition: TableDefinition, logged: int, time_zone: str = SYSTEM):
+        self._definition, self._time_zone = definition, time_zone
         extra = definition.columns[logged:]
         self._generated = [column for column in extra if column.generated == "stored"]
         self._numbered = next((column for column in extra if column.auto_increment), None)
@@ -97,7 +98,7 @@ class ExtraColumns:
         return rows
 
     def _value(self, rows: pa.Table, column: Column) -> pa.Array | pa.ChunkedArray:
-        return generated_column(column, self._definition, rows.column, rows.num_rows)
+        return generated_column(column, self._definition, rows.column, rows.num_rows, time_zone=self._time_zone)
 
 
 def _is_of(part: KeyPart, column: str) -> bool:

@@ -30,7 +30,7 @@ from applier.columns.image_values import Rows, replaced
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.errors import NotComputable, SchemaError
 from applier.mysql.names import folded
-from applier.mysql.session import Session
+from applier.mysql.session import SYSTEM, Session
 from applier.mysql.types import arrow_type
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Key
@@ -42,12 +42,12 @@ _FULL = "replay logs written with binlog_row_image=FULL, or leave the table out 
 _HINT = "leave the table out with --ignore-tables"
 
 
-def generated_column(column: Column, definition: TableDefinition, stored: Stored, n: int,
-                     sql_mode: str = "") -> pa.Array | pa.ChunkedArray:
+def generated_column(column: Column, definition: TableDefinition, stored: Stored, n: int, *,
+                     sql_mode: str = "", time_zone: str = SYSTEM) -> pa.Array | pa.ChunkedArray:
     """The values of a generated column in n rows, given their stored columns. Raises SchemaError for an unknown
     expression."""
     try:
-        return generated_values(column, definition, stored, n, Session(definition.flavour, sql_mode))
+        return generated_values(column, definition, stored, n, Session(definition.flavour, sql_mode, time_zone))
     except NotComputable as error:
         raise SchemaError(f"column {column.name} is generated from ({column.expression}), which cannot be "
                           f"computed: {error.message}", table=definition.full_name, hint=_HINT) from None
@@ -152,7 +152,8 @@ class AfterImages:
                                                                 rows.column(name)), values)
             return pc.if_else(pa.array(lacking), rows.column(name), values)
 
-        return _whole(generated_column(definition.columns[number], definition, known, len(images)))
+        return _whole(generated_column(definition.columns[number], definition, known, len(images),
+                                       time_zone=self._defaults.time_zone))
 
     @cached_property
     def _none(self) -> np.ndarray:
@@ -223,7 +224,8 @@ class AfterImages:
         """A generated column in some of the rows (bool[n])."""
         definition = self._definition
         return generated_column(definition.columns[number], definition,
-                                lambda name: self._known(definition.column_index(name), rows), int(rows.sum()))
+                                lambda name: self._known(definition.column_index(name), rows), int(rows.sum()),
+                                time_zone=self._defaults.time_zone)
 
     def _known(self, number: int, rows: np.ndarray) -> pa.Array | pa.ChunkedArray:
         """The values that a column is known to have in some of the rows (bool[n])."""

@@ -20,7 +20,7 @@ from applier.binlog.rows.changes import INSERT, Changes, ImageLayouts
 from applier.binlog.rows.image_pointers import addresses_of, layouts_of
 from applier.columns.defaults import default_scalar, default_values, is_current_timestamp, is_variable, other_defaults
 from applier.errors import NotComputable, SchemaError
-from applier.mysql.session import Session
+from applier.mysql.session import SYSTEM, Session
 from applier.mysql.types import arrow_type
 from applier.schema.defaults import implicit_scalar
 from applier.schema.definition import TableDefinition
@@ -34,10 +34,10 @@ _HINT = "leave the table out with --ignore-tables"
 
 
 class ReplicaDefaults:
-    """The defaults of one table, as scalars or arrays of `arrow_type`."""
+    """The defaults of one table, as scalars or arrays of `arrow_type`; `time_zone` is the replica's own."""
 
-    def __init__(self, definition: TableDefinition) -> None:
-        self._definition = definition
+    def __init__(self, definition: TableDefinition, time_zone: str = SYSTEM) -> None:
+        self._definition, self.time_zone = definition, time_zone
         self._scalars: dict[str, pa.Scalar] = {}
 
     @cached_property

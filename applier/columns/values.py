@@ -25,7 +25,7 @@ from applier.columns.replica_cast import (
     fitting_text,
 )
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError
-from applier.mysql.character_sets.charsets import to_utf8
+from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.type_registry import Family
 from applier.mysql.types import INTEGERS, MEMBERS, TEMPORAL, TEXT, ColumnType, arrow_type
 from applier.mysql.values.addresses import network_text
@@ -123,7 +123,7 @@ def _converted(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -
         return _labels(raw, kind, wire_type, metadata)
     fitting = fitting_bytes(_inflated(raw, wire_type), kind, wire_type, metadata)
     if kind.base in TEXT:
-        return fitting_text(to_utf8(fitting, kind.charset or "utf8mb4"), kind, wire_type)
+        return fitting_text(exact_text(fitting, kind.charset or "utf8mb4"), kind, wire_type)
     return _padded(fitting, kind) if kind.base == "binary" else fitting
 
 
@@ -192,7 +192,7 @@ def _set(raw: pa.Array, kind: ColumnType) -> pa.Array:
 
 
 def _text(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:
-    return to_utf8(_inflated(raw, wire_type), kind.charset or "utf8mb4")
+    return exact_text(_inflated(raw, wire_type), kind.charset or "utf8mb4")
 
 
 def _bytes(raw: pa.Array, kind: ColumnType, wire_type: int, metadata: int) -> pa.Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Sequence
+from itertools import count
 from threading import Lock
 from typing import Protocol, TypeVar
 
@@ -92,15 +93,17 @@ class ThisProcess:
         with full_disk.explained(), SpillBuffer(SPILL_BYTES * self.cores) as spilled:
             lock = Lock()
 
-            def send(numbered: tuple[int, LogSegment]) -> None:
-                for place, (unit, split, payload) in enumerate(split_payloads(split_of(splits.units, numbered))):
+            def send(numbered: tuple[int, tuple[LogSegment, ...]]) -> None:
+                place = count()
+                for units, payloads in split_payloads(split_of(splits.units, numbered[1])):
                     with lock:
-                        spilled.add((unit, split, place), payload)
+                        for unit, payload in zip(units.tolist(), payloads, strict=True):
+                            spilled.add((unit, numbered[0], next(place)), payload.as_buffer())
 
-            map_on_threads(send, list(enumerate(splits.segments)), self.cores, lambda *_: None)
-            arrived: dict[int, list[tuple[int, pa.Buffer]]] = {}
-            for (unit, split, _), payload in spilled.in_order():
-                arrived.setdefault(unit, []).append((split, payload))
+            map_on_threads(send, list(enumerate(splits.parts)), self.cores, lambda *_: None)
+            arrived: dict[int, list[pa.Buffer]] = {}
+            for (unit, _, _), payload in spilled.in_order():
+                arrived.setdefault(unit, []).append(payload)
             return map_on_threads(_collecting(lambda unit: apply_payloads(unit, arrived.pop(unit.number, ()))), units,
                                   self.cores, on_progress)
 

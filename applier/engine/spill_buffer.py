@@ -14,7 +14,6 @@ from applier.io.temporary import spill_directory
 
 SPILL_BYTES = 64 << 20
 """What a task holds of its unit's payloads in memory before it spills them to a file."""
-_ALIGNMENT = 64  # Arrow data read in place wants its buffers aligned
 
 
 class Arrivals(Protocol):
@@ -125,10 +124,10 @@ class SharedArrivals:
 
 
 def _append(file: IO[bytes], payload: pa.Buffer) -> int:
-    """Write a payload, aligned and padded: no file is empty, which could not be mapped. Gives where it starts."""
+    """Write a payload, and a byte: no file is empty, which could not be mapped. Gives where it starts."""
     at = file.tell()
     file.write(payload)
-    file.write(bytes(_ALIGNMENT - payload.size % _ALIGNMENT))
+    file.write(b"\0")
     return at
 
 

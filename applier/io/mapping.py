@@ -169,10 +169,16 @@ def _mapped(uri: str) -> MappedFile:
     return _shared_or((uri, stamp, keys, ""), mapped)
 
 
+_OUT_OF_ADDRESSES = ("logs are mapped into memory, and this process may have no more addresses: leave out "
+                     "spark.executor.pyspark.memory or ulimit -v, and bound memory by spark.executor.memoryOverhead or "
+                     "the container")
+
+
 def _unreadable(error: OSError, uri: str) -> ApplierError:
     if is_transient(error):
         return unavailable(error, uri)
-    return ArchiveError(f"the file cannot be read: {reason(error)}", file=uri)
+    return ArchiveError(f"the file cannot be read: {reason(error)}", file=uri,
+                        hint=_OUT_OF_ADDRESSES if error.errno == errno.ENOMEM else None)
 
 
 def _shared_or(key: _Key, map_anew: Callable[[_Key], MappedFile]) -> MappedFile:

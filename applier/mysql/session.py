@@ -9,6 +9,9 @@ import numpy as np
 from applier.errors import NotComputable
 from applier.mysql.values.time_zones import shifted
 
+SYSTEM = "SYSTEM"
+"""The name of the time zone that a server has from its machine."""
+
 
 @dataclass(frozen=True)
 class Session:
@@ -22,7 +25,7 @@ class Session:
 
     flavour: str = "mysql"
     sql_mode: str = ""
-    time_zone: str = "SYSTEM"
+    time_zone: str = SYSTEM
     now_us: int | np.ndarray | None = None
     literals: str = "utf8mb4"
     collation: str | None = None

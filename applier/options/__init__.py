@@ -16,4 +16,4 @@ from applier.options.snapshots import DiffOptions, ExplainOptions, ExportOptions
 __all__ = ["ALL_COMMITS", "ChangeFilesOptions", "ChangesOptions", "CommitRange", "DiffOptions", "DoctorOptions",
            "ExplainOptions", "ExportOptions", "HistoryFilesOptions", "ImportOptions", "LogBounds", "ReplayOptions",
            "RewriteOptions", "SummaryOptions", "UndoOptions", "check_engine", "check_target", "choosing", "kinds",
-           "making", "option", "reading", "running", "verbs"]
+           "making", "option", "parquet", "reading", "running", "verbs"]

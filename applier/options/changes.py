@@ -55,6 +55,7 @@ class ChangesOptions:
     maybe_gtids: str | None = None
     thread_ids: tuple[int, ...] = ()
     after: Place | None = None
+    system_time_zone: str | None = None
 
     def __post_init__(self) -> None:
         verbs.CHANGES.check(self)

@@ -22,6 +22,7 @@ from applier.option_texts import (
     parse_thread_ids,
 )
 from applier.options.option import Kind
+from applier.options.parquet import parse_parquet
 from applier.snapshot import AS_DECIMAL, UNSIGNED_BIGINTS
 
 _FOLLOW = "Several may follow."
@@ -102,6 +103,9 @@ SIZE = Kind("Size", "SIZE")
 SECONDS = Kind("float", "TIME", parse_seconds)
 KEEP = Kind("int | timedelta | str", "N|TIME")
 CONF = Kind("Mapping[str, str]", "NAME=VALUE", lambda texts: dict(parse_conf(texts)), many=True, several=_AGAIN)
+
+PARQUET = Kind("Mapping[str, str]", "NAME=VALUE", lambda texts: dict(parse_parquet(texts)), many=True, several=_AGAIN,
+               recorded=lambda pairs: [f"{name}={value}" for name, value in pairs])
 
 WATCHER = Kind("Watcher")
 ENDING = Kind("Ending")

@@ -118,6 +118,16 @@ UNSIGNED_BIGINT_AS_BASE = UNSIGNED_BIGINT.of(default=None).plus("By default as i
 TARGET_FILE_SIZE = Option(
     "target_file_size", kinds.SIZE, MAKE, "Target size of new files, as 64M or 1G. An incremental replay rewrites "
     "every file that contains a changed row; many small files are slower to read.", "64M", field="file_bytes")
+PARQUET = Option(
+    "parquet", kinds.PARQUET, MAKE, "A property of new Parquet files: compression=zstd|gzip|snappy|lz4|none, "
+    "compression-level=1, row-group-size=64M (of uncompressed data), page-index=yes, bloom-filter=keys. What is not "
+    "given is as in --base or the lake's latest version, or by default.", recorded=True,
+    python="properties of new Parquet files by name: compression (zstd, gzip, snappy, lz4, none), compression-level, "
+           "row-group-size (64M, of uncompressed data), page-index (yes, no), bloom-filter (keys, none). What is not "
+           "given is as in `base` or the lake's latest version, or by default.")
+PARQUET_OF_DUMP = PARQUET.of(
+    "A property of new Parquet files: compression=zstd|gzip|snappy|lz4|none, compression-level=1, row-group-size=64M "
+    "(of uncompressed data), page-index=yes, bloom-filter=keys. Replays onto the snapshot keep it.")
 NO_DATA = Option("no_data", kinds.FLAG, MAKE, "Only the definitions.", False, where=Where.COMMAND_LINE)
 DATA_ONLY = Option("data_only", kinds.FLAG, MAKE, "Only the rows.", False, where=Where.COMMAND_LINE)
 WITH_DEFINITIONS = Option("definitions", kinds.FLAG, MAKE, "Whether to write CREATE TABLEs.", True, where=Where.PYTHON)

@@ -63,8 +63,8 @@ WITNESS = Option(
     "replica would hold. stop: stop at the first difference. off: compare nothing.", "report")
 SYSTEM_TIME_ZONE = Option(
     "system_time_zone", kinds.ZONE, ADVANCED, "The server's SYSTEM time zone, which the log does not record, as "
-    "+02:00 or Europe/Rome: ALTER uses it to convert between TIMESTAMP and other types in sessions that set no zone.",
-    recorded=True)
+    "+02:00 or Europe/Rome: ALTER uses it to convert between TIMESTAMP and other types in sessions that set no zone, "
+    "and generated columns that an image does not have are computed in it.", recorded=True)
 LOWER_CASE_TABLE_NAMES = Option(
     "lower_case_table_names", kinds.NAME_CASE, ADVANCED, "The server's lower_case_table_names, if neither the base "
     "nor the log shows it: with 1 or 2 the case of database and table names does not matter.", recorded=True)

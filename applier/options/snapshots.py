@@ -29,6 +29,7 @@ class ImportOptions:
     system_time_zone: str | None = None
     file_bytes: int = FILE_BYTES
     unsigned_bigint: str = AS_DECIMAL
+    parquet: tuple[tuple[str, str], ...] = ()
     database: str | None = None
     lake: str | None = None
     group_id: int | None = None
@@ -102,9 +103,9 @@ class ExplainOptions:
 class RewriteOptions:
     """The archive to rewrite, and the directory to make. `image`, one of IMAGES, is the new row image, None: the
     existing one. `compress` compresses transactions or rows events, `partial_json` turns updated documents into diffs
-    if these are smaller, and `full_json` turns diffs into whole documents. The
-    archive begins with `base`. `filter`, `rewrites`, `server_ids` and `ignore_server_ids` are as in ReplayOptions: the
-    output has only the tables and servers that they keep, under the new names."""
+    if these are smaller, and `full_json` turns diffs into whole documents. The archive begins with `base`. `filter`,
+    `rewrites`, `server_ids`, `ignore_server_ids` and `system_time_zone` are as in ReplayOptions: the output has only
+    the tables and servers that they keep, under the new names."""
 
     binlogs: tuple[str, ...]
     output: str
@@ -117,6 +118,7 @@ class RewriteOptions:
     rewrites: tuple[tuple[str, str], ...] = ()
     server_ids: tuple[int, ...] = ()
     ignore_server_ids: tuple[int, ...] = ()
+    system_time_zone: str | None = None
 
     def __post_init__(self) -> None:
         verbs.REWRITE.check(self)
@@ -143,4 +145,5 @@ class RewriteOptions:
     def replaying(self, output: str) -> ReplayOptions:
         """Return the replay of the archive to a snapshot that the output must also produce."""
         return ReplayOptions(self.binlogs, output, self.base, filter=self.filter, rewrites=self.rewrites,
-                             server_ids=self.server_ids, ignore_server_ids=self.ignore_server_ids)
+                             server_ids=self.server_ids, ignore_server_ids=self.ignore_server_ids,
+                             system_time_zone=self.system_time_zone)

@@ -22,8 +22,8 @@ REPLAY = Verb(
     reading.SCHEMA, choosing.START, choosing.REAPPLY, choosing.STOP, making.SNAPSHOT_AT, *_TABLES, choosing.REWRITE_DB,
     choosing.EXCLUDE_GTIDS, *_SERVERS, running.EXEC_MODE, running.TYPE_CONVERSIONS, running.ZERO_DATES, running.WITNESS,
     running.ON_STATEMENT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE, running.LOWER_CASE_TABLE_NAMES,
-    running.CHECK_FOREIGN_KEYS, making.UNSIGNED_BIGINT_AS_BASE, making.TARGET_FILE_SIZE, running.PASS_BYTES,
-    running.ROUTE, *_SPARK, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
+    running.CHECK_FOREIGN_KEYS, making.UNSIGNED_BIGINT_AS_BASE, making.TARGET_FILE_SIZE, making.PARQUET,
+    running.PASS_BYTES, running.ROUTE, *_SPARK, reading.KEYS_OF_LOGS, running.PROGRESS, positional=2)
 IMPORT = Verb(
     "import", SNAPSHOTS, "a dump becomes a snapshot", reading.DUMP, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
     reading.SCHEMA.of("CREATE TABLEs of tables whose rows are Parquet files: DUMP is then a directory of "
@@ -31,8 +31,8 @@ IMPORT = Verb(
     reading.DUMP_POSITION, reading.DUMP_GTID_SET, reading.DUMP_GROUP_ID, reading.FLAVOUR,
     running.SYSTEM_TIME_ZONE.of("The time zone of the dump's server, as +02:00 or Europe/Rome: TIMESTAMPs of dumps "
                                 "with --skip-tz-utc are in this zone, which such dumps do not name."),
-    reading.DATABASE, reading.DEFAULT_CHARACTER_SET, making.UNSIGNED_BIGINT, making.TARGET_FILE_SIZE, *_TABLES,
-    running.PROGRESS, positional=2)
+    reading.DATABASE, reading.DEFAULT_CHARACTER_SET, making.UNSIGNED_BIGINT, making.TARGET_FILE_SIZE,
+    making.PARQUET_OF_DUMP, *_TABLES, running.PROGRESS, positional=2)
 
 ARCHIVE = Verb(
     "archive", ARCHIVES, "copy a server's binlogs", reading.SOURCE,
@@ -50,7 +50,7 @@ DOCTOR = Verb(
     *REPLAY.without(reading.BINLOGS, making.OUTPUT, making.LAKE, making.MERGE_ON_READ,
                     making.COMPACT_BUDGET, reading.BASE,
                     running.ZERO_DATES, running.WITNESS,
-                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, running.PROGRESS),
+                    running.CHECK_FOREIGN_KEYS, making.TARGET_FILE_SIZE, making.PARQUET, running.PROGRESS),
     making.JSON, running.PROGRESS, like=REPLAY, positional=2)
 REWRITE = Verb(
     "rewrite", ARCHIVES, "smaller, whole, or filtered",
@@ -58,7 +58,7 @@ REWRITE = Verb(
     _OUTPUT.of("The directory to make, on this machine: the files and an index of them.", value="DIR"),
     making.IMAGE, making.PARTIAL_JSON, making.FULL_JSON, making.COMPRESS,
     reading.BASE.of("A snapshot at the beginning of the archive."), *_TABLES, choosing.REWRITE_DB, *_SERVERS,
-    reading.KEYS_OF_LOGS, running.PROGRESS)
+    running.SYSTEM_TIME_ZONE, reading.KEYS_OF_LOGS, running.PROGRESS)
 INDEX = Verb(
     "index", BINLOGS, "makes `locate` faster",
     _OPTIONAL_BINLOGS.of("A directory of binlogs; local or a URI.", kind=kinds.DIRECTORY),
@@ -94,7 +94,8 @@ CHANGES = Verb(
                               "not written.",
                               python="all changes except those of these transactions. `notes` count those that the log "
                                      "does not have. With `complete`, these are applied but not returned."),
-    *_SERVERS, choosing.THREAD_IDS, choosing.KEY, reading.DEFINE_FROM_LOG, running.IGNORE_FOREIGN_KEYS, making.COMPLETE,
+    *_SERVERS, choosing.THREAD_IDS, choosing.KEY, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE,
+    running.IGNORE_FOREIGN_KEYS, making.COMPLETE,
     making.STATEMENTS, making.SPREADSHEET_SAFE, making.UNSIGNED_BIGINT, running.FOLLOW,
     *(option.of(where=Where.COMMAND_LINE) for option in FOLLOWING), reading.KEYS_OF_LOGS, running.PROGRESS)
 FOLLOW = Verb(
@@ -120,7 +121,7 @@ HISTORY = Verb(
     choosing.STOP,
     choosing.THREAD_IDS.of("Only versions that transactions of these threads began or ended (CONNECTION_ID()). "
                            "MariaDB before 11.5 does not log which thread changed rows."),
-    reading.DEFINE_FROM_LOG,
+    reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE,
     making.STATEMENTS.of("With --output: add a column of the statements that began versions, if the log has them.",
                          python="whether to add `_statement`: the SQL that began a version, if the log has it, as "
                                 "in `changes`."),
@@ -135,7 +136,8 @@ UNDO = Verb(
     choosing.WHERE.of("Only rows for which this is true, before or after the transactions, as in \"category = "
                       "'audio' AND price = 0.01\": SQL on a table's columns.", value="EXPRESSION"),
     reading.BASE.of("Begin with this snapshot, from before them."), reading.SCHEMA_WITH_ROWS, choosing.UNTIL,
-    making.UNDO_FORMAT, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, reading.KEYS_OF_LOGS, running.PROGRESS)
+    making.UNDO_FORMAT, running.ON_CONFLICT, reading.DEFINE_FROM_LOG, running.SYSTEM_TIME_ZONE,
+    reading.KEYS_OF_LOGS, running.PROGRESS)
 
 STATUS = Verb(
     "status", USES, "its position and tables",

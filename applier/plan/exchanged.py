@@ -43,7 +43,8 @@ def add_units(number: int, group: Sequence[PlannedVersion], searches: Mapping[in
             origin=_origin([Altered(unit=made[source.version], conversion=source.conversion)
                             for source in version.sources]) or begins(item),
             needs=ExchangeGroup(group=number), place=place, type_conversions=allowed,
-            same_columns=not version.given, idempotent=idempotent, witness=witness)
+            same_columns=not version.given, idempotent=idempotent, witness=witness,
+            time_zone=version.time_zone)
         made[version.id] = unit
         item.units.append(unit)
         item.single_unit_reason = SINGLE_UNIT_REASON

@@ -6,11 +6,10 @@ changes are to keys in it: it is rewritten in any case then, and each of its uni
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache, partial
-from itertools import accumulate
+from functools import partial
 from typing import Any, Generic, overload
 
 import numpy as np
@@ -24,6 +23,7 @@ from applier.binlog.events.table_map import TableMap
 from applier.binlog.rows.changes import ChangeBatch, ChangeReader, TableBinding
 from applier.columns.table_key import BytesKey, IntKey, TableKey, Value
 from applier.columns.type_conversions import NONE_ALLOWED, TypeConversions
+from applier.columns.weighed_keys import WeighedKeys
 from applier.errors import ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
 from applier.plan.used_tables import UsedTable
@@ -31,78 +31,51 @@ from applier.schema.definition import TableDefinition
 from applier.snapshot.file_entries import FileEntry, KeyValue
 from keysearch.addresses import address_of
 
-MOST_SAMPLES, SAMPLES_A_RANGE = 2048, 32
-"""The most samples of a table that are decoded, in all and for each range: enough for thousands of ranges, and no more
-work for a larger archive."""
+SAMPLES_A_RANGE = 32
+"""The samples of a table that are decoded for each range: with so many, hardly one of 20,000 ranges is twice as large
+as the others."""
 KEYS_A_SAMPLE = 8
+TOGETHER, TOGETHER_BYTES = 4096, 16 << 20
+"""Samples that are decoded together, and what they take."""
 _GUARD = bytes(64)
-
-
-class SampledKeys(Generic[Value]):
-    """Keys that changes have, ascending, given with a weight each: how many bytes of rows events it stands for."""
-
-    def __init__(self, weighed: list[tuple[Value, float]]):
-        weighed.sort()
-        self._keys: list[Value] = [key for key, _ in weighed]
-        self._sums = [0.0, *accumulate(weight for _, weight in weighed)]
-
-    def bounds(self, n: int) -> list[Value]:
-        """Up to n - 1 ascending keys, the lower bounds of ranges that divide the keys evenly into n, or into as many as
-        there are keys."""
-        keys = self._keys
-        n = min(n, len(keys))
-        found = sorted({keys[i * len(keys) // n] for i in range(1, n)})
-        return [bound for bound in found if bound > keys[0]]
-
-    def part_within(self, low: Value, high: Value) -> float:
-        """The part, 0 to 1, of the bytes of all changes that have keys from `low` to `high`."""
-        first, end = self._places(low, high)
-        return (self._sums[end] - self._sums[first]) / self._sums[-1] if end > first else 0.0
-
-    def bounds_within(self, low: Value, high: Value, n: int) -> set[Value]:
-        """Up to n - 1 keys above `low` and up to `high`, the lower bounds of ranges that divide the bytes of changes
-        there evenly into n."""
-        first, end = self._places(low, high)
-        step = (self._sums[end] - self._sums[first]) / n
-        places = (bisect_left(self._sums, self._sums[first] + number * step, first, end) for number in range(1, n))
-        return {key for key in map(self._keys.__getitem__, (min(place, end - 1) for place in places)) if key > low}
-
-    def _places(self, low: Value, high: Value) -> tuple[int, int]:
-        return bisect_left(self._keys, low), bisect_right(self._keys, high)
 
 
 @overload
 def sampled_keys(uses: list[UsedTable], definition: TableDefinition, key: IntKey, n: int,
-                 allowed: TypeConversions = ...) -> SampledKeys[int]: ...
+                 allowed: TypeConversions = ...) -> WeighedKeys[int]: ...
 @overload
 def sampled_keys(uses: list[UsedTable], definition: TableDefinition, key: BytesKey, n: int,
-                 allowed: TypeConversions = ...) -> SampledKeys[bytes]: ...
+                 allowed: TypeConversions = ...) -> WeighedKeys[bytes]: ...
 def sampled_keys(uses: list[UsedTable], definition: TableDefinition, key: TableKey, n: int,
-                 allowed: TypeConversions = NONE_ALLOWED) -> SampledKeys[int] | SampledKeys[bytes]:
+                 allowed: TypeConversions = NONE_ALLOWED) -> WeighedKeys[int] | WeighedKeys[bytes]:
     """Keys of the rows sampled in `uses`, as many as `n` ranges need; one range needs none."""
     wanted = uses if n > 1 else []
     match key:
         case IntKey():
-            return SampledKeys(_Sampled[int](definition, key, key.listed, allowed).keys(wanted, n))
+            return WeighedKeys(_Sampled[int](definition, key, key.listed, allowed).keys(wanted, n))
         case BytesKey():
-            return SampledKeys(_Sampled[bytes](definition, key, key.listed, allowed).keys(wanted, n))
+            return WeighedKeys(_Sampled[bytes](definition, key, key.listed, allowed).keys(wanted, n))
 
 
 class _Sampled(Generic[Value]):
-    """Up to KEYS_A_SAMPLE keys of each sample of a table, each with its part of the sampled event's bytes."""
+    """Up to KEYS_A_SAMPLE keys of each sample of a table, each with its part of the bytes that the sample stands for.
+    """
 
     def __init__(self, definition: TableDefinition, key: TableKey, listed: Callable[[Any], list[Value]],
                  allowed: TypeConversions):
         self._definition, self._key, self._allowed = definition, key, allowed
         self._listed: Callable[[Any], list[Value]] = listed
         self._found: list[tuple[Value, float]] = []
-        self._of_event: list[Value] = []
+        self._keys: list[Value] = []
+        self._events: list[np.ndarray] = []  # by key, the number of its sample among those that are read together
+        self._starts = np.zeros(0, np.int64)
         self._bindings: list[TableBinding] = []
+        self._whole_rows = True
 
     def keys(self, uses: list[UsedTable], n: int) -> list[tuple[Value, float]]:
         """Those of the samples of all uses of the table, or of as many of them, evenly chosen, as n ranges need."""
         n_samples = sum(sum(used.sample_counts()) for used in uses)
-        step, before = 1 + n_samples // min(MOST_SAMPLES, SAMPLES_A_RANGE * n), 0
+        step, before = max(1, n_samples // (SAMPLES_A_RANGE * n)), 0
         by_body: dict[bytes, list[bytes]] = {}
         for used in uses:
             for place, count in enumerate(used.sample_counts()):
@@ -110,23 +83,40 @@ class _Sampled(Generic[Value]):
                     by_body.setdefault(used.use.body, []).extend(used.samples(place)[-before % step::step])
                 before += count
         for body, samples in by_body.items():
-            self._read(body, samples)
+            without_keys: list[bytes] = []
+            for some in _together(samples):
+                without_keys += self._read(body, some)
+            for some in _together(map(_whole, without_keys)):
+                self._read(body, some, whole_rows=False)
         return self._found
 
-    def _read(self, body: bytes, samples: list[bytes]) -> None:
+    def _read(self, body: bytes, samples: list[bytes], *, whole_rows: bool = True) -> list[bytes]:
+        """Add the keys of these samples, of their first rows where others are not there; those without a key are
+        returned that were truncated within the first row."""
         self._bindings.clear()
-        file, places = _as_file(body, samples)
+        self._keys, self._events, self._whole_rows = [], [], whole_rows
+        file, self._starts = _as_file(body, samples)
         reader = ChangeReader(file, self._bind, checksum=False)
-        for (start, end), event in zip(places, [body, *samples], strict=True):
-            self._of_event = []
-            with suppress(ApplierError):  # truncated within a row: earlier rows count
-                reader.walk(start, end)
-            with suppress(ApplierError):  # a key that stops the replay, when it comes to it
-                reader.flush()
-            for binding in self._bindings:
-                binding.batch.reset()
-            length = int.from_bytes(event[9:13], "little")
-            self._found += [(key, length / len(self._of_event)) for key in self._of_event]
+        at, end = 0, file.size
+        while at < end:
+            try:
+                reader.walk(at, end)
+                break
+            except ApplierError as error:  # truncated within a row: earlier rows count
+                place = at if error.position is None else max(at, error.position)
+                at = int(self._starts[np.searchsorted(self._starts, place, side="right")])
+                for binding in self._bindings:
+                    binding.batch.before.rewind(binding.batch.n_before)
+                    binding.batch.after.rewind(binding.batch.n_after)
+        with suppress(ApplierError):  # a key that stops the replay, when it comes to it
+            reader.flush()
+        for binding in self._bindings:
+            binding.batch.reset()
+        events = np.concatenate([np.zeros(0, np.int64), *self._events])
+        counts = np.bincount(events, minlength=len(samples))
+        weights = np.array([int.from_bytes(sample[9:13], "little") for sample in samples])
+        self._found += zip(self._keys, (weights[events] / counts[events]).tolist(), strict=True)
+        return [samples[number] for number in np.flatnonzero(counts == 0) if _is_truncated(samples[number])]
 
     def _bind(self, table_map: TableMap) -> TableBinding | None:
         try:
@@ -139,34 +129,61 @@ class _Sampled(Generic[Value]):
         return self._bindings[-1]
 
     def _take(self, keys: IntKeys | ByteKeys, batch: ChangeBatch) -> None:
-        columns = keys.columns(batch)[batch.n_after > 0]
-        images, n = (batch.after, batch.n_after) if batch.n_after else (batch.before, batch.n_before)
-        picks = _spread(n)
-        for column in (images.columns[column] for column in self._key.columns):
-            if column.has_nulls:  # what is behind a sample's last row may be read as one with NULLs
-                picks = picks[np.asarray(column.arrow(n).is_valid())[picks]]
-        chosen = columns if len(picks) == n else [column.take(pa.array(picks)) for column in columns]
-        self._of_event += self._listed(self._key.encode(chosen))
+        events = np.searchsorted(self._starts, batch.places, side="right") - 2  # the first one is the table map
+        picks = _spread(events) if self._whole_rows else np.flatnonzero(batch.rows == 0)
+        after = batch.after_rows[picks] >= 0
+        before_columns, after_columns = keys.columns(batch)
+        for columns, rows, changes in ((before_columns, batch.before_rows, picks[~after]),
+                                       (after_columns, batch.after_rows, picks[after])):
+            chosen = pa.array(rows[changes])
+            self._keys += self._listed(self._key.encode([column.take(chosen) for column in columns]))
+            self._events.append(events[changes])
 
 
-@lru_cache(1024)
-def _spread(n: int) -> np.ndarray:
-    """The numbers of KEYS_A_SAMPLE rows of n, or of all, evenly chosen."""
-    return np.unique(np.linspace(0, n - 1, KEYS_A_SAMPLE).astype(np.int64))
+def _spread(events: np.ndarray) -> np.ndarray:
+    """The numbers of KEYS_A_SAMPLE changes of each event, or of all, evenly chosen, given each change's event."""
+    firsts = np.flatnonzero(np.diff(events, prepend=-1))
+    counts = np.diff(firsts, append=len(events))
+    ranks, most = np.arange(len(events)) - np.repeat(firsts, counts), np.repeat(counts, counts)
+    return np.flatnonzero((ranks == 0) | (ranks * KEYS_A_SAMPLE // most != (ranks - 1) * KEYS_A_SAMPLE // most))
 
 
-def _as_file(body: bytes, samples: list[bytes]) -> tuple[MappedFile, list[tuple[int, int]]]:
-    """A table map and the beginnings of rows events, as a file of events; and where these are in it."""
-    data, places = bytearray(), []
+def _together(samples: Iterable[bytes]) -> Iterator[list[bytes]]:
+    some: list[bytes] = []
+    n_bytes = 0
+    for sample in samples:
+        some.append(sample)
+        n_bytes += len(sample)
+        if len(some) == TOGETHER or n_bytes >= TOGETHER_BYTES:
+            yield some
+            some, n_bytes = [], 0
+    if some:
+        yield some
+
+
+def _is_truncated(sample: bytes) -> bool:
+    return int.from_bytes(sample[13:17], "little") > len(sample)
+
+
+def _whole(sample: bytes) -> bytes:
+    """A sample that was truncated within its first row, with zeros in place of what is not there: a key is most often
+    among the first columns."""
+    length = int.from_bytes(sample[13:17], "little")
+    return sample[:13] + len(sample).to_bytes(4, "little") + sample[17:] + bytes(length - len(sample))
+
+
+def _as_file(body: bytes, samples: list[bytes]) -> tuple[MappedFile, np.ndarray]:
+    """A table map and the beginnings of rows events, as a file of events; and where these are in it, and end."""
+    data, starts = bytearray(), [0]
     for kind, event in [(EventType.TABLE_MAP, bytes(25) + body), *((sample[4], sample) for sample in samples)]:
         start = len(data)
         data += event
         data[start + 4] = kind
         data[start + 9:start + 13] = len(event).to_bytes(4, "little")
         data[start + 19:start + 25] = bytes(6)
-        places.append((start, len(data)))
+        starts.append(len(data))
     array = np.frombuffer(bytes(data) + _GUARD, np.uint8)
-    return MappedFile("samples", len(array), array, address_of(array)), places
+    return MappedFile("samples", len(array) - len(_GUARD), array, address_of(array)), np.array(starts)
 
 
 HOT_BYTES = 64 << 20
@@ -174,7 +191,7 @@ HOT_BYTES = 64 << 20
 CPU for 3 million rows in 13 MB, as long as it takes to apply 100 MB."""
 
 
-def lows(keys: SampledKeys[Value], files: Sequence[FileEntry], kind: type[Value], n: int, n_bytes: int,
+def lows(keys: WeighedKeys[Value], files: Sequence[FileEntry], kind: type[Value], n: int, n_bytes: int,
          unit_bytes: int) -> list[Value]:
     """The lower bounds of all ranges but the first, ascending, for a table with so many bytes of changes, `n` times as
     many as a unit may have; `files` are the base's, and all keys are of this kind."""

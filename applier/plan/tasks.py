@@ -32,6 +32,9 @@ TASK_BYTES, BASE_ROWS = 512 << 20, 3
 """The most bytes that one task applies, of rows events and of a base's rows, by plan: it bounds a worker's memory. And
 how many bytes of rows there are for one of a base's files."""
 
+SPLIT_TASKS, SPLIT_TASK_BYTES = 1024, 512 << 20
+"""Of a long log, tasks that decode it for the shuffle are about so many, until each has so many bytes of it: whatever
+they send to a unit is a payload, and payloads are as many as tasks times units."""
 SKIP_NANOSECONDS = 0.2
 """CPU per byte of rows events that another task applies: to skip them, or, where they are of a table that this
 task has units of, to decode their keys (0.24)."""
@@ -191,7 +194,22 @@ def split_tasks(segments: Sequence[LogSegment], versions: list[PlannedVersion]) 
     """For the shuffle route: every range of a plan that has tables of these versions once, with all units that these
     may have changes for."""
     units = {item.version.id: tuple(item.units) for item in versions}
-    return SplitTasks(needed(segments, frozenset(units)), units)
+    return SplitTasks(_parts_of(needed(segments, frozenset(units))), units)
+
+
+def _parts_of(segments: Sequence[LogSegment]) -> tuple[tuple[LogSegment, ...], ...]:
+    """The segments in their order, in as many parts as there are tasks: each has one, or a SPLIT_TASKS-th of all
+    bytes, but not more than SPLIT_TASK_BYTES."""
+    sizes = [segment.end - segment.start for segment in segments]
+    most, left = min(SPLIT_TASK_BYTES, sum(sizes) // SPLIT_TASKS), 0
+    parts: list[list[LogSegment]] = []
+    for segment, size in zip(segments, sizes, strict=True):
+        left -= size
+        if left < 0:
+            parts.append([])
+            left = most - size
+        parts[-1].append(segment)
+    return tuple(map(tuple, parts))
 
 
 def by_route(versions: list[PlannedVersion]) -> tuple[list[PlannedVersion], list[PlannedVersion]]:

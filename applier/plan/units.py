@@ -181,7 +181,8 @@ def _add_units(chain: list[PlannedVersion], searches: _Searches, number: int, ra
                 number=number + nth, version=version.id, definition=version.definition,
                 search=search or (NotSearched() if key is None else KeyRange(key, low, high)), origin=origin,
                 needs=needs, place=place, type_conversions=allowed, same_columns=not chain[0].version.given,
-                idempotent=idempotent, witness=witness,
+                idempotent=idempotent, witness=witness, time_zone=version.time_zone,
+                may_divide=not item.single_unit_reason,
                 may_merge=may_merge and place is not None and place.merges and isinstance(origin, FromBase)))
     return number + len(ranges)
 

@@ -31,6 +31,7 @@ from applier.io.resolver import join
 from applier.snapshot import lakes, location, manifest
 from applier.snapshot.checks import check_sizes
 from applier.snapshot.file_entries import FileColumns, FileEntry
+from applier.snapshot.file_settings import DEFAULTS, FileSettings
 from applier.snapshot.lake_claims import Claim
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.shards import columns_of
@@ -49,8 +50,8 @@ class Lake:
     latest: Snapshot | None
     merges: bool = False
 
-    def begin(self, file_bytes: int, *, unsigned_bigint: str) -> Staging:
-        """Prepare to publish the version after the latest; options as of `publish.begin`. Raises SnapshotError where
+    def begin(self, settings: FileSettings = DEFAULTS) -> Staging:
+        """Prepare to publish the version after the latest; settings as of `publish.begin`. Raises SnapshotError where
         something else is there, or nothing can be written."""
         filesystem, root = location.resolve(self.uri)
         try:
@@ -58,7 +59,7 @@ class Lake:
             staging: Staging = (_Local if location.is_local(filesystem) else _Far)(self, filesystem, root, mark)
         except OSError as error:
             raise SnapshotError(f"cannot write there: {reason(error)}", file=self.uri) from error
-        staging.file_bytes, staging.unsigned_bigint = file_bytes, unsigned_bigint
+        staging.settings = settings
         return staging
 
 

@@ -28,10 +28,10 @@ from applier.errors import SnapshotError
 from applier.schema.definition import without_rows
 from applier.snapshot import location
 from applier.snapshot.checks import REPLACE, check_columns, reading
-from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.file_entries import FileEntry, KeyKind, KeyValue, Layer, MergedFile
 from applier.snapshot.row_groups import GroupedFile
 from applier.snapshot.stored_columns import as_rows
+from applier.snapshot.value_marks import MarkedValues
 from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes, find_ranges, int_key
 from keysearch.keyrules import encode_by_rules
@@ -150,7 +150,7 @@ class RowFiles:
         with reading(path):
             grouped = _remembered_file(self._filesystem, path, file)
             check_columns(grouped.schema, self._schema, path)
-            marked = MarkedDates(grouped.metadata.metadata, path)
+            marked = MarkedValues(grouped.metadata.metadata, path)
             numbers = [number for number, group in enumerate(grouped.groups) if _meet(*group.keys(), wanted)]
             dead = self.dead_in(file) if numbers else np.empty(0, np.int64)
             for number in numbers:
@@ -179,7 +179,7 @@ class RangeReader:
         with self._reading(file):
             self._grouped = GroupedFile(self._filesystem, f"{self._root}/{file.path}", file)
             check_columns(self._grouped.schema, schema, f"{self._root}/{file.path}")
-            self._marked = MarkedDates(self._grouped.metadata.metadata, f"{self._root}/{file.path}")
+            self._marked = MarkedValues(self._grouped.metadata.metadata, f"{self._root}/{file.path}")
         self.lows: list[Any] = [group.keys()[0] for group in self._grouped.groups][1:]
         """The key at which each part but the first begins."""
 

@@ -15,13 +15,15 @@ callers must prevent two concurrent runs for one output there.
 
 import os
 import shutil
+from dataclasses import replace
 
 from pyarrow import fs
 
 from applier.errors import AnotherRun, SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location
+from applier.snapshot import attempts, location
 from applier.snapshot.attempts import PASSES
+from applier.snapshot.file_settings import DEFAULTS, FileSettings
 from applier.snapshot.lakes import STAGING
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS
 from applier.snapshot.staging import MARKER, WITHOUT_FOLDERS, Staging
@@ -29,13 +31,13 @@ from applier.snapshot.staging import MARKER, WITHOUT_FOLDERS, Staging
 _TAKEN = "choose another --output, or remove what is there"
 
 
-def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = AS_DECIMAL,
-          lasts: bool = True, late_attempts: bool = False, merges: bool = False) -> Staging:
-    """Prepare to publish at a path or URI; tables' new files have about `file_bytes`, and this type of column for
-    BIGINT UNSIGNED. Raises SnapshotError if something is there already, or nothing can be written. What a dead run left
-    there is removed; an empty directory may be there. What does not last, as the base of a later pass, is not made
-    durable. `late_attempts`: tasks run elsewhere, and attempts of them may continue after others have taken their
-    place. `merges`: it is the base of a later pass into a lake that merges on read.
+def begin(output: str, settings: FileSettings = DEFAULTS, *, lasts: bool = True, late_attempts: bool = False,
+          merges: bool = False) -> Staging:
+    """Prepare to publish at a path or URI; tables' new files have these settings. Raises SnapshotError if something is
+    there already, or nothing can be written. What a dead run left there is removed; an empty directory may be there.
+    What does not last, as the base of a later pass, is not made durable. `late_attempts`: tasks run elsewhere, and
+    attempts of them may continue after others have taken their place. `merges`: it is the base of a later pass into a
+    lake that merges on read.
     """
     filesystem, path = location.resolve(output)
     try:
@@ -50,9 +52,8 @@ def begin(output: str, file_bytes: int = FILE_BYTES, *, unsigned_bigint: str = A
     except OSError as error:
         raise SnapshotError(f"cannot write there: {reason(error)}", file=output) from error
     if late_attempts and filesystem.type_name in WITHOUT_FOLDERS:
-        file_bytes = min(file_bytes, attempts.MOST_BYTES)
-    staging.file_bytes, staging.unsigned_bigint, staging.lasts = file_bytes, unsigned_bigint, lasts
-    staging.merges = merges
+        settings = replace(settings, file_bytes=min(settings.file_bytes, attempts.MOST_BYTES))
+    staging.settings, staging.lasts, staging.merges = settings, lasts, merges
     return staging
 
 

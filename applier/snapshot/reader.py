@@ -15,11 +15,11 @@ from applier.io.parquet_reading import open_parquet
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.snapshot import location
 from applier.snapshot.checks import check_columns, check_rows, check_size, reading
-from applier.snapshot.date_marks import MarkedDates, for_nulls
 from applier.snapshot.digest import can_check, check_digest
 from applier.snapshot.file_entries import FileEntry, MergedFile, OtherFile
 from applier.snapshot.merged_rows import RangeReader
 from applier.snapshot.stored_columns import as_rows
+from applier.snapshot.value_marks import MarkedValues, for_nulls
 
 BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 1 << 15
@@ -73,7 +73,7 @@ def read_batches(base: str, file: FileEntry, definition: TableDefinition) -> Ite
     with reading(path):
         parquet = open_whole(filesystem, path, file)
         check_columns(parquet.schema_arrow, schema, path)
-        marked, first = MarkedDates(parquet.metadata.metadata, path), 0
+        marked, first = MarkedValues(parquet.metadata.metadata, path), 0
         for group in range(parquet.num_row_groups):
             of_group = parquet.metadata.row_group(group)
             most = max(1, min(_BATCH_ROWS, of_group.num_rows * BATCH_BYTES // max(1, of_group.total_byte_size)))
@@ -95,7 +95,7 @@ def read_columns(base: str, file: FileEntry, definition: TableDefinition, names:
     with reading(path), filesystem.open_input_file(path) as source:
         parquet = open_parquet(source)
         check_columns(parquet.schema_arrow, schema, path)
-        rows = MarkedDates(parquet.metadata.metadata, path).put_into(parquet.read(columns=list(names)))
+        rows = MarkedValues(parquet.metadata.metadata, path).put_into(parquet.read(columns=list(names)))
     return for_nulls(as_rows(rows, schema), definition)
 
 
@@ -122,7 +122,7 @@ def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema,
     with reading(path):
         parquet = open_whole(filesystem, path, file)
         check_columns(parquet.schema_arrow, schema, path)
-        marked, first = MarkedDates(parquet.metadata.metadata, path), 0
+        marked, first = MarkedValues(parquet.metadata.metadata, path), 0
         if part is None:
             table = parquet.read(use_threads=False)  # Spark runs one task per core
         else:
@@ -130,7 +130,7 @@ def _read(filesystem: FileSystem, path: str, file: FileEntry, schema: pa.Schema,
     return as_rows(marked.put_into(table, first), schema).replace_schema_metadata(schema.metadata)
 
 
-def _rows_of_part(parquet: pq.ParquetFile, part: FilePart, marked: MarkedDates,
+def _rows_of_part(parquet: pq.ParquetFile, part: FilePart, marked: MarkedValues,
                   schema: pa.Schema) -> tuple[pa.Table, int]:
     """The rows of a part, out of the row groups that have some of them, and the first one's number."""
     keys = parquet.read(columns=list(part.names), use_threads=False)

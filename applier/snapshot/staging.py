@@ -17,11 +17,12 @@ from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
 from applier.io import durable
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, lakes, location, shards
+from applier.snapshot import attempts, lakes, location, shards
 from applier.snapshot.attempts import PASSES
 from applier.snapshot.checks import check_size, check_sizes, reading, sizes_below
 from applier.snapshot.digest import HashedSink, compare_digest, digest_of
 from applier.snapshot.file_entries import FileColumns, FileEntry, OtherFile
+from applier.snapshot.file_settings import DEFAULTS
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS, Snapshot
 from applier.snapshot.shards import columns_of
 from applier.snapshot.table_entry import TableEntry
@@ -46,7 +47,7 @@ class Staging:
 
     def __init__(self, output: str, filesystem: fs.FileSystem, root: str) -> None:
         self.output = output
-        self.file_bytes, self.unsigned_bigint, self.lasts = FILE_BYTES, AS_DECIMAL, True
+        self.settings, self.lasts = DEFAULTS, True
         self._filesystem = filesystem
         self._root = root
         self._beside = root
@@ -80,8 +81,7 @@ class Staging:
         folder = location.table_folder(database, table)
         if self.merges:
             folder = self._folders.setdefault((database, table), f"{lakes.DATA}/{uuid4().hex[:12]}")
-        place = TableTarget(self._root_uri(), folder, self.file_bytes, self.unsigned_bigint, self._late_attempts,
-                            self.merges)
+        place = TableTarget(self._root_uri(), folder, self.settings, self._late_attempts, self.merges)
         if self._filesystem.type_name not in WITHOUT_FOLDERS:
             for needed in (place, *([place.changes] if self.merges else []), *([place.history] if history else [])):
                 self._filesystem.create_dir(f"{self._root}/{needed.folder}", recursive=True)

@@ -3,6 +3,7 @@
     BIGINT UNSIGNED   as --unsigned-bigint says (applier.snapshot.unsigned_bigints)
     TIME              int64, microseconds: Parquet has no type for -838:59:59, and readers of Iceberg and Delta refuse
                       Arrow's durations
+    text              as a SELECT shows it (applier.mysql.reader_values)
     every column      its number (applier.schema.column_ids) is Parquet's field id
 
 Files of older versions have durations and no field ids, and can still be read.
@@ -16,6 +17,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from applier.mysql.reader_values import lossy_charset
 from applier.schema.definition import TableDefinition
 from applier.snapshot.unsigned_bigints import EXACT, NONE, STORED, UnsignedBigints, unsigned_bigints
 
@@ -26,16 +28,20 @@ _FIELD_ID = b"PARQUET:field_id"
 
 @dataclass(frozen=True)
 class StoredColumns:
-    """The columns of a table that files have in a way of their own, and the numbers of all."""
+    """The columns of a table that files have in a way of their own, and the numbers of all. `charsets` are the
+    character sets of text that is not all of its bytes, by the names of columns."""
 
     bigints: UnsignedBigints = NONE
     ids: Mapping[str, int] = field(default_factory=dict)
+    charsets: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, definition: TableDefinition, key: tuple[str, ...] = ()) -> StoredColumns:
         """Those of a table, whose rows errors name by a key."""
         return cls(unsigned_bigints(definition, key),
-                   {column.name: column.id for column in definition.stored_columns if column.id})
+                   {column.name: column.id for column in definition.stored_columns if column.id},
+                   {column.name: charset for column in definition.stored_columns
+                    if (charset := lossy_charset(column.type)) is not None})
 
     def schema(self, rows: pa.Schema, choice: str) -> pa.Schema:
         """The schema of files, given that of rows and what files have for BIGINT UNSIGNED."""

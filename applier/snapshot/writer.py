@@ -1,22 +1,12 @@
-"""Writes one key range of a table as Parquet files of about a target size.
-
-The encoding of each type was chosen by measurement (`python -m benchmarks`): no dictionaries, which cost more to build
-than they save on data of a transaction system, zstd at its fastest regular level, and
-
-    string, binary                    DELTA_LENGTH_BYTE_ARRAY   the bytes are contiguous, which compresses better
-    integers of a key, dates, times   DELTA_BINARY_PACKED       they ascend, or are close together
-    decimal(p <= 18)                  PLAIN, as INT32 or INT64
-    all others                        PLAIN
-
-Statistics are kept for the key's columns only: a file is sorted by them, so readers can skip by nothing else.
-"""
+"""Writes one key range of a table as Parquet files of about a target size, as FileSettings says."""
 
 import errno
 import os
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,21 +14,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, attempts, location, row_groups
-from applier.snapshot.date_marks import DateMarks
+from applier.snapshot import attempts, location, row_groups
 from applier.snapshot.digest import HashedSink
 from applier.snapshot.file_entries import FileEntry, Footer, KeyKind, KeyValue
+from applier.snapshot.file_settings import DEFAULTS, FileSettings
 from applier.snapshot.stored_columns import AS_ROWS, StoredColumns
+from applier.snapshot.value_marks import ValueMarks
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
 HISTORY = "_history"
 CHANGES = "changes"
 """The folder of row files and positions in that of a table's files, in a lake that merges on read."""
-ROW_GROUP_BYTES = 64 << 20
-"""Of Arrow data; no more than a file's bytes, so that small files are as small as was asked for."""
-MERGED_GROUP_BYTES = 1 << 20
-"""The same where files are merged when they are read: a round reads each row group that has a row which it changes."""
 _GROUP_POSITIONS = 1 << 16
 POSITIONS = pa.schema([pa.field("file", pa.string(), nullable=False), pa.field("position", pa.int64(), nullable=False)])
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
@@ -47,16 +34,13 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 
 @dataclass(frozen=True)
 class TableTarget:
-    """Where tasks write files of one table: `root` is the staged snapshot's path or uri, `folder` the table's in it. A
-    file that has reached `file_bytes` on disk is followed by another one, unless only few rows are left.
-    `unsigned_bigint` is what files have for such columns. `late_attempts`: tasks write where
-    readers do not look, and the driver moves the files that count (applier.snapshot.attempts). `merges`: of a lake
-    that merges on read."""
+    """Where tasks write files of one table, and how: `root` is the staged snapshot's path or uri, `folder` the table's
+    in it. `late_attempts`: tasks write where readers do not look, and the driver moves the files that count
+    (applier.snapshot.attempts). `merges`: of a lake that merges on read."""
 
     root: str
     folder: str
-    file_bytes: int = FILE_BYTES
-    unsigned_bigint: str = AS_DECIMAL
+    settings: FileSettings = DEFAULTS
     late_attempts: bool = False
     merges: bool = False
 
@@ -69,11 +53,6 @@ class TableTarget:
     def suffix(self) -> str:
         """How the names of its files of rows end: where files are merged, no pattern for Parquet files finds them."""
         return ".data" if self.merges else ".parquet"
-
-    @property
-    def group_bytes(self) -> int:
-        """About how many bytes of Arrow data a row group has."""
-        return min(MERGED_GROUP_BYTES if self.merges else ROW_GROUP_BYTES, self.file_bytes)
 
     @property
     def history(self) -> "TableTarget":
@@ -101,8 +80,9 @@ class TableWriter:
         if (key_kind is None) != (not key):
             raise ValueError(f"a key of kind {key_kind} on columns {list(key)}")
         self._place, self._schema, self._key, self._key_kind = place, schema, list(key), key_kind
-        self._columns, self._stored = columns, columns.schema(schema, place.unsigned_bigint)
-        self._key_rules, self._group_bytes = tuple(key_rules), place.group_bytes
+        self._columns, self._stored = columns, columns.schema(schema, place.settings.unsigned_bigint)
+        self._key_rules, self._group_bytes = tuple(key_rules), place.settings.group_bytes(merges=place.merges)
+        self._is_sorted = not key_rules and columns.charsets.keys().isdisjoint(key)
         self._filesystem, self._root = location.resolve(place.root)
         self._prefix = _new_prefix(unit)
         self._pending: list[pa.Table] = []
@@ -166,14 +146,16 @@ class TableWriter:
             if first > last or (self._last_key is not None and first <= self._last_key):
                 raise ValueError(f"rows of {self._place.folder} are not in the order of their key")
             self._last_key = last
-        if self._open is not None and self._open.size() >= self._place.file_bytes and not self._is_short(rows):
+        if self._open is not None and self._open.size() >= self._place.settings.file_bytes and not self._is_short(rows):
             self._close_file()
         if self._open is None:
             path = f"{self._place.folder}/{self._prefix}-{len(self._entries):04d}{self._place.suffix}"
-            self._open = _OpenFile(self._filesystem, self._root, path, self._stored, self._key,
-                                   is_sorted=not self._key_rules, written_at=self._place.written_at(path),
-                                   merges=self._place.merges)
-        self._open.write(self._columns.as_stored(rows, self._place.unsigned_bigint), first, last)
+            settings = self._place.settings.writer_options(self._stored, self._key, rows.num_rows,
+                                                            is_sorted=self._is_sorted)
+            self._open = _OpenFile(self._filesystem, self._root, path, self._stored, settings,
+                                   written_at=self._place.written_at(path), merges=self._place.merges,
+                                   charsets=self._columns.charsets)
+        self._open.write(self._columns.as_stored(rows, self._place.settings.unsigned_bigint), first, last)
 
     def _is_short(self, rows: pa.Table) -> bool:
         """Return whether rows are too few for a file of their own. A full file that is written again, with values a
@@ -203,8 +185,9 @@ def write_empty(place: TableTarget, schema: pa.Schema, key: Sequence[str] = (),
     """Write the single file of an empty table, to its folder: readers find its columns there."""
     filesystem, root = location.resolve(place.root)
     path = f"{place.folder}/{_new_prefix(0)}-0000{place.suffix}"
-    stored = columns.schema(schema, place.unsigned_bigint)
-    return _OpenFile(filesystem, root, path, stored, list(key), merges=place.merges).finish()
+    stored = columns.schema(schema, place.settings.unsigned_bigint)
+    return _OpenFile(filesystem, root, path, stored, place.settings.writer_options(stored, key),
+                     merges=place.merges).finish()
 
 
 def write_positions(place: TableTarget, positions: pa.Table) -> FileEntry:
@@ -212,7 +195,7 @@ def write_positions(place: TableTarget, positions: pa.Table) -> FileEntry:
     (`position`, the number of a row in its file, from 0)."""
     filesystem, root = location.resolve(place.root)
     path = f"{place.folder}/{_new_prefix(0)}.positions"
-    file = _OpenFile(filesystem, root, path, POSITIONS, ["file"], merges=True)
+    file = _OpenFile(filesystem, root, path, POSITIONS, DEFAULTS.writer_options(POSITIONS, ["file"]), merges=True)
     for start in range(0, positions.num_rows, _GROUP_POSITIONS):
         group = positions.slice(start, _GROUP_POSITIONS).cast(POSITIONS)
         first, last = (group.column("file")[row].as_py().encode() for row in (0, group.num_rows - 1))
@@ -226,17 +209,18 @@ def _new_prefix(unit: int) -> str:
 
 
 class _OpenFile:
-    """A Parquet file that is being written, at another path (`written_at`) where it gets its own later."""
+    """A Parquet file that is being written with pyarrow's `settings`, at another path (`written_at`) where it gets its
+    own later."""
 
-    def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, key: list[str], *,
-                 is_sorted: bool = True, written_at: str | None = None, merges: bool = False) -> None:
+    def __init__(self, filesystem: Any, root: str, path: str, schema: pa.Schema, settings: Mapping[str, Any], *,
+                 written_at: str | None = None, merges: bool = False,
+                 charsets: Mapping[str, str] = MappingProxyType({})) -> None:
         self.path = path
         self._filesystem, self._whole = filesystem, f"{root}/{written_at or path}"
-        self._merges, self._rows, self._marks = merges, 0, DateMarks()
+        self._merges, self._rows, self._marks = merges, 0, ValueMarks(charsets)
         self._groups: list[tuple[int, int, int, KeyValue | None, KeyValue | None, str]] = []
         self._sink = HashedSink(filesystem.open_output_stream(self._whole, compression=None))
-        self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema,
-                                        **_parquet_options(schema, key, is_sorted))
+        self._writer = pq.ParquetWriter(pa.PythonFile(self._sink, mode="w"), schema, **settings)
 
     def write(self, rows: pa.Table, first: KeyValue | None, last: KeyValue | None) -> None:
         self._writer.write_table(self._marks.taken_from(rows), row_group_size=max(1, rows.num_rows))
@@ -250,7 +234,7 @@ class _OpenFile:
     @property
     def zero_dates(self) -> dict[str, int]:
         """How many of its rows' dates are invalid, by column."""
-        return self._marks.counts
+        return self._marks.dates
 
     def finish(self) -> FileEntry:
         self._writer.add_key_value_metadata(self._marks.metadata())
@@ -270,31 +254,3 @@ class _OpenFile:
             self._writer.close()
         with suppress(OSError):
             self._sink.close()
-
-
-def _parquet_options(schema: pa.Schema, key: list[str], is_sorted: bool) -> dict[str, Any]:
-    """is_sorted: rows are in key order's values, as Parquet compares them, not in a collation's."""
-    encodings = {}
-    for field in schema:
-        leaf = f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
-        encodings[leaf] = _encoding(field.type, field.name in key)
-    return {
-        "compression": "zstd",
-        "store_schema": False,  # Arrow's types besides Parquet's: some readers refuse them, others prefer them
-        "compression_level": 1,
-        "use_dictionary": False,
-        "column_encoding": encodings,
-        "write_statistics": key or False,
-        "store_decimal_as_integer": True,
-        "write_page_checksum": True,
-        "sorting_columns": [pq.SortingColumn(schema.get_field_index(name), nulls_first=True)
-                            for name in key if is_sorted] or None,
-    }
-
-
-def _encoding(type_: pa.DataType, in_key: bool) -> str:
-    if pa.types.is_string(type_) or pa.types.is_binary(type_):
-        return "DELTA_LENGTH_BYTE_ARRAY"
-    if pa.types.is_temporal(type_) or (in_key and pa.types.is_integer(type_)):
-        return "DELTA_BINARY_PACKED"
-    return "PLAIN"

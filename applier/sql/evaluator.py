@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from applier.errors import NotComputable
 from applier.mysql.character_sets.charsets import CHARSETS, to_utf8
 from applier.mysql.character_sets.client_charsets import UTF8
+from applier.mysql.character_sets.exact_text import shown
 from applier.mysql.session import Session
 from applier.mysql.types import BINARY, ColumnType
 from applier.sql.casting.texts import WIDE
@@ -42,6 +43,7 @@ from applier.sql.functions import (
 from applier.sql.functions.casts import cast
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
+from applier.sql.sql_modes import ESCAPES
 from applier.sql.values import BOOL, BYTES, DOUBLE, NULL, TEXT, Value, beside_text, constant, numbers, text_type
 
 Typed: TypeAlias = tuple[pa.Array | pa.ChunkedArray, ColumnType]
@@ -106,7 +108,7 @@ def calls_functions(sql: str) -> bool:
 def depends_on_escapes(sql: str) -> bool:
     """True if it has text whose value depends on NO_BACKSLASH_ESCAPES of the session that opens the table: MySQL writes
     expressions with escapes, and reads them again in that session's sql_mode (seen on 9.7)."""
-    return any(isinstance(node, Literal) and node.kind == "string" and node.text.translate(_ESCAPES) != node.text
+    return any(isinstance(node, Literal) and node.kind == "string" and node.text.translate(ESCAPES) != node.text
                for node in _nodes(sql))
 
 
@@ -116,7 +118,6 @@ def depends_on_language(sql: str) -> bool:
 
 
 _IN_LANGUAGES = frozenset({"DAYNAME", "MONTHNAME", "DATE_FORMAT"})
-_ESCAPES = str.maketrans({"\\": "\\\\", "\0": "\\0", "\n": "\\n", "\r": "\\r"})
 
 
 def _nodes(sql: str) -> list[Node]:
@@ -150,7 +151,7 @@ class Evaluator:
             values, type_ = self._column(node.name)
         except KeyError:
             raise NotComputable(f"there is no column {node.name}") from None
-        whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+        whole = shown(values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values, type_.charset)
         if type_.base == "char" and "PAD_CHAR_TO_FULL_LENGTH" in self._session.sql_mode:
             whole = pc.utf8_rpad(whole, type_.length or 1, " ")
         return Value(whole, type_, constant=len(whole) == 1 != self._n, is_column=True)
@@ -209,7 +210,7 @@ def _string(literal: Literal, session: Session) -> Value:
         return Value(pa.array([literal.text.encode()], pa.binary()), BYTES, constant=True, is_loose=True)
     type_ = TEXT if charset == "utf8mb4" else ColumnType("longtext", charset=charset)
     is_read_as_written = session.flavour == "mysql" and "NO_BACKSLASH_ESCAPES" in session.sql_mode
-    return constant(pa.scalar(literal.text.translate(_ESCAPES) if is_read_as_written else literal.text), type_)
+    return constant(pa.scalar(literal.text.translate(ESCAPES) if is_read_as_written else literal.text), type_)
 
 
 def _bytes(literal: Literal, session: Session) -> Value:

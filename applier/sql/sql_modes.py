@@ -1,5 +1,6 @@
 """Expressions of other sql_modes in the default one: || may concatenate text, NOT may bind like !, an empty text may be
 NULL, and in MariaDB's ORACLE mode functions do other things; those have names of their own, as the server shows them.
+In NO_BACKSLASH_ESCAPES, MySQL reads the escapes of an expression that it keeps as text.
 
 Source: MySQL manual and MariaDB documentation, "Server SQL Modes"; judged by both servers.
 """
@@ -8,12 +9,16 @@ from __future__ import annotations
 
 from itertools import groupby
 
+from applier.mysql.character_sets.client_charsets import decoded, encoded, introduced_charset
 from applier.sql.grammar import Reader, operator_tokens
 from applier.sql.nodes import Call, Node
 from applier.sql.tokens import Token, render, tokenize
 
 _JOINING = frozenset({"PIPES_AS_CONCAT", "ANSI", "ORACLE", "MSSQL", "DB2", "MAXDB", "POSTGRESQL"})
 """Modes in which || concatenates text, by themselves or as a part of their meaning."""
+
+ESCAPES = str.maketrans({"\\": "\\\\", "\0": "\\0", "\n": "\\n", "\r": "\\r"})
+"""What MySQL writes for these characters in literals of an expression that it keeps."""
 
 
 def in_default_mode(sql: str, sql_mode: str) -> str:
@@ -49,6 +54,22 @@ def with_nulls(tokens: list[Token], sql_mode: str) -> list[Token]:
             together = [Token("word", "NULL", together[0].start, together[-1].end)]
         made += together
     return made
+
+
+def with_escapes_as_text(sql: str) -> str:
+    """An expression that MySQL keeps, as it is when a session in sql_mode NO_BACKSLASH_ESCAPES has read it: the escapes
+    that the server has written in its literals are text (seen on 9.7)."""
+    tokens = tokenize(sql)[:-1]
+    made = []
+    for before, token in zip([None, *tokens], tokens):
+        charset = introduced_charset(before.text) if before is not None and before.kind == "word" else None
+        if token.kind == "string":
+            token = token._replace(text=token.text.translate(ESCAPES))
+        elif token.kind == "bytes" and charset not in (None, "binary"):
+            text = decoded(bytes.fromhex(token.text), str(charset)).translate(ESCAPES)
+            token = token._replace(text=encoded(text, str(charset)).hex())
+        made.append(token)
+    return render(made)
 
 
 def _with_oracle_functions(sql: str) -> str:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.binlog.rows.layout import decimal_bytes
+from applier.mysql.character_sets.exact_text import with_placeholders
 from applier.mysql.type_registry import Family
 from applier.mysql.types import MAX_ARROW_DIGITS, ColumnType, arrow_type
 from applier.mysql.values.addresses import packed
@@ -99,7 +100,7 @@ def _text(values: pa.Array, kind: ColumnType, wire: WireColumn) -> pa.Array:
     charset = kind.charset or "utf8mb4"
     if kind.base == "char":
         values = pc.utf8_rtrim(values, " ")
-    if charset in _UTF8 or charset == "ascii":
+    if charset in _UTF8 or (charset == "ascii" and with_placeholders(values, charset) is None):
         return values.cast(pa.binary())
     if charset in _UNICODE:
         return pa.array([None if text is None else text.encode(_UNICODE[charset]) for text in values.to_pylist()],

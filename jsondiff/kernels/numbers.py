@@ -144,6 +144,22 @@ def put_signed(to, value):
 
 
 @inline
+def put_at_least(to, value, width):
+    """Write a uint64 with `width` digits, or more where it has them."""
+    return put_padded(to, value, max(width, count_digits(value)))
+
+
+@inline
+def put_parts(to, first, second, third, width, mark):
+    """Write a date or a time of day: at least `width` digits for its first part, two for the others."""
+    to = put_at_least(to, np.uint64(first), width)
+    store_u8(to, mark)
+    to = put_at_least(to + 1, np.uint64(second), 2)
+    store_u8(to, mark)
+    return put_at_least(to + 1, np.uint64(third), 2)
+
+
+@inline
 def put_double(to, bits):
     """Write a finite double, given as its bits (uint64), as MySQL's JSON prints it: 1.0, -0.0, 0.1, 1e16, 1.5e-15.
 
@@ -196,17 +212,21 @@ def _put_with_exponent(to, digits, count, power):
 
 @inline
 def put_decimal(at, end, precision, scale, to):
-    """Write a DECIMAL(precision, scale), packed at at:end (decimal2bin in strings/decimal.cc): groups of nine digits in
-    big-endian words, a shorter group first and last, the sign in the top bit, all bits inverted if negative. Returns
-    where the text ends, or -1 if the bytes are malformed."""
+    """Write the DECIMAL(precision, scale) at at:end, as `put_digits` does; -1 also for other bounds than JSON has."""
     whole = precision - scale
     if precision > _MAX_PRECISION or scale > _MAX_SCALE or whole < 0:
         return -1
     size = whole // 9 * 4 + _DIGIT_BYTES[whole % 9] + scale // 9 * 4 + _DIGIT_BYTES[scale % 9]
-    if end - at != size:
-        return -1
-    if size == 0:
-        return -1
+    return put_digits(at, precision, scale, to) if size and end - at == size else -1
+
+
+@inline
+def put_digits(at, precision, scale, to):
+    """Write a DECIMAL(precision, scale), packed at `at` (decimal2bin in strings/decimal.cc): groups of nine digits in
+    big-endian words, a shorter group first and last, the sign in the top bit, all bits inverted if negative. No leading
+    zero but one before the point, and all of the scale, as in a SELECT. Returns where the text ends, or -1 if the bytes
+    are malformed."""
+    whole = precision - scale
     negative = load_byte(at) < 128
     inverted = 0xFF if negative else 0
     if negative:

@@ -8,13 +8,13 @@ JSON \\n) after every 76 characters (base64_encode in mysys/base64.cc).
 
 import numpy as np
 
-from jsondiff.kernels.numbers import put_decimal, put_padded, put_unsigned
+from jsondiff.kernels.numbers import put_decimal, put_padded, put_parts, put_unsigned
+from jsondiff.kernels.string_kernel import put_base64
 from keysearch.memory import inline, load_byte, load_i64, store_u8
 
 _TIMESTAMP, _DATE, _TIME, _DATETIME, _NEWDECIMAL = 7, 10, 11, 12, 246
 _QUOTE, _MINUS, _POINT, _COLON, _SPACE = 34, 45, 46, 58, 32
-_BASE64 = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8).astype(np.int64)
-_PADDING, _LINE = 61, 76
+_LINE = 76
 _PREFIX = np.frombuffer(b'"base64:type', np.uint8).astype(np.int64)
 
 
@@ -55,27 +55,17 @@ def _put_temporal(kind, packed, to):
         day, months = clock >> 17 & 31, clock >> 22
         if negative or months // 13 > 9999:
             return -1
-        to = _put_parts(months // 13, months % 13, day, 4, _MINUS, to)
+        to = put_parts(to, months // 13, months % 13, day, 4, _MINUS)
         if kind == _DATE:
             store_u8(to, _QUOTE)
             return to + 1
         store_u8(to, _SPACE)
         to += 1
-    to = _put_parts(hour, minute, second, 3 if hour > 99 else 2, _COLON, to)
+    to = put_parts(to, hour, minute, second, 2, _COLON)
     store_u8(to, _POINT)
     to = put_padded(to + 1, np.uint64(micros), 6)
     store_u8(to, _QUOTE)
     return to + 1
-
-
-@inline
-def _put_parts(first, second, third, width, mark, to):
-    """Write a date or a time of day: `width` digits for its first part, two for the others."""
-    to = put_padded(to, np.uint64(first), width)
-    store_u8(to, mark)
-    to = put_padded(to + 1, np.uint64(second), 2)
-    store_u8(to, mark)
-    return put_padded(to + 1, np.uint64(third), 2)
 
 
 @inline
@@ -86,24 +76,6 @@ def _put_base64(kind, at, end, to):
     to = put_unsigned(to, np.uint64(kind))
     store_u8(to, _COLON)
     to += 1
-    column = 0
-    while at < end:
-        if column == _LINE:
-            store_u8(to, 92)  # '\n'
-            store_u8(to + 1, 110)
-            to += 2
-            column = 0
-        group = load_byte(at) << 16
-        if at + 1 < end:
-            group |= load_byte(at + 1) << 8
-        if at + 2 < end:
-            group |= load_byte(at + 2)
-        store_u8(to, _BASE64[group >> 18])
-        store_u8(to + 1, _BASE64[group >> 12 & 63])
-        store_u8(to + 2, _BASE64[group >> 6 & 63] if at + 1 < end else _PADDING)
-        store_u8(to + 3, _BASE64[group & 63] if at + 2 < end else _PADDING)
-        at += 3
-        to += 4
-        column += 4
+    to = put_base64(to, at, end, _LINE)
     store_u8(to, _QUOTE)
     return to + 1

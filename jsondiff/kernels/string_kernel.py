@@ -23,6 +23,8 @@ _ESCAPED_LENGTH = np.array(list(map(len, _ESCAPES)))
 _HEX_DIGITS = np.full(256, -1, np.int64)
 for _digit, _letter in enumerate(b"0123456789abcdef"):
     _HEX_DIGITS[_letter] = _HEX_DIGITS[ord(chr(_letter).upper())] = _digit
+_BASE64 = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8).astype(np.int64)
+_PADDING = 61
 _HIGH_BITS = 0x8080808080808080 - (1 << 64)  # of eight bytes, as int64
 _AT_ONCE = 16
 _BLOCK = 32
@@ -230,3 +232,28 @@ def is_utf8(at, end):
             if code < 0:
                 return False
     return True
+
+
+@inline
+def put_base64(to, at, end, line):
+    """Write bytes in base64, with an escaped line feed after so many characters where more follow; 0: without."""
+    column = 0
+    while at < end:
+        if line and column == line:
+            store_u8(to, _BACKSLASH)
+            store_u8(to + 1, 110)
+            to += 2
+            column = 0
+        group = load_byte(at) << 16
+        if at + 1 < end:
+            group |= load_byte(at + 1) << 8
+        if at + 2 < end:
+            group |= load_byte(at + 2)
+        store_u8(to, _BASE64[group >> 18])
+        store_u8(to + 1, _BASE64[group >> 12 & 63])
+        store_u8(to + 2, _BASE64[group >> 6 & 63] if at + 1 < end else _PADDING)
+        store_u8(to + 3, _BASE64[group & 63] if at + 2 < end else _PADDING)
+        at += 3
+        to += 4
+        column += 4
+    return to

@@ -41,17 +41,12 @@ sys.addaudithook(at_point)
 ON_SPARK = """
 import sys
 from applier.cli import console
-from applier.engine.spark import prefork
-fork = prefork.start
-def fork_and_divide():  # a process that has imported more has threads, and is not forked
-    fork()
-    from applier.plan import ranges, units
-    units.UNIT_BYTES, units.LEAST_UNIT_BYTES, ranges.HOT_BYTES = 100_000, 1, 50_000
-    if pass_bytes:
-        from applier.jobs.replay import job
-        job.room_for_pass = lambda on_one_disk: int(pass_bytes)
-prefork.start = fork_and_divide
+from applier.jobs.replay import job
+from applier.plan import ranges, units
+units.UNIT_BYTES, units.LEAST_UNIT_BYTES, ranges.HOT_BYTES = 100_000, 1, 50_000
 archive, output, base, pass_bytes = sys.argv[1:]
+if pass_bytes:
+    job.room_for_pass = lambda on_one_disk: int(pass_bytes)
 sys.argv[1:] = ["replay", "--binlogs", archive, "--output", output, "--master", "local[2]"]
 sys.argv += ["--base", base] if base else []
 console()

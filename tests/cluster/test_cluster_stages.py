@@ -27,6 +27,8 @@ def on_cluster(master, directory, code):
 def test_stages_use_both_workers_and_survive_the_death_of_their_executors(spark_cluster, tmp_path):
     code = """
     import json, os, signal, sys, time
+    import numpy as np
+    import pyarrow as pa
 
     def die_once(mark):
         if not os.path.exists(mark):
@@ -43,13 +45,12 @@ def test_stages_use_both_workers_and_survive_the_death_of_their_executors(spark_
         return item, os.getcwd(), "pyarrow.parquet" in sys.modules
 
     def give(item):
-        for unit in range(3):
-            yield unit, item, bytes([unit, item]) * 1000
+        yield np.arange(3), pa.array([bytes([unit, item]) * 1000 for unit in range(3)])
 
     def take(unit, payloads):
         if unit == 1:
             die_once("DIRECTORY/unit")
-        return [(split, payload.size, *bytes(payload.slice(0, 2))) for split, payload in payloads]
+        return [(payload.size, *bytes(payload.slice(0, 2))) for payload in payloads]
 
     mapped = stages.map_tasks(spark, task, range(8))
     print(json.dumps([mapped, stages.shuffle_tasks(spark, give, [3, 1, 2, 0], take, 3)]))
@@ -59,4 +60,4 @@ def test_stages_use_both_workers_and_survive_the_death_of_their_executors(spark_
     assert [item for item, _, _ in mapped] == list(range(8))
     assert len({directory for _, directory, _ in mapped}) >= 2
     assert all(preloaded for _, _, preloaded in mapped)
-    assert shuffled == [[[split, 2000, unit, split] for split in range(4)] for unit in range(3)]
+    assert shuffled == [[[2000, unit, item] for item in (3, 1, 2, 0)] for unit in range(3)]

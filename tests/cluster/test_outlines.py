@@ -33,7 +33,7 @@ def elsewhere(spark, monkeypatch, request):
 
 
 def tasks(files):
-    return [OutlineTask(str(file), sample_bytes=sample_bytes(10_000), relevance=Relevance(EVERYTHING.wanted))
+    return [OutlineTask(str(file), sample_bytes=sample_bytes(0, 1 << 40), relevance=Relevance(EVERYTHING.wanted))
             for file in files]
 
 

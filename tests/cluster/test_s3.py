@@ -24,7 +24,7 @@ from applier.jobs.replay.snapshots_at import replay_with as replay_at
 from applier.jobs.verify.files import verify
 from applier.options import ExportOptions, ReplayOptions
 from applier.plan import units
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, lake_claims, manifest, shards
+from applier.snapshot import lake_claims, manifest, shards
 from applier.snapshot.lake_claims import Claim
 from applier.snapshot.lake_staging import open_lake
 from tests.support.binlog_server import PASSWORD, BinlogServer, Fault
@@ -318,7 +318,7 @@ def test_of_two_writers_of_a_version_one_wins(lake):
     snapshot = manifest.load(lake)
 
     def begun():
-        return open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL)
+        return open_lake(lake).begin()
 
     with begun() as first, begun() as second, begun() as third:
         claim = Claim(s3(), "lake/versions/_staging", "s3://lake/versions/_staging", 3, "other")
@@ -337,10 +337,10 @@ def test_a_version_is_put_on_condition(lake, monkeypatch):
     """A run whose claim another one did not see, as after ten minutes, does not write over that one's version."""
     snapshot, check = manifest.load(lake), Claim.check
     monkeypatch.setattr(Claim, "make", lambda claim: None)
-    with open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL) as slow:
+    with open_lake(lake).begin() as slow:
         def overtaken(claim):
             monkeypatch.setattr(Claim, "check", lambda claim: None)
-            with open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL) as quick:
+            with open_lake(lake).begin() as quick:
                 quick.commit(replace(snapshot, tables=()), "", {})
 
         monkeypatch.setattr(Claim, "check", overtaken)

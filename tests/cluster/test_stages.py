@@ -147,24 +147,31 @@ def shared(request, tmp_path):
     return str(tmp_path) if request.param == "on one disk" else None
 
 
-def test_units_get_their_payloads_in_order_of_splits(spark, shared):
+def test_units_get_their_payloads_in_the_order_of_the_items(spark, shared):
     def give(item):
-        for unit in (2, 0):
-            yield unit, item, b"%d a" % item
-            yield unit, item, memoryview(b"%d b" % item)
+        import numpy as np
+        import pyarrow as pa
+
+        yield np.array([0, 2]), pa.array([b"%d a" % item] * 2)
+        yield np.array([0, 2, 2]), pa.array([b"%d b" % item, b"%d b" % item, b"%d c" % item])
 
     def take(unit, payloads):
-        return unit, [(split, bytes(payload)) for split, payload in payloads]
+        return unit, [bytes(payload) for payload in payloads]
 
-    order = [(split, b"%d %s" % (split, letter)) for split in (1, 3, 7) for letter in (b"a", b"b")]
-    assert shuffle_tasks(spark, give, [7, 1, 3], take, 4, shared=shared) == [(0, order), (1, []), (2, order), (3, [])]
+    in_zero, in_two = ([b"%d %s" % (item, letter) for item in (7, 1, 3) for letter in letters]
+                       for letters in ((b"a", b"b"), (b"a", b"b", b"c")))
+    expected = [(0, in_zero), (1, []), (2, in_two), (3, [])]
+    assert shuffle_tasks(spark, give, [7, 1, 3], take, 4, shared=shared) == expected
     assert shuffle_tasks(spark, give, [], take, 2, shared=shared) == [(0, []), (1, [])]
     assert shuffle_tasks(spark, give, [1], take, 0, shared=shared) == []
 
 
 def test_each_unit_has_a_task_of_its_own(spark, shared):
     def give(item):
-        return ((unit, item, b"x") for unit in range(17))
+        import numpy as np
+        import pyarrow as pa
+
+        yield np.arange(17), pa.array([b"x"] * 17)
 
     def take(unit, payloads):
         from pyspark import TaskContext
@@ -178,18 +185,24 @@ def test_more_payload_than_memory_goes_through_a_file(spark, shared):
     size = SPILL_BYTES // 3
 
     def give(item):
-        yield 0, 10 - item, bytes([item]) * size
+        import numpy as np
+        import pyarrow as pa
+
+        yield np.zeros(1, np.int64), pa.array([bytes([item]) * size])
 
     def take(unit, payloads):
-        return [(split, payload.size, bytes(payload.slice(size - 1))) for split, payload in payloads]
+        return [(payload.size, bytes(payload.slice(size - 1))) for payload in payloads]
 
-    expected = [(10 - item, size, bytes([item])) for item in reversed(range(5))]
+    expected = [(size, bytes([item])) for item in range(5)]
     assert shuffle_tasks(spark, give, range(5), take, 1, shared=shared) == [expected]
 
 
 def test_errors_of_both_sides_of_a_shuffle(spark, shared):
     def give(item):
-        yield 1, item, b"x"
+        import numpy as np
+        import pyarrow as pa
+
+        yield np.ones(1, np.int64), pa.array([b"x"])
         if item >= 3:
             raise ArchiveError(f"split {item} is corrupt", errno=1610)
 
@@ -204,8 +217,14 @@ def test_errors_of_both_sides_of_a_shuffle(spark, shared):
 
 
 def test_a_unit_out_of_range_is_a_fault(spark, shared):
+    def give(item):
+        import numpy as np
+        import pyarrow as pa
+
+        return [(np.array([0, 2]), pa.array([b"", b""]))]
+
     with pytest.raises(TaskFailed, match="unit 2 of 2"):
-        shuffle_tasks(spark, lambda item: [(2, 0, b"")], [0], lambda unit, payloads: None, 2, shared=shared)
+        shuffle_tasks(spark, give, [0], lambda unit, payloads: None, 2, shared=shared)
 
 
 def test_a_sender_killed_halfway_sends_again(spark, shared, tmp_path):
@@ -213,16 +232,19 @@ def test_a_sender_killed_halfway_sends_again(spark, shared, tmp_path):
     def give(item):
         import signal
 
-        yield 0, item, b"first %d" % item
+        import numpy as np
+        import pyarrow as pa
+
+        yield np.zeros(1, np.int64), pa.array([b"first %d" % item])
         if item == 1 and not os.path.exists(f"{tmp_path}/died"):
             open(f"{tmp_path}/died", "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
-        yield 0, item, b""
+        yield np.zeros(1, np.int64), pa.array([b""])
 
     def take(unit, payloads):
-        return [(split, bytes(payload)) for split, payload in payloads]
+        return [bytes(payload) for payload in payloads]
 
-    given = [(item, payload) for item in range(3) for payload in (b"first %d" % item, b"")]
+    given = [payload for item in range(3) for payload in (b"first %d" % item, b"")]
     assert shuffle_tasks(spark, give, range(3), take, 1, shared=shared) == [given]
     assert (tmp_path / "died").exists()
 

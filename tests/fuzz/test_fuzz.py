@@ -48,8 +48,8 @@ def test_the_files_that_are_damaged_are_whole_before(tmp_path):
 
 def test_what_breaks_is_named_and_kept(tmp_path, monkeypatch):
     """The child dies of some mutants and another error comes of one: the run names them, and continues after each."""
-    monkeypatch.setattr(fuzz, "__file__", str(tmp_path / "delegate_to_preforked.py"))
-    (tmp_path / "delegate_to_preforked.py").write_text(
+    monkeypatch.setattr(fuzz, "__file__", str(tmp_path / "broken.py"))
+    (tmp_path / "broken.py").write_text(
         "import os, pathlib, sys\nfirst, last, folder = int(sys.argv[3]), int(sys.argv[4]), pathlib.Path(sys.argv[5])\n"
         "for number in range(first, last):\n"
         "    (folder / 'done').write_text(str(number))\n"

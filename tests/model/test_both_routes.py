@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from applier.apply.routes import shuffle
-from applier.apply.routes.payload import Payload
+from applier.apply.routes.packing import Unpacked
+from applier.apply.routes.payload import column_types, key_types, together
 from applier.apply.routes.shuffle import split_payloads
 from applier.apply.spec import KeyRange, UnitSpec
 from applier.apply.tasks import LogSegment, SplitTask
@@ -131,7 +132,8 @@ def test_the_range_of_a_byte_key(keys, bounds):
 def test_a_large_transaction_is_sent_in_parts(tmp_path, monkeypatch):
     """What a split holds back is bounded, though a transaction is never cut between splits; and the order stays."""
     monkeypatch.setattr(shuffle, "BATCH_ROWS", 10)
-    monkeypatch.setattr(shuffle, "PAYLOAD_BYTES", 3000)
+    monkeypatch.setattr(shuffle, "PAYLOAD_BYTES", 300)
+    monkeypatch.setattr(shuffle, "HELD_BYTES", 3000)
     log = new_log(tmp_path)
     start, end = commit(log, *[insert([(n * 7 % 400, n, "x" * 20)]) for n in range(400)])
     log.close()
@@ -142,11 +144,12 @@ def test_a_large_transaction_is_sent_in_parts(tmp_path, monkeypatch):
     [split] = outline_file(str(log.path), start=start).splits
     assert (split.start, split.end) == (start, end)
     segment = LogSegment(0, str(log.path), True, start, end, {("shop", "item"): 0}, split.outlined)
-    task = SplitTask(4, segment, {0: specs})
-    sent = [(unit, split, Payload.read(buffer)) for unit, split, buffer in split_payloads(task)]
-    assert len(sent) > 15 and max(payload.memory.size for _, _, payload in sent) < 10_000
-    assert {split for _, split, _ in sent} == {4}
+    sent = [(unit, payload.as_buffer())
+            for units, payloads in split_payloads(SplitTask((segment,), {0: specs}))
+            for unit, payload in zip(units.tolist(), payloads, strict=True)]
+    assert len(sent) > 15 and max(payload.size for _, payload in sent) < 1000
+    types = column_types(key_types(key, ITEM), before_images=False)
     for number, low, high in ((0, 0, 100), (1, 100, 300), (2, 300, 400)):
-        keys = [key["0"] for unit, _, payload in sent if unit == number
-                for batch in payload.batches for key in batch.column("after").to_pylist()]
+        keys = [after for header, payloads, counts in together([buffer for unit, buffer in sent if unit == number], 1)
+                for after in Unpacked(types, payloads, counts, len(header)).columns[-1].to_pylist()]
         assert keys == [n * 7 % 400 for n in range(400) if low <= n * 7 % 400 < high]

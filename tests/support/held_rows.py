@@ -2,9 +2,9 @@
 
 from applier.schema.definition import table_schema
 from applier.snapshot import manifest
-from applier.snapshot.date_marks import DateMarks
 from applier.snapshot.reader import read_unit
 from applier.snapshot.stored_columns import StoredColumns
+from applier.snapshot.value_marks import ValueMarks
 
 
 def held(snapshot):
@@ -13,5 +13,5 @@ def held(snapshot):
     for entry in loaded.tables:
         definition = entry.definition.shown
         rows = read_unit(loaded.root, list(entry.files), table_schema(definition))
-        stored = StoredColumns.of(definition).as_stored(rows, "decimal")
-        yield (entry.database, entry.name), DateMarks().taken_from(stored)
+        columns = StoredColumns.of(definition)
+        yield (entry.database, entry.name), ValueMarks(columns.charsets).taken_from(columns.as_stored(rows, "decimal"))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import applier
 from applier.apply.output import merged_unit
-from applier.snapshot import compaction, writer
+from applier.snapshot import compaction, file_settings
 
 
 @contextmanager
@@ -16,7 +16,7 @@ def merging(share=100.0, inline_bytes=1 << 15, group_bytes=300):
     row groups have so many bytes."""
     with mock.patch.object(compaction, "MOST_MERGED", share), \
             mock.patch.multiple(merged_unit, _INLINE_BYTES=inline_bytes), \
-            mock.patch.object(writer, "MERGED_GROUP_BYTES", group_bytes):
+            mock.patch.object(file_settings, "MERGED_GROUP_BYTES", group_bytes):
         yield
 
 

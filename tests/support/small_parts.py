@@ -7,11 +7,11 @@ from unittest import mock
 import pyarrow.parquet as pq
 from hypothesis import strategies as st
 
-from applier.apply.routes import shuffle
+from applier.apply.routes import parts, shuffle
 from applier.apply.tables import table_walk
 from applier.binlog.outline.outline_pass import outline_file
 from applier.engine.executor import ThisProcess
-from applier.plan import ranges, units
+from applier.plan import ranges, tasks, units
 from applier.snapshot import manifest
 
 
@@ -30,7 +30,10 @@ class SmallParts(ThisProcess):
         with mock.patch.multiple(units, UNIT_BYTES=self.unit_bytes, LEAST_UNIT_BYTES=1), \
                 mock.patch.object(ranges, "HOT_BYTES", 1), \
                 mock.patch.object(table_walk, "BATCH_ROWS", self.batch_rows), \
-                mock.patch.multiple(shuffle, BATCH_ROWS=self.batch_rows, PAYLOAD_BYTES=self.split_bytes):
+                mock.patch.multiple(shuffle, BATCH_ROWS=self.batch_rows, HELD_BYTES=self.split_bytes,
+                                    PAYLOAD_BYTES=self.unit_bytes), \
+                mock.patch.multiple(parts, LARGE_BYTES=self.unit_bytes, PART_BYTES=self.unit_bytes), \
+                mock.patch.multiple(tasks, SPLIT_TASKS=2, SPLIT_TASK_BYTES=10 * self.split_bytes):
             yield
 
     def outline(self, tasks, on_progress):

@@ -1,8 +1,8 @@
-"""Archives of the classes that Spark's JVMs load, made before the tests start many: `python -m
+"""The archive of the classes that Spark's JVMs load, made before the tests start many: `python -m
 tests.support.spark_classes`.
 
-The first JVM of each class path records one as it ends (applier.engine.spark.java). Without these, that is one that
-serves a whole run of the tests, and all others beside it load and verify thousands of classes from jars.
+The first JVM records it as it ends (applier.engine.spark.java). Without this, that is one that serves a whole run of
+the tests, and all others beside it load and verify thousands of classes from jars.
 """
 
 import subprocess
@@ -13,23 +13,20 @@ from applier.engine.spark import java
 from tests.support.folders import ROOT
 from tests.support.spark_servers import HOME
 
-START = "from applier.engine.spark import session\n{boot}session.start('local[1]').stop()\n"
+START = "from applier.engine.spark import session\nsession.start('local[1]').stop()\n"
 SECONDS = 60.0
 
 
 def main() -> None:
-    """Start a JVM of each kind whose archive is not there, and wait until it has written it."""
-    executable = java.find_java()
-    archives = {archive: boot for minimal, boot in ((False, ""), (True, "session.boot('local[1]')\n"))
-                if (archive := java.class_archive(executable, HOME, minimal=minimal)) and not archive.exists()}
-    if archives:
-        print("recording the classes of Spark", file=sys.stderr)
-    runs = [subprocess.Popen([sys.executable, "-c", START.format(boot=boot)], cwd=ROOT) for boot in archives.values()]
-    for run in runs:
-        if run.wait():
-            sys.exit("Spark does not start")
+    """Start a JVM if there is no archive, and wait until it has written one."""
+    archive = java.class_archive(java.find_java(), HOME)
+    if archive is None or archive.exists():
+        return
+    print("recording the classes of Spark", file=sys.stderr)
+    if subprocess.run([sys.executable, "-c", START], cwd=ROOT, check=False).returncode:
+        sys.exit("Spark does not start")
     deadline = time.monotonic() + SECONDS
-    while not all(archive.exists() for archive in archives) and time.monotonic() < deadline:
+    while not archive.exists() and time.monotonic() < deadline:
         time.sleep(0.2)
 
 

@@ -8,8 +8,8 @@ import pytest
 
 ROOT = next(parent for parent in Path(__file__).resolve().parents if (parent / "setup.cfg").exists())
 BANNED = {
-    r"nurser(?:y|ies)": "preforked daemon",
-    r"stand-ins?": "delegating daemon, or placeholder",
+    r"nurser(?:y|ies)": "daemon",
+    r"stand-ins?": "placeholder",
     r"how manieth": "0-based number",
     r"of whose": "whose, in a sentence of its own",
     r"what (?:comes|came|becomes) of it": "the result",

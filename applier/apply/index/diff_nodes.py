@@ -14,7 +14,7 @@ from keysearch.addresses import address_of
 
 
 @dataclasses.dataclass(frozen=True)
-class Chains:
+class DiffChains:
     """Diffs for the values `rows` (int64[k]) of a column: `numbers` are those of their nodes, the oldest first, value i
     has those from offsets[i] to offsets[i + 1]. They come on top of the i-th value of `bases` after its own ones, where
     that is not -1: values of one row over time."""
@@ -78,7 +78,7 @@ class DiffNodes:
         """Return the pointer to the value that a node applies to, and the image that contains its diff."""
         return int(self._nodes[number]["previous"]), int(self._nodes[number]["image"])
 
-    def unwind(self, pointers: np.ndarray) -> Chains | None:
+    def unwind(self, pointers: np.ndarray) -> DiffChains | None:
         """The chains of a column's values, given their pointers (int64[n]); these become pointers to what the chains
         begin with. None where no value has diffs."""
         rows = np.flatnonzero(layouts_of(pointers) == k.DIFF_ID)
@@ -91,7 +91,7 @@ class DiffNodes:
         numbers = np.empty(offsets[-1], np.int64)
         k.list_chains(tops, self._nodes, offsets, numbers, bases)
         pointers[rows] = tops
-        return Chains(rows, offsets, numbers, bases)
+        return DiffChains(rows, offsets, numbers, bases)
 
     def tops_without(self, seen: np.ndarray) -> dict[int, np.ndarray]:
         """Pointers to the last nodes of the chains that are not `seen` (bool[n]), by column."""

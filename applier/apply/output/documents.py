@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.index.diff_nodes import Chains, DiffNodes
+from applier.apply.index.diff_nodes import DiffChains, DiffNodes
 from applier.apply.output.image_reader import ChunkTooLarge, ImageMemory, ImageReader
 from applier.binlog.rows.changes import ImageLayouts
 from applier.errors import CORRUPT_EVENT, ApplierError, ArchiveError, ReplayStopped
@@ -37,14 +37,14 @@ class Documents:
         """Pointers to the last diffs of the chains that were not applied yet, by column."""
         return self._nodes.tops_without(self.seen)
 
-    def unwind(self, pointers: np.ndarray) -> Chains | None:
+    def unwind(self, pointers: np.ndarray) -> DiffChains | None:
         """`DiffNodes.unwind`. Raises ChunkTooLarge."""
         chains = self._nodes.unwind(pointers)
         if chains is not None and len(chains.numbers) > CHUNK_DIFFS and len(pointers) > 1:
             raise ChunkTooLarge
         return chains
 
-    def applied(self, column: int, texts: pa.Array, chains: Chains) -> pa.Array:
+    def applied(self, column: int, texts: pa.Array, chains: DiffChains) -> pa.Array:
         """The documents of a column (by number in the definition) after their diffs. Raises ChunkTooLarge."""
         documents = texts.take(pa.array(chains.rows, mask=chains.bases >= 0))
         if len(texts) == 1:

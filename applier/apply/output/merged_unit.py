@@ -19,9 +19,9 @@ from applier.apply.spec import FromBase, UnitSpec
 from applier.columns.table_key import TableKey
 from applier.schema.definition import TableDefinition, table_schema, without_rows
 from applier.snapshot import compaction
-from applier.snapshot.date_marks import for_nulls
 from applier.snapshot.file_entries import FileEntry, KeyValue
 from applier.snapshot.merged_rows import KeyOrder, Part, RangeReader, reached
+from applier.snapshot.value_marks import for_nulls
 from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes
 

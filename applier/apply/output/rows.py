@@ -72,7 +72,7 @@ class RowGatherer:
         for column in logged.stored:
             if column < len(wanted):
                 wanted[column] = layouts.plans[column]
-        self._extra = ExtraColumns(definition, len(logged.types))
+        self._extra = ExtraColumns(definition, len(logged.types), defaults.time_zone)
         memory = ImageMemory(files)
         self._reader = ImageReader(memory, layouts, wanted, self._rows)
         self._documents = Documents(definition, diffs, layouts, memory)

@@ -1,26 +1,37 @@
-"""The shuffle route without Spark: a split's changes as payloads for units, and a unit from the payloads sent to it.
+"""The shuffle route without Spark: a split's changes as payloads for units, and a unit out of the payloads it is sent.
 
-The payloads carry the same stream of change batches as a walk, cut by unit: both routes apply it with the same
-code, in the order of the splits.
+What goes through is the same stream of change batches that a walk sees, cut by unit: both routes apply it with the same
+code, in the order of the log.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
-from itertools import pairwise
+from itertools import groupby
 
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
+from applier.apply.routes.packing import Rows, packed
+from applier.apply.routes.parts import apply_in_parts
+from applier.apply.routes.payload import (
+    ArrivedBatch,
+    Header,
+    column_types,
+    key_types,
+    keyed,
+    rows_to_send,
+    to_header,
+    together,
+)
 from applier.apply.search.change_keys import ByteKeys, IntKeys, change_keys
 from applier.apply.spec import KeyRange, UnitSpec
 from applier.apply.tables.logged_table import LoggedTable, TableReading
 from applier.apply.tables.table_maps import BATCH_ROWS, segment_reader
 from applier.apply.tables.unit import UnitApplier
 from applier.apply.tables.unit_outcome import outcome
-from applier.apply.tasks import SplitTask, TaskOutcome
+from applier.apply.tasks import LogSegment, SplitTask, TaskOutcome
 from applier.apply.witnessed import OFF
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows.changes import ChangeBatch, TableBinding
@@ -28,45 +39,58 @@ from applier.binlog.rows.same_bytes import SameBytes
 from applier.columns.table_key import TableKey, ranges_between
 from applier.io.mapping import MappedFile, map_file
 
-PAYLOAD_BYTES = 32 << 20
-"""The most bytes of a table's changes, of all units together, before they are sent."""
+HELD_BYTES = 256 << 20
+"""What a task holds of changes, of all tables together, before it sends them: the more, the fewer payloads."""
+PAYLOAD_BYTES = 1 << 20
+"""What a payload takes, and a row more."""
+Sent = tuple[np.ndarray, pa.BinaryArray]
+"""Numbers of units, and a payload for each."""
 
 
-def split_payloads(task: SplitTask) -> Iterator[tuple[int, int, pa.Buffer]]:
-    """What a log segment holds for each unit, in commit order: (unit, number of the range, payload). Raises
-    ArchiveError for damage, and where bytes are not those that were outlined."""
-    with SameBytes() as outlined:
-        file = map_file(task.segment.uri, whole=False)
-        yield from _payloads(task, file, outlined)
-
-
-def _payloads(task: SplitTask, file: MappedFile, outlined: SameBytes) -> Iterator[tuple[int, int, pa.Buffer]]:
-    tables = {version: _SplitTable(units, ranges, file.uri) for version, units in task.units.items()
+def split_payloads(task: SplitTask) -> Iterator[Sent]:
+    """What a task's part of the log holds for each unit, in commit order. Raises ArchiveError for damage, and where
+    bytes are not those that were outlined."""
+    tables = {version: _SplitTable(units, ranges) for version, units in sorted(task.units.items())
               if (ranges := [unit.search for unit in units if isinstance(unit.search, KeyRange)])}
-    reader = segment_reader(task.segment, file, tables)
-    for _ in outlined.steps(reader, task.segment.split, task.segment.start, task.segment.end):
-        for table in tables.values():
-            if table.pending_bytes >= PAYLOAD_BYTES:
-                yield from ((unit, task.number, payload) for unit, payload in table.payloads())
-    reader.flush()
+    for uri, segments in groupby(task.segments, key=lambda segment: segment.uri):
+        for segment in segments:
+            with SameBytes() as outlined:
+                yield from _payloads(segment, map_file(uri, whole=False), tables, outlined)
+        yield from _sent(tables)
+
+
+def _payloads(segment: LogSegment, file: MappedFile, tables: dict[int, _SplitTable],
+              outlined: SameBytes) -> Iterator[Sent]:
+    """What a segment makes the tables hold too much of; the rest stays with them."""
     for table in tables.values():
-        yield from ((unit, task.number, payload) for unit, payload in table.payloads())
+        table.uri = file.uri
+    reader = segment_reader(segment, file, tables)
+    for _ in outlined.steps(reader, segment.split, segment.start, segment.end):
+        if sum(table.held_bytes for table in tables.values()) >= HELD_BYTES:
+            yield from _sent(tables)
+    reader.flush()
+
+
+def _sent(tables: dict[int, _SplitTable]) -> Iterator[Sent]:
+    for table in tables.values():
+        yield from table.payloads()
 
 
 class _SplitTable:
-    """One version of a table in a log segment: its changes, dealt out to its units."""
+    """One version of a table in a part of the log: its changes, dealt out to its units."""
 
-    def __init__(self, units: tuple[UnitSpec, ...], ranges: list[KeyRange], uri: str):
-        self._units, self._uri, self._key = units, uri, ranges[0].key
+    def __init__(self, units: tuple[UnitSpec, ...], ranges: list[KeyRange]):
+        self._units, self._key = units, ranges[0].key
+        self._numbers = np.array([unit.number for unit in units])
         self._logged = LoggedTable(units[0].definition, units[0].type_conversions, units[0].same_columns)
         self._sends_before_images = units[0].witness != OFF
         self._range_of = ranges_between(self._key, [rows.low for rows in ranges if rows.low is not None])
-        self._pending: dict[int, list[pa.RecordBatch]] = {}
+        self._held: list[tuple[np.ndarray, Rows]] = []
         self._reading: TableReading | None = None
-        self.pending_bytes = 0
+        self.held_bytes, self.uri = 0, ""
 
     def bind(self, table_map: TableMap, bound: TableBinding | None) -> TableBinding:
-        """Return the columns to read from the table's row events."""
+        """What is wanted of the table's row events."""
         self._reading = reading = self._logged.bind_table_map(table_map)
         if bound is not None:
             return bound
@@ -83,23 +107,24 @@ class _SplitTable:
             return
         before, after = keys.columns(batch)
         places, changes = self._dealt(batch, before, after)
-        sent = payload_batch(batch, changes, before, after, before_images=self._sends_before_images)
-        self.pending_bytes += sent.nbytes
-        edges = [0, *(np.flatnonzero(np.diff(places)) + 1).tolist(), len(places)]
-        for start, end in pairwise(edges):
-            self._pending.setdefault(int(places[start]), []).append(sent.slice(start, end - start))
+        sent = rows_to_send(batch, changes, before, after, before_images=self._sends_before_images)
+        self.held_bytes += sent.n_bytes
+        self._held.append((places, sent))
 
     def _dealt(self, batch: ChangeBatch, before: list[pa.Array],
                after: list[pa.Array]) -> tuple[np.ndarray, np.ndarray]:
-        """Which unit, by place among the table's units, gets which change, ascending in both. A change that moves a row
-        to another unit is there twice."""
+        """Which unit, by place among the table's units, gets which change, in the order of the changes. One that moves
+        a row to another unit is there twice."""
         if len(self._units) == 1:
             return np.zeros(batch.n, np.int64), np.arange(batch.n)
         left, entered = self._unit_of(before, batch.before_rows), self._unit_of(after, batch.after_rows)
+        stays = np.where(left >= 0, left, entered)
         moves = np.flatnonzero((left >= 0) & (entered >= 0) & (left != entered))
-        places = np.concatenate([np.where(left >= 0, left, entered), entered[moves]])
+        if not len(moves):
+            return stays, np.arange(batch.n)
+        places = np.concatenate([stays, entered[moves]])
         changes = np.concatenate([np.arange(batch.n), moves])
-        order = np.lexsort([changes, places])
+        order = np.argsort(changes, kind="stable")
         return places[order], changes[order]
 
     def _unit_of(self, columns: list[pa.Array], rows: np.ndarray) -> np.ndarray:
@@ -107,28 +132,33 @@ class _SplitTable:
         units: np.ndarray = np.append(self._range_of(columns), -1)[rows]
         return units
 
-    def payloads(self) -> Iterator[tuple[int, pa.Buffer]]:
-        """Yield the pending payloads, by unit."""
-        if self._reading is None:
+    def payloads(self) -> Iterator[Sent]:
+        """What is held."""
+        if self._reading is None or not self._held:
             return
-        body, layouts = self._reading.table_map.body, self._reading.layouts
-        for place, pending in sorted(self._pending.items()):
-            batches = pa.Table.from_batches(pending).combine_chunks().to_batches()
-            yield self._units[place].number, to_buffer(batches, self._uri, body, layouts, self._units[0].version)
-        self._pending, self.pending_bytes = {}, 0
+        header = to_header(self.uri, self._reading.table_map.body, self._reading.layouts, self._units[0].version,
+                           before_images=self._sends_before_images)
+        places, rows = (list(parts) for parts in zip(*self._held, strict=True))
+        self._held, self.held_bytes = [], 0
+        for receivers, payloads in packed(rows, np.concatenate(places), header, PAYLOAD_BYTES):
+            yield self._numbers[receivers], payloads
 
 
-def apply_payloads(unit: UnitSpec, payloads: Iterable[tuple[int, pa.Buffer]]) -> TaskOutcome:
-    """A unit out of the payloads that it was sent, in the order of their ranges."""
+def apply_payloads(unit: UnitSpec, payloads: Iterable[pa.Buffer]) -> TaskOutcome:
+    """A unit out of the payloads that it was sent, in the order of the log."""
+    return apply_in_parts(unit, [*payloads], _applied)
+
+
+def _applied(unit: UnitSpec, payloads: Iterable[pa.Buffer]) -> TaskOutcome:
     versions: dict[int, _ArrivingVersion] = {}
     chain: list[UnitApplier] = []
     for spec in unit.chain:
         chain.append(UnitApplier(spec, chain[-1:]))
         if isinstance(spec.search, KeyRange):
             versions[spec.version] = _ArrivingVersion(chain[-1], spec.search.key)
-    for _, buffer in payloads:
-        payload = Payload.read(buffer)
-        versions[payload.version].take(payload)
+    for header, buffers, counts in together(payloads, BATCH_ROWS):
+        known = Header.read(header)
+        versions[known.version].take(known, buffers, counts, len(header))
     return outcome(chain[-1:])
 
 
@@ -138,13 +168,16 @@ class _ArrivingVersion:
     def __init__(self, applier: UnitApplier, key: TableKey):
         spec, self._applier = applier.spec, applier
         self._logged = LoggedTable(spec.definition, spec.type_conversions, spec.same_columns)
-        self._keys, self._has_met = ArrivedKeys(key), False
+        self._key, self._has_met = key, False
+        self._types = key_types(key, spec.definition)
 
-    def take(self, payload: Payload) -> None:
-        reading = self._logged.bind_table_map(parse_table_map(payload.table_map))
+    def take(self, header: Header, payloads: list[pa.Buffer], counts: list[int], header_bytes: int) -> None:
+        reading = self._logged.bind_table_map(parse_table_map(header.table_map))
         if not self._has_met:
             self._applier.bind_table_map(reading)
             self._has_met = True
-        self._applier.retain_buffer(payload.memory)
-        for batch in payload.batches:
-            self._applier.take(self._keys.of_batch(ArrivedBatch(batch, payload, reading.layouts)))
+        types = column_types(self._types, header.before_images)
+        batch = ArrivedBatch(header, types, payloads, counts, header_bytes, reading.layouts)
+        for memory in batch.memory:
+            self._applier.retain_buffer(memory)
+        self._applier.take(keyed(self._key, batch))

@@ -40,11 +40,13 @@ class BatchReader(Protocol):
         """Return a batch as the units take it."""
 
 
-def batch_reader(search: RowSearch, definition: TableDefinition, table_map: TableMap,
-                 layouts: ImageLayouts) -> BatchReader:
-    """Return the reader of a table's batches. Raises ValueError for a version that the log has no changes of."""
+def batch_reader(search: RowSearch, definition: TableDefinition, table_map: TableMap, layouts: ImageLayouts,
+                 time_zone: str) -> BatchReader:
+    """Return the reader of a table's batches; `time_zone` is that of UnitSpec. Raises ValueError for a version that the
+    log has no changes of."""
     def row_keys(rows: Stored) -> RowKeys:
-        return RowKeys(RowPartEncoder(definition, by_content=rows.by_content, also=rows.also), table_map, layouts)
+        return RowKeys(RowPartEncoder(definition, by_content=rows.by_content, also=rows.also, time_zone=time_zone),
+                       table_map, layouts)
 
     match search:
         case KeyRange():

@@ -23,6 +23,7 @@ from applier.columns.image_values import absent_flags, replaced, without_nulls
 from applier.columns.replica_defaults import ReplicaDefaults, Seconds
 from applier.columns.values import finish_column
 from applier.errors import SchemaError
+from applier.mysql.session import SYSTEM
 from applier.mysql.types import arrow_type
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column
@@ -33,9 +34,10 @@ from keysearch.keybytes import KeyBytes, encode_keys
 class RowPartEncoder(RowAccess):
     """Encodes the parts of one table's rows."""
 
-    def __init__(self, definition: TableDefinition, *, by_content: bool, also: tuple[RowPart, ...] = ()):
+    def __init__(self, definition: TableDefinition, *, by_content: bool, also: tuple[RowPart, ...] = (),
+                 time_zone: str = SYSTEM):
         super().__init__(definition, by_content=by_content, also=also)
-        self._defaults = ReplicaDefaults(definition)
+        self._defaults = ReplicaDefaults(definition, time_zone)
 
     def wanted(self, plans: list[ColumnPlan]) -> list[ColumnPlan | None]:
         """Return the columns to decode from each image."""
@@ -151,7 +153,8 @@ class RowPartEncoder(RowAccess):
     def _virtual(self, column: int, rows: pa.Table) -> pa.Array | pa.ChunkedArray:
         """A VIRTUAL column of a base's rows, which do not have it."""
         try:
-            return generated_column(self.definition.columns[column], self.definition, rows.column, rows.num_rows)
+            return generated_column(self.definition.columns[column], self.definition, rows.column, rows.num_rows,
+                                    time_zone=self._defaults.time_zone)
         except SchemaError as error:
             raise error.at(key=self.generated[column]) from None
 

@@ -28,7 +28,8 @@ class StoreSearch(IndexSearch[StoredChanges]):
     index: RowStore
 
     def __init__(self, spec: UnitSpec, rows: Stored, gatherer: Callable[[UnitIndex[Any]], RowGatherer]):
-        self.parts = RowPartEncoder(spec.definition, by_content=rows.by_content, also=rows.also)
+        self.parts = RowPartEncoder(spec.definition, by_content=rows.by_content, also=rows.also,
+                                    time_zone=spec.time_zone)
 
         def rows_at(pointers: np.ndarray, columns: tuple[int, ...]) -> pa.Table:
             return gatherer(self.index).columns_at(pointers, columns)

@@ -120,7 +120,7 @@ class GeneratedWitness:
     def _in_mode(self, mode: str, column: Column, computed: pa.ChunkedArray, rows: pa.Table) -> pa.ChunkedArray:
         """The values, with those of a session's mode where the log has these."""
         try:
-            made = generated_column(column, self._definition, rows.column, len(rows), mode)
+            made = generated_column(column, self._definition, rows.column, len(rows), sql_mode=mode)
         except ApplierError:
             return computed
         logged = rows.column(column.name)

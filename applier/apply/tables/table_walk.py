@@ -71,7 +71,7 @@ class TableWalk:
                 unit.bind_table_map(reading)
         if bound is not None:
             return bound
-        reader = batch_reader(self._spec.search, reading.definition, table_map, reading.layouts) \
+        reader = batch_reader(self._spec.search, reading.definition, table_map, reading.layouts, self._spec.time_zone) \
             if self.bound is None else self.bound.reader
         wanted = reader.wanted(reading.plans)
         after = wanted if self._events is None else self._events.wanted(reading.plans, wanted)

@@ -39,7 +39,7 @@ class UnitLink(ABC):
 
     @cached_property
     def _memory(self) -> UnitMemory:
-        return UnitMemory(self.spec.definition, self._files)
+        return UnitMemory(self.spec.definition, self._files, self.spec.time_zone)
 
     def links(self, ends: Callable[[Self], bool] = lambda _: False) -> list[Self]:
         """Return the units of the versions whose rows come down to this one, which is the last, each after those before
@@ -140,4 +140,4 @@ class UnitLink(ABC):
             case Altered() as altered:
                 return None if altered.keeps_rows else True
             case _:
-                return bool(self.spec.shared_files)  # which other units may change
+                return self.spec.is_part or bool(self.spec.shared_files)  # which other units may change

@@ -22,10 +22,10 @@ class UnitMemory:
     that grows, have the memory that images lie in, in commit order; `base` has the rows that were there before the
     first change."""
 
-    def __init__(self, definition: TableDefinition, files: list[MappedFile]):
+    def __init__(self, definition: TableDefinition, files: list[MappedFile], time_zone: str):
         self.files = files
         self.base = without_rows(table_schema(definition))
-        self._definition, self._defaults = definition, ReplicaDefaults(definition)
+        self._definition, self._defaults = definition, ReplicaDefaults(definition, time_zone)
         self.reading: TableReading | None = None
         self._derived: list[pa.Table] = []
         self._stored = tuple(c for c, column in enumerate(definition.columns) if column.generated != "virtual")

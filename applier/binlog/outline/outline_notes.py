@@ -25,13 +25,14 @@ from applier.binlog.events.events import (
     parse_rotate,
     parse_rows_header,
 )
-from applier.binlog.events.format import HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EFFECT, EventType
+from applier.binlog.events.format import CHECKSUM_LENGTH, HEADER_LENGTH, MARIADB_ALTER_WITHOUT_EFFECT, EventType
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.events.xa import parse_xa_decision, parse_xa_prepare
 from applier.binlog.outline.kernels.outline_recording import (
     BLOCKED,
     BLOCKED_SAVEPOINT,
     FILE_EVENT,
+    SAMPLE_BITS,
     SAMPLE_BYTES,
     XA_DECIDED,
     XA_PREPARED,
@@ -183,6 +184,9 @@ def _last_rows(file: OutlinedFile, start: int, end: int) -> dict[tuple[str, str]
     return found
 
 
+_MOST_WEIGHT = (1 << 32) - 1
+
+
 def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sample_bytes: int | None,
                  relevance: Relevance | None) -> None:
     """Fill in tables, so many bytes of their samples at most, splits, rolled-back ranges, and what the notes describe:
@@ -210,18 +214,22 @@ def add_recorded(outline: Outline, file: OutlinedFile, recording: Recording, sam
 
 
 def _samples(file: OutlinedFile, tables: np.ndarray, n_bytes: int | None) -> Samples:
-    places = [row["samples"][: int(row["n_samples"])].tolist() for row in tables]
-    if n_bytes is not None:
-        sizes = [[min(file.size_at(place), SAMPLE_BYTES) for place in of_table] for of_table in places]
-        places = [[of_table[number] for number in kept]
-                  for of_table, kept in zip(places, chosen(sizes, n_bytes, file.name), strict=True)]
-    return Samples.of_tables([_sample(file, place) for place in of_table] for of_table in places)
+    places = [(row["samples"][: int(row["n_samples"])] >> SAMPLE_BITS).tolist() for row in tables]
+    sizes = [[file.size_at(place) for place in of_table] for of_table in places]
+    kept, times = chosen([[min(size, SAMPLE_BYTES) for size in of_table] for of_table in sizes], n_bytes, file.name)
+    return Samples.of_tables(
+        [_sample(file, places[table][number], size := sizes[table][number], times * max(size, int(stride)))
+         for number in numbers] for table, (numbers, stride) in enumerate(zip(kept, tables["stride"], strict=True)))
 
 
-def _sample(file: OutlinedFile, place: int) -> bytes:
-    """The beginning of a rows event, with a header of 19 bytes."""
-    event = file.bytes_at(place, min(file.size_at(place), SAMPLE_BYTES))
-    return event[:HEADER_LENGTH] + event[file.format.header_length :]
+def _sample(file: OutlinedFile, place: int, size: int, weight: float) -> bytes:
+    """The beginning of a rows event, without its checksum, with a header of 19 bytes: in place of its length the bytes
+    of rows events that it stands for, and in place of its position its length."""
+    length = size - (CHECKSUM_LENGTH if file.format.checksum and 0 <= place < file.mapped.size else 0)
+    event, excess = file.bytes_at(place, min(length, SAMPLE_BYTES)), file.format.header_length - HEADER_LENGTH
+    numbers = min(int(weight), _MOST_WEIGHT), length - excess
+    return b"".join([event[:9], *(number.to_bytes(4, "little") for number in numbers), event[17:HEADER_LENGTH],
+                     event[file.format.header_length:]])
 
 
 def _add_notes(outline: Outline, file: OutlinedFile, notes: np.ndarray, relevance: Relevance | None) -> None:

@@ -1,4 +1,4 @@
-"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys, with a fixed total size,
+"""Beginnings of rows events that an outline keeps, so that a plan can divide tables by keys: in all so many bytes,
 whatever the size of the file and the number of its tables."""
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-_BYTES_IN_ALL, _LEAST_BYTES = 8 << 20, 16 << 10
+_BYTES_IN_ALL, _LEAST_BYTES, _PART = 8 << 20, 16 << 10, 1 << 14
 
 
-def sample_bytes(n_files: int) -> int:
-    """Return how many bytes of samples the outline of each of so many files may have: they are all in memory together,
-    and many files have enough samples with a few each."""
-    return max(_LEAST_BYTES, _BYTES_IN_ALL // n_files)
+def sample_bytes(size: int, total: int) -> int:
+    """How many bytes of samples the outline of a file may have, given its size and that of all files: they are all in
+    memory together, one byte for _PART bytes of a long log."""
+    return max(_LEAST_BYTES, size // _PART, size * _BYTES_IN_ALL // max(1, total))
 
 
 @dataclass(frozen=True)
@@ -39,21 +39,24 @@ class Samples:
         return Samples(b"".join(parts), ends, firsts)
 
     def count(self, table: int) -> int:
-        """Return how many there are of a table, by its index in `Outline.tables`."""
+        """How many there are of a table, by its index in `Outline.tables`."""
         return self.firsts[table + 1] - self.firsts[table]
 
     def of(self, table: int) -> list[bytes]:
-        """Those of a table, in log order: rows events from the header on (19 bytes), cut at 4096 bytes."""
+        """Those of a table, in the order of the log: rows events from the header on (19 bytes), cut at 512 bytes. In
+        place of its length the header has the bytes of rows events that the sample stands for, and in place of its
+        position the length."""
         return [self.data[self.ends[place]:self.ends[place + 1]]
                 for place in range(self.firsts[table], self.firsts[table + 1])]
 
 
-def chosen(sizes: list[list[int]], n_bytes: int, name: str) -> list[list[int]]:
+def chosen(sizes: list[list[int]], n_bytes: int | None, name: str) -> tuple[list[list[int]], float]:
     """Which samples of each table to keep so that they have so many bytes at most, given their sizes: of all tables the
-    same part, evenly spread. Where that is less than one a table, files of other names have those of other tables."""
+    same part, evenly spread; and how many samples one that is kept stands for. Where that is less than one a table,
+    files of other names have those of other tables."""
     total, room = sum(map(sum, sizes)), 0.0
-    if total <= n_bytes:
-        return [list(range(len(of_table))) for of_table in sizes]
+    if n_bytes is None or total <= n_bytes:
+        return [list(range(len(of_table))) for of_table in sizes], 1.0
     kept: list[list[int]] = [[] for _ in sizes]
     first = zlib.crc32(name.encode("utf-8", "surrogateescape")) % len(sizes)
     for table in (*range(first, len(sizes)), *range(first)):
@@ -62,4 +65,4 @@ def chosen(sizes: list[list[int]], n_bytes: int, name: str) -> list[list[int]]:
             if room >= size:
                 room -= size
                 kept[table].append(place)
-    return kept
+    return kept, total / n_bytes

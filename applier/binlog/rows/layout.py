@@ -209,7 +209,9 @@ class ColumnBuffer:
         self._use(data)
 
     def rewind(self, row: int) -> None:
-        """Forget string bytes of rows from `row` on (a row that did not fit)."""
+        """Forget the row `row`, which was begun, and the string bytes from there on."""
+        self.valid[row >> 3] |= np.uint8(1 << (row & 7))
+        self.absent[row >> 3] &= np.uint8(255 ^ (1 << (row & 7)))
         if self.plan.is_bytes:
             self.record["length"] = self.values[row]
 
@@ -279,7 +281,7 @@ class ImageBuffers:
 
     def rewind(self, row: int) -> None:
         """Forget rows from `row` on that were begun."""
-        for column in self._growing:
+        for column in self.columns.values():
             column.rewind(row)
 
     def make_room(self, row: int, longest: int) -> None:

@@ -9,7 +9,6 @@ Formats: MySQL's `decimal.cc` (decimal2bin) and `my_time.cc` (my_*_packed_to_bin
 
 import numpy as np
 
-from applier.kernels.digit_kernel import POWERS_OF_TEN
 from applier.mysql.values.zero_dates import ZERO_DAY
 from keysearch.memory import inline, load_u8, load_u16, load_u32, mul_add_128, swap16, swap32
 
@@ -17,6 +16,7 @@ BAD_VALUE = -(1 << 63)
 
 LAST_YEAR = 9999
 
+POWERS_OF_TEN = np.array([10**n for n in range(10)], np.int64)
 DIGIT_BYTES = np.array([0, 1, 1, 2, 2, 3, 3, 4, 4, 4], np.int64)
 """Bytes that a group of 0–9 decimal digits takes."""
 HIRES_BYTES = np.array([0, 1, 1, 2, 2, 3, 3], np.int64)

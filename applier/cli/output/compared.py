@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
 
 import pyarrow as pa
 from rich.text import Text
 
-from applier.cli.output.grids import new_grid, result_console
+from applier.cli.output.grids import Grid
+from applier.cli.output.results import Result
 from applier.cli.output.value_texts import ValueText, value_texts
-from applier.cli.terminal import assembled, words
+from applier.cli.terminal import ResultConsole, assembled, words
 from applier.jobs.verify.canonical import values_of
 from applier.jobs.verify.result import DifferentRow, DifferentTable, ServerComparison
 
@@ -17,16 +20,15 @@ MOST_RANGES = 20
 """The most ranges to show of a table."""
 
 
-def print_comparison(found: ServerComparison, rows: int) -> None:
+def _print(console: ResultConsole, found: ServerComparison, rows: int) -> None:
     """Print the differences: ranges of each table, and at most `rows` rows of each."""
-    console = result_console()
     if found.server_position is not None and found.server_position != found.position:
-        console.print(words(f"the server stands at {found.server_position or 'no GTID set'}, the snapshot at "
-                            f"{found.position}", style="yellow"))
+        console.say((f"the server stands at {found.server_position or 'no GTID set'}, the snapshot at "
+                    f"{found.position}", "yellow"))
     if found.same:
-        console.print(words(f"{found.tables:,} tables with {found.rows:,} rows are the same on the server"))
+        console.say(f"{found.tables:,} tables with {found.rows:,} rows are the same on the server")
         return
-    grid = new_grid("table", "range", "rows here", "rows there", "columns that differ")
+    grid = Grid("table", "range", "rows here", "rows there", "columns that differ")
     for table in found.different:
         if not table.answered:
             grid.add(table.full_name, "", "", "", "the server did not report it")
@@ -38,14 +40,14 @@ def print_comparison(found: ServerComparison, rows: int) -> None:
     grid.print(console)
     for table in found.different:
         if table.rows:
-            console.print(assembled((table.full_name, "bold")))
+            console.say((table.full_name, "bold"))
             for line in _lines(table, rows):
                 console.print(line, soft_wrap=True)
 
 
 def _lines(table: DifferentTable, most: int) -> Iterator[Text]:
     for row in table.rows[:most]:
-        here, there = values_here(table, row), values_there(table, row)
+        here, there = _values_here(table, row), _values_there(table, row)
         if row.kind == "changed":
             yield _changed(table, row, here, there)
             continue
@@ -80,7 +82,7 @@ def _last_change(row: DifferentRow) -> str:
     return f"; last {change.kind}: {who}{when}"
 
 
-def values_here(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
+def _values_here(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
     """Return a row's values in the snapshot; none if it is missing there, or unknown."""
     if row.here is None:
         return {}
@@ -88,7 +90,7 @@ def values_here(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText
             for column, values in zip(table.columns, row.here.columns, strict=True)}
 
 
-def values_there(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
+def _values_there(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
     """Return a row's values on the server, likewise."""
     if row.there is None:
         return {}
@@ -100,11 +102,36 @@ def _key(table: DifferentTable, row: DifferentRow) -> str:
     """Return the known part of a row that is only on the server: its key."""
     if not table.table.key:
         return f"a row with the hash {row.key}"
-    return ", ".join(f"{name}={value}" for name, value in key_values(table, row).items())
+    return ", ".join(f"{name}={value}" for name, value in _key_values(table, row).items())
 
 
-def key_values(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
+def _key_values(table: DifferentTable, row: DifferentRow) -> dict[str, ValueText]:
     """Return the columns of a row's key; none if the table has no key."""
     columns = [table.columns[number] for number in table.table.key]
     return {column.name: value_texts(column, values_of(column, pa.array([bytes.fromhex(part)], pa.binary())))[0]
             for column, part in zip(columns, row.key.split(".") if columns else [], strict=True)}
+
+
+def _document(found: ServerComparison, rows: int) -> dict[str, object]:
+    """The comparison of a snapshot with a server, with at most `rows` rows of each table that differs."""
+    return {"same": found.same, "tables": found.tables, "rows": found.rows, "ranges": found.ranges,
+            "position": found.position, "server_position": found.server_position,
+            "different": [_different(table, rows) for table in found.different]}
+
+
+def _different(table: DifferentTable, most: int) -> dict[str, object]:
+    return {"table": table.full_name, "answered": table.answered,
+            "ranges": [asdict(part) for part in table.ranges],
+            "rows": [_row(table, row) for row in table.rows[:most]]}
+
+
+def _row(table: DifferentTable, row: DifferentRow) -> dict[str, Any]:
+    key, here, there = ({name: value.whole for name, value in values(table, row).items()}
+                        for values in (_key_values, _values_here, _values_there))
+    return {"kind": row.kind, "key": key, "columns": list(row.columns), "here": here or None, "there": there or None,
+            "count": row.count,
+            "last_change": None if row.last_change is None else asdict(row.last_change)}
+
+
+COMPARISON = Result(_print, _document)
+"""The comparison of a snapshot with a server, with at most `rows` rows of each table that differs."""

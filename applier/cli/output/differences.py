@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from rich.text import Text
 
-from applier.cli.output.grids import new_grid, result_console
+from applier.cli.output.grids import Grid, result_console
 from applier.cli.output.value_texts import ValueText, value_texts
-from applier.cli.terminal import assembled, print_note, words
+from applier.cli.terminal import assembled, print_note
 from applier.io.new_files import new_output
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
 from applier.jobs.diff.result import Compared, TableDiff
@@ -23,26 +23,26 @@ from applier.snapshot.location import table_folder
 def print_diff(diff: Compared, rows: int) -> None:
     """Print counts of each table, and at most `rows` rows of each that differs."""
     console = result_console()
-    counts = new_grid("table", "rows before", "rows after", "removed", "added", "changed", "definition")
+    counts = Grid("table", "rows before", "rows after", "removed", "added", "changed", "definition")
     for table in diff.tables.values():
         counts.add(table.full_name, table.rows_before, table.rows_after, table.removed, table.added, table.changed,
                 "; ".join(table.notes))
     counts.print(console)
-    console.print(assembled("from ", (str(diff.before), "bold"), " to ", (str(diff.after), "bold"),
-                            ": no row differs" if diff.same else ""))
+    console.say("from ", (str(diff.before), "bold"), " to ", (str(diff.after), "bold"),
+                ": no row differs" if diff.same else "")
     for table in diff.tables.values():
         if not table.differing or not rows:
             continue
         by = f" by {', '.join(table.key)}" if table.key else ""
         console.print()
-        console.print(assembled((table.full_name, "bold"), by))
+        console.say((table.full_name, "bold"), by)
         shown = 0
         for line in _lines(table, rows):
             console.print(line, soft_wrap=True)
             shown += 1
         if shown < table.differing:
-            console.print(words(f"… and {table.differing - shown:,} more: --rows shows more of them, --format json all",
-                                "dim"))
+            console.say((f"… and {table.differing - shown:,} more: --rows shows more of them, --format json all",
+                        "dim"))
 
 
 def write_parquet(diff: Compared, output: str) -> None:
@@ -76,16 +76,16 @@ def print_repair(repair: Repair, output: str | None, format: str = "sql") -> Non
             print_note(text)
         return
     console = result_console()
-    grid = new_grid("table", "delete", "insert", "update")
+    grid = Grid("table", "delete", "insert", "update")
     for name, counts in repair.rows.items():
         grid.add(name, *counts)
     tables = "1 table" if len(repair.rows) == 1 else f"{len(repair.rows):,} tables"
-    console.print(assembled((output, "bold"), f" changes rows of {tables}"))
+    console.say((output, "bold"), f" changes rows of {tables}")
     if repair.rows:
         grid.print(console)
     for text in said:
-        console.print(words(text), soft_wrap=True)
-    console.print(words(_HOW_TO_RUN[format]), soft_wrap=not console.is_terminal)
+        console.say(text, soft_wrap=True)
+    console.say(_HOW_TO_RUN[format], soft_wrap=not console.is_terminal)
 
 
 def _lines(table: TableDiff, most: int) -> Iterator[Text]:

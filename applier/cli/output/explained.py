@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Sequence
+from dataclasses import asdict
 
 from rich.text import Text
 
-from applier.cli.output.grids import new_grid, result_console
-from applier.cli.terminal import words
+from applier.cli.output.grids import Grid
+from applier.cli.output.results import Result
+from applier.cli.terminal import ResultConsole, words
 from applier.io.printable import printable
 from applier.jobs.explain.definitions import TableHistory
 from applier.jobs.explain.searches import SearchExplained, TableExplained
@@ -18,10 +20,9 @@ _COSTS = {"one row": "one row", "candidates": "each row with the same key values
           "none": "nothing"}
 
 
-def print_explained(tables: list[TableExplained], definitions: list[TableHistory]) -> None:
-    """Print to stdout."""
-    if sys.stdout.isatty():
-        _print_grid(tables)
+def _print(console: ResultConsole, tables: Sequence[TableExplained], definitions: Sequence[TableHistory]) -> None:
+    if console.is_terminal:
+        _print_grid(console, tables)
     else:
         for table in tables:
             for line in _lines(table):
@@ -57,12 +58,11 @@ def _lines(table: TableExplained) -> list[str]:
     return lines + [f"  warning: {warning}" for warning in table.warnings]
 
 
-def _print_grid(tables: list[TableExplained]) -> None:
-    console = result_console()
+def _print_grid(console: ResultConsole, tables: Sequence[TableExplained]) -> None:
     if not tables:
         console.print("the log changes no rows of these tables")
         return
-    grid = new_grid("table", "before-images", "found by", "reads", "why, and warnings", less=("reads",), names=())
+    grid = Grid("table", "before-images", "found by", "reads", "why, and warnings", less=("reads",), names=())
     for table in tables:
         since = f"\nsince {table.since}" if table.since else ""
         title = words(f"{table.definition.full_name}{since}\n{table.n_events:,} rows events", keep="\n")
@@ -103,3 +103,26 @@ def _images(table: TableExplained, search: SearchExplained) -> str:
 def _found_by(search: SearchExplained) -> str:
     choice = search.choice
     return choice.name or ("comparing rows" if choice.columns else "nothing")
+
+
+def _document(tables: Sequence[TableExplained], definitions: Sequence[TableHistory]) -> dict[str, object]:
+    """The keys by which rows are found, and where definitions come from."""
+    return {"tables": [_table(table) for table in tables], "definitions": [asdict(one) for one in definitions]}
+
+
+def _table(table: TableExplained) -> dict[str, object]:
+    return {"table": table.definition.full_name, "since": table.since or None, "rows_events": table.n_events,
+            "bytes": table.n_bytes, "searches": [_search(table, search) for search in table.searches],
+            "duplicates": list(table.duplicates), "warnings": list(table.warnings)}
+
+
+def _search(table: TableExplained, search: SearchExplained) -> dict[str, object]:
+    columns, choice = table.definition.columns, search.choice
+    return {"images": [columns[number].name for number in sorted(search.images.present) if number < len(columns)],
+            "samples": search.images.samples, "by": choice.kind, "key": choice.name or None,
+            "columns": [columns[number].name for number in choice.columns], "reads": choice.cost,
+            "reason": choice.reason, "passed_over": list(choice.passed_over), "warnings": list(search.warnings)}
+
+
+EXPLAINED = Result(_print, _document)
+"""The keys by which rows are found, and where definitions come from."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
 
 from rich import box
 from rich.cells import cell_len
@@ -31,16 +30,14 @@ _COLOURS = ("green", "yellow", "red")
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 
 
-@dataclass
 class Grid:
-    """A table that is filled, then printed. `less` names the columns that it can omit, `names` those whose texts
-    are cut in the middle. `whole` are the indexes of columns that are never wrapped: numbers and bars."""
+    """A table with these columns that is filled, then printed. `less` names those that it can omit, `names` those whose
+    texts are cut in the middle. `whole` are the indexes of columns that are never wrapped: numbers and bars."""
 
-    titles: tuple[str, ...]
-    less: Collection[str] = ()
-    names: Collection[str] = ("table",)
-    rows: list[list[Text]] = field(default_factory=list)
-    whole: set[int] = field(default_factory=set)
+    def __init__(self, *titles: str, less: Collection[str] = (), names: Collection[str] = ("table",)) -> None:
+        self.titles, self.less, self.names = titles, less, names
+        self.rows: list[list[Text]] = []
+        self.whole: set[int] = set()
 
     def add(self, *cells: str | int | float | Text) -> None:
         """Add a row; numbers are right-aligned, and texts are never read as markup."""
@@ -91,11 +88,6 @@ class Grid:
 def result_console() -> ResultConsole:
     """Return a console on stdout."""
     return ResultConsole(width=None if sys.stdout.isatty() else WIDE)
-
-
-def new_grid(*columns: str, less: Collection[str] = (), names: Collection[str] = ("table",)) -> Grid:
-    """Return a table with these columns."""
-    return Grid(columns, less, names)
 
 
 def bar(values: Sequence[int], longest: int) -> Text:

@@ -1,14 +1,17 @@
 """Print located groups, or the result of indexing."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from applier.binlog.locating.groups import Group
 from applier.binlog.locating.search import Indexed
+from applier.cli.output.results import Result
+from applier.cli.terminal import ResultConsole
 from applier.io.printable import printable
 from applier.mysql.values.time_zones import shown_with_local
 
 
-def print_located(found: Sequence[Group]) -> None:
+def _print(console: ResultConsole, found: Sequence[Group]) -> None:
     """Print each group: where it starts and ends, as `replay --stop-position` takes it, and how it is identified."""
     for number, group in enumerate(found):
         facts = [
@@ -21,6 +24,10 @@ def print_located(found: Sequence[Group]) -> None:
         ]
         print("\n" * (number > 0) + "\n".join(f"{name:<9}{printable(str(value))}" for name, value in facts
                                                  if value is not None))
+
+
+LOCATED = Result(_print, lambda found: [asdict(group) for group in found])
+"""Event groups, in log order."""
 
 
 def print_indexed(indexed: Indexed) -> None:

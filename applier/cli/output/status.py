@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from applier.cli.output.grids import new_grid, result_console
-from applier.cli.terminal import assembled, words
+from applier.cli.output.grids import Grid, result_console
+from applier.cli.output.results import Result
+from applier.cli.terminal import ResultConsole, words
 from applier.jobs.replay.result import ReplayResult
 from applier.jobs.report.loading import Report
 from applier.jobs.summary.words import partial_updates
@@ -21,15 +23,15 @@ def print_result(result: ReplayResult) -> None:
     """Print a line for each table with its row changes, then the snapshot's position and the time it took."""
     console = result_console()
     for note in result.notes:
-        console.print(words(note, "yellow"))
+        console.say((note, "yellow"))
     for table in result.tables:
         for warning in table.warnings:
-            console.print(words(f"{table.full_name}: {warning}", "yellow"))
+            console.say((f"{table.full_name}: {warning}", "yellow"))
     conflicts = ("conflicts",) if result.conflicts else ()
     cascades = ("made by foreign keys",) if result.by_foreign_keys else ()
-    grid = new_grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "units",
-                    "seconds", "files written", "carried over",
-                    less=("units", "seconds", "files written", "carried over"))
+    grid = Grid("table", "rows", "inserted", "updated", "deleted", *cascades, "found by", *conflicts, "units",
+                "seconds", "files written", "carried over",
+                less=("units", "seconds", "files written", "carried over"))
     for table in sorted(result.tables, key=lambda table: (table.database, table.name)):
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in table.conflicts.items())
         grid.add(table.full_name, table.rows, table.inserts, table.updates, table.deletes,
@@ -39,75 +41,83 @@ def print_result(result: ReplayResult) -> None:
         grid.print(console)
     for table in result.tables:
         if table.ranges > table.units:
-            console.print(words(f"{table.full_name} was {table.units:,} unit of work instead of "
-                                f"{table.ranges:,}: {table.tied}"))
+            console.say(f"{table.full_name} was {table.units:,} unit of work instead of "
+                        f"{table.ranges:,}: {table.tied}")
     if result.conflicts:
-        console.print(words(f"{result.conflicts:,} conflicts were suppressed: {result.snapshot}/_conflicts.parquet "
-                            "lists them with key, GTID and position", "yellow"))
+        console.say((f"{result.conflicts:,} conflicts were suppressed: {result.snapshot}/_conflicts.parquet "
+                    "lists them with key, GTID and position", "yellow"))
     for difference in result.witness.differences:
-        console.print(words(str(difference), "yellow"))
+        console.say((str(difference), "yellow"))
     if not result.witness.is_empty:
-        console.print(words(f"witness: {result.witness}"))
+        console.say(f"witness: {result.witness}")
     if result.partial_updates:
-        console.print(words(partial_updates(result.partial_updates, result.documents, result.bytes_saved)))
-    console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold"),
-                                f" ({_when(result.timestamp)})"))
+        console.say(partial_updates(result.partial_updates, result.documents, result.bytes_saved))
+    console.say((result.snapshot, "bold"), " stands at ", (result.position, "bold"), f" ({_when(result.timestamp)})")
     total = sum(result.seconds.values())
     phases = ", ".join(f"{name} {seconds:.1f}" for name, seconds in result.seconds.items())
-    console.print(words(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else "")))
+    console.say(f"{result.changes:,} row changes in {total:.1f} s" + (f" ({phases})" if phases else ""))
 
 
-def print_report(report: Report) -> None:
+def _print_report(console: ResultConsole, report: Report) -> None:
     """Print the result of a run, and the first conflicts that it suppressed."""
-    console = result_console()
     if report.conflicts:
-        grid = new_grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID",
-                        less=("row", "GTID"), names=("rows event", "table", "GTID"))
+        grid = Grid("rows event", "row", "table", "change", "conflict", "key", "values", "GTID",
+                    less=("row", "GTID"), names=("rows event", "table", "GTID"))
         for row in report.conflicts:
             grid.add(f"{row['file']}:{row['position']}", row["row"], row["table"], row["operation"],
                     row["conflict"], row["key"], row["values"], row["gtid"] or "")
         grid.print(console)
         if len(report.conflicts) < report.result.conflicts:
-            console.print(words(f"… and {report.result.conflicts - len(report.conflicts):,} more"))
+            console.say(f"… and {report.result.conflicts - len(report.conflicts):,} more")
     print_result(report.result)
+
+
+def _report_document(report: Report) -> dict[str, object]:
+    return {"snapshot": report.result.snapshot} | report.result.report() | {"first_conflicts": list(report.conflicts)}
+
+
+REPORT = Result(_print_report, _report_document)
+"""The contents of `_report.json`, and the first conflicts."""
 
 
 def print_imported(result: ReplayResult) -> None:
     """Print a line for each table of a dump, then the snapshot's position and the time it took."""
     console = result_console()
-    grid = new_grid("table", "rows", "files")
+    grid = Grid("table", "rows", "files")
     for table in result.tables:
         grid.add(f"{table.database}.{table.name}", table.rows, table.files_written)
     grid.print(console)
     for note in result.notes:
-        console.print(words(note, "yellow"))
-    console.print(assembled((result.snapshot, "bold"), " stands at ", (result.position, "bold")))
-    console.print(words(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s"))
+        console.say((note, "yellow"))
+    console.say((result.snapshot, "bold"), " stands at ", (result.position, "bold"))
+    console.say(f"{sum(table.rows for table in result.tables):,} rows in {sum(result.seconds.values()):.1f} s")
 
 
 def print_exported(output: str, rows: int, files: int, size: int) -> None:
     """Print how much was exported, and how to load it."""
     console = result_console()
-    console.print(words(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB"))
-    console.print(assembled("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold")))
+    console.say(f"{rows:,} rows in {files:,} files, {size / 1e6:,.1f} MB")
+    console.say("to load it: ", (f"sh {shlex.quote(f'{output}/_load.sh')} -h HOST -u USER -p", "bold"))
 
 
-def print_verified(verified: Verified) -> None:
+def _print_verified(console: ResultConsole, verified: Verified) -> None:
     """Print the damaged files, one line each, and how much was read."""
-    console = result_console()
     for line in verified.damaged:
-        console.print(words(line))
+        console.say(line)
     if verified.unchecked:
-        console.print(words(f"{verified.unchecked:,} files were written without a digest by an older version: their "
-                            "bytes could not be compared", style="yellow"))
+        console.say((f"{verified.unchecked:,} files were written without a digest by an older version: their "
+                    "bytes could not be compared", "yellow"))
     if not verified.damaged:
-        console.print(words(f"{verified.files:,} files with {verified.rows:,} rows, {verified.bytes / 1e6:,.1f} MB, "
-                            "are intact"))
+        console.say(f"{verified.files:,} files with {verified.rows:,} rows, {verified.bytes / 1e6:,.1f} MB, "
+                    "are intact")
 
 
-def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
+VERIFIED = Result(_print_verified, lambda verified: {"same": not verified.damaged} | asdict(verified))
+"""What was read of a snapshot's files, and a line for each damaged one."""
+
+
+def _print_snapshot(console: ResultConsole, snapshot: Snapshot, definitions: bool) -> None:
     """Print the position and the tables of a snapshot, and their CREATE TABLEs if requested."""
-    console = result_console()
     position, is_of_dump = snapshot.position, "dump" in snapshot.source.options
     facts = [
         ("position", str(position) if position.file or not is_of_dump else "unknown"),
@@ -123,10 +133,10 @@ def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
         ("options", ", ".join(f"{name}={value}" for name, value in snapshot.source.options.items()) or "defaults"),
         ("made by", snapshot.created_by),
     ]
-    console.print(words(snapshot.uri, "bold"))
+    console.say((snapshot.uri, "bold"))
     for name, value in facts:
-        console.print(assembled((f"  {name:<9}", "cyan"), value))
-    grid = new_grid("table", "rows", "bytes", "files", "sorted by", less=("files",))
+        console.say((f"  {name:<9}", "cyan"), value)
+    grid = Grid("table", "rows", "bytes", "files", "sorted by", less=("files",))
     for table in snapshot.tables:
         grid.add(table.full_name, table.rows, table.bytes, len(table.files), ", ".join(table.key))
     grid.print(console)
@@ -134,20 +144,42 @@ def print_snapshot(snapshot: Snapshot, definitions: bool) -> None:
         console.print(words(table.definition.to_sql() + ";", keep="\n"))
 
 
-def print_published(found: PublishedAsOf, what: str) -> None:
+def _snapshot_document(snapshot: Snapshot, definitions: bool) -> dict[str, object]:
     """Print the position of a catalog's tables, and the snapshot or version that shows each of them."""
-    console = result_console()
+    at = snapshot.position
+    return {
+        "snapshot": snapshot.uri, "file": at.file, "offset": at.offset, "gtid_set": at.gtid_set.replace("\n", ""),
+        "group_id": at.group_id, "timestamp": at.timestamp, "flavour": at.flavour, "base": snapshot.source.base,
+        "binlogs": list(snapshot.source.binlogs), "prepared": [asdict(entry) for entry in snapshot.prepared],
+        "left_out": [asdict(entry) for entry in snapshot.left_out], "options": snapshot.source.options,
+        "created_by": snapshot.created_by,
+        "tables": [{"table": table.full_name, "rows": table.rows, "bytes": table.bytes, "files": len(table.files),
+                    "sorted_by": list(table.key)}
+                   | ({"definition": table.definition.to_sql()} if definitions else {}) for table in snapshot.tables],
+    }
+
+
+SNAPSHOT = Result(_print_snapshot, _snapshot_document)
+"""A snapshot's position and contents; with CREATE TABLEs if requested."""
+
+
+def _print_published(console: ResultConsole, found: PublishedAsOf, what: str) -> None:
+    """Print where the tables of a catalog stand, or stood, and by which snapshot or version a reader finds each."""
     at = found.position
-    console.print(words(found.catalog, "bold"))
+    console.say((found.catalog, "bold"))
     for name, value in (("position", str(at)), ("time", _when(at.timestamp)),
                         ("GTID set", at.gtid_set.replace("\n", "") or "none")):
-        console.print(assembled((f"  {name:<9}", "cyan"), value))
-    grid = new_grid("table", what, "changed at", names=("table", "changed at"))
+        console.say((f"  {name:<9}", "cyan"), value)
+    grid = Grid("table", what, "changed at", names=("table", "changed at"))
     for table in found.tables:
         grid.add(table.name, str(table.id), table.position)
     grid.print(console)
     for note in found.notes:
-        console.print(words(note, "yellow"))
+        console.say((note, "yellow"))
+
+
+PUBLISHED = Result(_print_published, lambda found, what: asdict(found))
+"""Where published tables stand."""
 
 
 def _when(timestamp: int | None) -> str:

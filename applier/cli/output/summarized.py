@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from rich.console import Console
 from rich.text import Text
 
-from applier.cli.output.documents import print_json
-from applier.cli.output.grids import bar, new_grid, result_console
-from applier.cli.terminal import assembled, words
+from applier.cli.output.grids import Grid, bar
+from applier.cli.output.results import Result
+from applier.cli.terminal import ResultConsole, words
 from applier.io.new_files import new_output
 from applier.jobs.summary.result import Summary
 from applier.jobs.summary.words import counted, label, length, partial_updates, short, span, when
@@ -26,32 +25,28 @@ def write_page(summary: Summary, path: str) -> None:
         Path(partial).write_text(page, encoding="utf-8")
 
 
-def print_summary(summary: Summary, *, as_json: bool) -> None:
-    """Print the summary to stdout."""
-    if as_json:
-        print_json(summary.to_json())
-        return
-    console, rows = result_console(), summary.rows
-    console.print(assembled((span(summary.files), "bold"), f": {summary.bytes:,} bytes up to {summary.position}, "
-                            f"{when(summary.first_time)} to {when(summary.last_time)}"))
-    console.print(assembled((counted(rows.rows, "row change"), "bold"),
-                            f" in {counted(summary.transactions, 'transaction')}: {counted(rows.inserts, 'insert')}, "
-                            f"{counted(rows.updates, 'update')}, {counted(rows.deletes, 'delete')}"))
+def _print(console: ResultConsole, summary: Summary) -> None:
+    rows = summary.rows
+    console.say((span(summary.files), "bold"), f": {summary.bytes:,} bytes up to {summary.position}, "
+                f"{when(summary.first_time)} to {when(summary.last_time)}")
+    console.say((counted(rows.rows, "row change"), "bold"),
+                f" in {counted(summary.transactions, 'transaction')}: {counted(rows.inserts, 'insert')}, "
+                f"{counted(rows.updates, 'update')}, {counted(rows.deletes, 'delete')}")
     for part in (_partial_updates, _largest, _tables, _times, _statements, _logged_as_statements, _servers, _threads):
         part(console, summary)
 
 
-def _partial_updates(console: Console, summary: Summary) -> None:
+def _partial_updates(console: ResultConsole, summary: Summary) -> None:
     if summary.partial_updates:
-        console.print(words(partial_updates(summary.partial_updates, summary.documents, summary.bytes_saved)))
+        console.say(partial_updates(summary.partial_updates, summary.documents, summary.bytes_saved))
 
 
-def _largest(console: Console, summary: Summary) -> None:
+def _largest(console: ResultConsole, summary: Summary) -> None:
     if not summary.largest:
         return
     most = summary.largest[0].rows
     sources = {(one.gtid or "").rpartition(_separator(one.gtid))[0] for one in summary.largest}
-    grid = new_grid("largest transactions", "")
+    grid = Grid("largest transactions", "")
     for one in summary.largest:
         number = one.gtid if len(sources) > 1 else (one.gtid or "").rpartition(_separator(one.gtid))[2]
         kinds = [sum(table.kinds[kind] for table in one.tables) for kind in range(3)]
@@ -62,7 +57,7 @@ def _largest(console: Console, summary: Summary) -> None:
     grid.print(console)
     if len(sources) == 1 and summary.largest[0].gtid:
         source, separator = sources.pop(), _separator(summary.largest[0].gtid)
-        console.print(words(f"transaction N, as other commands take it: --gtids {source}{separator}N"))
+        console.say(f"transaction N, as other commands take it: --gtids {source}{separator}N")
 
 
 def _with_place(what: str, place: str, server_id: int, thread_id: int | None, *more: str) -> Text:
@@ -77,24 +72,24 @@ def _separator(gtid: str | None) -> str:
     return ":" if ":" in (gtid or "") else "-"
 
 
-def _tables(console: Console, summary: Summary) -> None:
+def _tables(console: ResultConsole, summary: Summary) -> None:
     if not summary.tables:
         return
     most = summary.tables[0].rows
-    grid = new_grid("table", "inserted", "updated", "deleted", "", "transactions", "bytes",
-                    less=("transactions", "bytes"))
+    grid = Grid("table", "inserted", "updated", "deleted", "", "transactions", "bytes",
+                less=("transactions", "bytes"))
     for table in summary.tables[:_TABLES]:
         grid.add(table.table, *table.kinds, bar(table.kinds, most), table.transactions, table.bytes)
     grid.print(console)
     _more(console, len(summary.tables) - _TABLES, "tables")
 
 
-def _times(console: Console, summary: Summary) -> None:
+def _times(console: ResultConsole, summary: Summary) -> None:
     seconds, steps = summary.in_steps(_STEPS)
     if not steps:
         return
     most = max(step.rows for step in steps)
-    grid = new_grid(f"from (UTC), {length(seconds)} each", "rows", "")
+    grid = Grid(f"from (UTC), {length(seconds)} each", "rows", "")
     for is_empty, run in groupby(steps, lambda step: not step.rows):
         these = list(run)
         if is_empty and len(these) > 2:
@@ -105,10 +100,10 @@ def _times(console: Console, summary: Summary) -> None:
     grid.print(console)
 
 
-def _statements(console: Console, summary: Summary) -> None:
+def _statements(console: ResultConsole, summary: Summary) -> None:
     if not summary.statements:
         return
-    grid = new_grid("DDL")
+    grid = Grid("DDL")
     for one in summary.statements[:_STATEMENTS]:
         place = ", ".join(filter(None, (when(one.time), f"{one.file}:{one.start}", one.gtid)))
         grid.add(_with_place(short(one.sql), place, one.server_id, one.thread_id, one.user or "", one.database))
@@ -116,35 +111,38 @@ def _statements(console: Console, summary: Summary) -> None:
     _more(console, summary.n_statements - _STATEMENTS, "statements")
 
 
-def _logged_as_statements(console: Console, summary: Summary) -> None:
+def _logged_as_statements(console: ResultConsole, summary: Summary) -> None:
     if not summary.logged_as_statements:
         return
-    grid = new_grid("changes that are logged as statements", "kind", "statements")
+    grid = Grid("changes that are logged as statements", "kind", "statements")
     for one in summary.logged_as_statements:
         grid.add(one.table or "not known", one.kind, one.statements)
     grid.print(console)
 
 
-def _servers(console: Console, summary: Summary) -> None:
+def _servers(console: ResultConsole, summary: Summary) -> None:
     if len(summary.servers) < 2:
         return
-    grid = new_grid("server", "inserted", "updated", "deleted", "transactions")
+    grid = Grid("server", "inserted", "updated", "deleted", "transactions")
     for one in summary.servers:
         grid.add(str(one.server_id), *one.kinds, one.transactions)
     grid.print(console)
 
 
-def _threads(console: Console, summary: Summary) -> None:
+def _threads(console: ResultConsole, summary: Summary) -> None:
     if len(summary.threads) < 2:
         return
     most = summary.threads[0].rows
-    grid = new_grid("thread", "inserted", "updated", "deleted", "", "transactions", "server",
-                    less=("transactions", "server"))
+    grid = Grid("thread", "inserted", "updated", "deleted", "", "transactions", "server",
+                less=("transactions", "server"))
     for one in summary.threads:
         grid.add(str(one.thread_id), *one.kinds, bar(one.kinds, most), one.transactions, str(one.server_id))
     grid.print(console)
 
 
-def _more(console: Console, count: int, what: str) -> None:
+def _more(console: ResultConsole, count: int, what: str) -> None:
     if count > 0:
-        console.print(words(f"{count:,} more {what}: --json and --html have them"))
+        console.say(f"{count:,} more {what}: --json and --html have them")
+
+
+SUMMARY = Result(_print, Summary.to_json)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from applier.cli.output.grids import new_grid, result_console
+from applier.cli.output.grids import Grid, result_console
 from applier.cli.output.value_texts import ValueText, value_texts
 from applier.cli.terminal import assembled, words
 from applier.jobs.history.job import Origin, RowHistory
@@ -24,11 +24,11 @@ def print_versions(history: RowHistory, nothing: str) -> None:
     versions = pa.Table.from_batches(history.batches(), history.schema)
     console = result_console()
     if not versions.num_rows:
-        console.print(words(nothing))
+        console.say(nothing)
         return
     with_gtids = any(versions.column("_from_gtid").to_pylist())
-    grid = new_grid("when", "transaction", "at", "thread", "", "row",
-                    less=("thread", "at" if with_gtids else "transaction"), names=("transaction",))
+    grid = Grid("when", "transaction", "at", "thread", "", "row",
+                less=("thread", "at" if with_gtids else "transaction"), names=("transaction",))
     columns = history.columns
     cells = {name: value_texts(column, versions.column(name).combine_chunks()) for name, column in columns.items()}
     said, origins = versions.drop_columns(list(columns)).to_pylist(), history.origins

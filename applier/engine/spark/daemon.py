@@ -9,13 +9,12 @@ Spark starts it by its name (spark_private.SETTINGS).
 import sys
 import traceback
 
-from applier.engine.spark import forking, prefork, spark_private
+from applier.engine.spark import forking, spark_private
 from applier.errors import UsageError
 
 
 def main() -> None:
-    """Delegate to the daemon that the driver preforked, or else preload and serve."""
-    prefork.delegate_to_preforked()
+    """Compile, load and serve."""
     forking.start_no_threads()
     compile_kernels()
     forking.preload()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from applier.apply.routes.shuffle import apply_payloads, split_payloads
+from applier.apply.routes.shuffle import Sent, apply_payloads, split_payloads
 from applier.apply.routes.task import apply_by_walking
 from applier.apply.spec import UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SplitTasks, TaskOutcome, TaskShare, split_of, task_of
@@ -90,16 +90,16 @@ class OnSpark:
         by_version = splits.units
         chains = [unit.chain for unit in units]  # sources first: pickling would follow them recursively
 
-        def payloads_of(numbered: tuple[int, LogSegment]) -> Iterator[tuple[int, int, pa.Buffer]]:
-            return split_payloads(split_of(by_version, numbered))
+        def payloads_of(segments: tuple[LogSegment, ...]) -> Iterator[Sent]:
+            return split_payloads(split_of(by_version, segments))
 
-        def reduce(number: int, payloads: Iterator[tuple[int, pa.Buffer]]) -> TaskOutcome:
+        def reduce(number: int, payloads: Iterator[pa.Buffer]) -> TaskOutcome:
             return apply_payloads(chains[number][-1], payloads)
 
         spark = wait_for(self._session, self._say)
         directory = Scratch(_local_directory(spark)) if self.on_one_disk else nullcontext()
         with running.explain_spark_errors(), directory as shared:
-            return shuffle_tasks(spark, payloads_of, enumerate(splits.segments), reduce, len(units), shared=shared,
+            return shuffle_tasks(spark, payloads_of, splits.parts, reduce, len(units), shared=shared,
                                  name=_applied(units), on_progress=on_progress)
 
 

@@ -1,9 +1,9 @@
 """Finds Java, and starts Spark's driver JVM in about a second, where Spark's own scripts take several.
 
-Spark's `spark-submit` starts a JVM that prints the command of the driver's JVM, and the driver's JVM parses and
-verifies some 15,000 classes. This module keeps the printed command, and an archive of the loaded classes (AppCDS),
-which the first JVM writes as it ends, after the program that used it has gone. Both are in the user's cache directory
-and are bound to this Java and this Spark: changing either makes new ones.
+The driver's JVM parses and verifies some 15,000 classes. This module keeps an archive of the loaded ones (AppCDS),
+which the first JVM writes as it ends, after the program that used it has gone. It is in the user's cache directory and
+bound to this Java and this Spark: changing either makes a new one. It saves 5 s of CPU for each JVM, and with the
+options of `settings.of_launch` 12 s: in the suite of every day, which starts some 40, at least 3 minutes.
 """
 
 import atexit
@@ -30,11 +30,6 @@ START_SECONDS = 120
 UNUSED_SECONDS = 14 * 86400
 
 RECORDING_SECONDS = 600
-
-# Jars that a JVM which serves only this package does not need. Spark asks every jar for extensions of SQL sessions,
-# and the one of spark-mllib loads all of Scala's reflection: 1.5 s of a session's 2.
-UNWANTED_JARS = ("spark-mllib_", "spark-connect_", "spark-hive", "spark-kubernetes_", "spark-yarn_", "hive-",
-                 "kubernetes-", "datanucleus-", "breeze", "spire", "derby")
 
 _ANSWER = "gateway"
 
@@ -132,16 +127,11 @@ def plain_spark_home() -> Path | None:
     return None if configured or not spark_private.jars(home).is_dir() else home
 
 
-def launch(java: Path, spark_home: Path, settings: dict[str, str], *, minimal: bool = False) -> Gateway:
-    """Start a driver JVM with `settings` (spark.driver.*). It boots while the caller does something else.
-
-    A `minimal` one lacks UNWANTED_JARS: for a local master, in a program whose session no other code will use.
-    """
+def launch(java: Path, spark_home: Path, settings: dict[str, str]) -> Gateway:
+    """Start a driver JVM with `settings` (spark.driver.*). It boots while the caller does something else."""
     command = _driver_command(java, spark_home, settings)
-    if minimal:
-        command = [_without_unwanted_jars(word) for word in command]
     recording_lock = None
-    if archive := class_archive(java, spark_home, minimal=minimal):
+    if archive := class_archive(java, spark_home):
         if archive.exists():
             os.utime(archive)
             command[1:1] = [f"-XX:SharedArchiveFile={archive}", "-Xshare:auto"]
@@ -160,53 +150,27 @@ def launch(java: Path, spark_home: Path, settings: dict[str, str], *, minimal: b
     return gateway
 
 
-def class_archive(java: Path, spark_home: Path, *, minimal: bool = False) -> Path | None:
-    """Where the class archive is, or will be, of JVMs with a Spark's class path, or with that of `minimal` ones. It is
-    good for any settings. None if it cannot be kept."""
-    cache, without = _cache_directory(), dict.fromkeys(UNWANTED_JARS, "") if minimal else {}
-    return cache and cache / f"{_key(java, spark_home, without)}.jsa"
-
-
-def _without_unwanted_jars(word: str) -> str:
-    """The class path without UNWANTED_JARS; any other word of the command unchanged."""
-    if not word.endswith("/jars/*"):
-        return word
-    *first, rest = word.split(os.pathsep)
-    jars = sorted(str(jar) for jar in Path(rest).parent.glob("*.jar") if not jar.name.startswith(UNWANTED_JARS))
-    return os.pathsep.join([*first, *jars])
+def class_archive(java: Path, spark_home: Path) -> Path | None:
+    """Where the class archive is, or will be, of JVMs with a Spark's class path. It is good for any settings, and its
+    name changes when anything changes that it depends on. None if it cannot be kept."""
+    cache, jars, java = _cache_directory(), spark_private.jars(spark_home), java.resolve()
+    facts = java, java.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns
+    return cache and cache / f"{hashlib.sha256(repr(facts).encode()).hexdigest()[:16]}.jsa"
 
 
 def _driver_command(java: Path, spark_home: Path, settings: dict[str, str]) -> list[str]:
-    """The command that Spark's launcher would run, from the cache or from the launcher itself."""
-    cache = _cache_directory()
-    variables = {name: value for name, value in os.environ.items() if name.startswith("SPARK_")}
-    kept = cache / f"{_key(java, spark_home, settings | variables)}.command" if cache else None
-    if kept is not None and kept.exists():
-        return kept.read_text().split("\0")
+    """The command that Spark's launcher would run."""
     launcher = spark_private.launcher_command(java, spark_home, settings)
     environment = os.environ | spark_private.launcher_environment(spark_home) | {"JAVA_HOME": str(_home(java))}
     run = subprocess.run(launcher, env=environment, capture_output=True, text=True, check=False)
     words = spark_private.printed_command(run.stdout)
     if run.returncode != 0 or len(words) < 2:
         raise ApplierError(f"Spark's launcher failed:\n{run.stderr}")
-    if kept is not None:
-        new = kept.with_suffix(f".{os.getpid()}")
-        new.write_text("\0".join(words))
-        new.replace(kept)
     return words
 
 
-def _key(java: Path, spark_home: Path, settings: dict[str, str]) -> str:
-    """A key that changes when anything changes that a kept command or class archive depends on."""
-    jars = spark_private.jars(spark_home)
-    java = java.resolve()
-    facts = [java, java.stat().st_mtime_ns, jars, jars.stat().st_mtime_ns, *sorted(settings.items())]
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
-
-
 def _cache_directory() -> Path | None:
-    """The directory for commands and archives (about 150 MB each), to which no other user can write; None if it cannot
-    be made."""
+    """The directory for archives (about 150 MB each), to which no other user can write; None if it cannot be made."""
     place = caches.usable(caches.user_folder("applier", "java"))
     try:
         caches.make(place)

@@ -13,7 +13,7 @@ from threading import Lock, Thread
 from typing import TYPE_CHECKING, TypeGuard
 
 from applier.engine import left_out
-from applier.engine.spark import forking, java, prefork, settings, spark_private
+from applier.engine.spark import java, settings, spark_private
 from applier.engine.spark.settings import TASK_ATTEMPTS, Conf
 from applier.errors import ApplierError, NotInstalled, UsageError
 
@@ -78,7 +78,7 @@ def _start_context(given: str | None, conf: Conf, app_name: str) -> None:
         if known.get("spark.app.name", spark_private.NO_NAME) == spark_private.NO_NAME:
             known.setAppName(app_name)
         known.setMaster(master)
-        known.setAll([*conf, *(prefork.settings() if local else {}).items()])
+        known.setAll(list(conf))
         with settings.python_of_workers(known.get("spark.pyspark.python"), local=local):
             SparkContext(conf=known)
     except (PySparkException, Py4JError, OSError, EOFError) as error:
@@ -122,19 +122,13 @@ def master_in_use(master: str | None) -> str | None:
 
 
 def boot(master: str | None = None, conf: Conf = ()) -> None:
-    """Start Java for a later `start` with the same arguments, while the caller imports what it needs.
-
-    For a command line, before it has imported anything that may start threads (see `prefork`).
-    """
+    """Start Java for a later `start` with the same arguments, while the caller imports what it needs."""
     global _booted
     left_out.open_again()
     _check_installed(master)
     if _is_connect(master):
         return
-    local = is_local(master)
-    _booted = _launched(settings.of_launch(conf, local=local), minimal=local and not conf)
-    if is_local(master):
-        forking.start_no_threads()
+    _booted = _launched(settings.of_launch(conf, local=is_local(master)))
 
 
 def start_in_background(master: str | None = None, conf: Conf = ()) -> "Future[SparkSession]":
@@ -156,7 +150,7 @@ def start_in_background(master: str | None = None, conf: Conf = ()) -> "Future[S
             future.set_exception(error)
             return
         future.set_result(spark)
-        if is_local(master) and not prefork.settings():  # preforked workers are ready
+        if is_local(master):
             _warm_up(spark)
 
     Thread(target=run, name="spark-start", daemon=True).start()
@@ -228,13 +222,13 @@ def _nothing(_: int) -> None:
     return None
 
 
-def _launched(launch: dict[str, str], *, minimal: bool = False) -> java.Gateway | None:
+def _launched(launch: dict[str, str]) -> java.Gateway | None:
     """A JVM for pyspark to find; None if there is one already, or Spark is configured to start in another way."""
     home = java.plain_spark_home()
     executable = java.find_java()
     if home is None or spark_private.has_jvm():  # pyspark is not imported here: the JVM starts while that happens
         return None
-    return java.launch(executable, home, launch, minimal=minimal)
+    return java.launch(executable, home, launch)
 
 
 def _connect(launch: dict[str, str]) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from applier.engine.room import memory_bytes
 from applier.engine.spark import spark_private
 
 Conf = tuple[tuple[str, str], ...]
@@ -32,7 +33,7 @@ OF_CONTEXT = {
 OF_SESSION = {
     "spark.sql.codegen.wholeStage": "false",  # a plan's few rows are not worth 0.4 s of the Java compiler
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "64",  # of payloads, most of which have a megabyte at most
     "spark.sql.execution.arrow.maxBytesPerBatch": str(16 << 20),
 }
 OF_CONNECT = ("spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch")
@@ -62,7 +63,7 @@ def of_launch(conf: Conf, *, local: bool) -> dict[str, str]:
     given = {name: value for name, value in conf if name.startswith(_OF_LAUNCH)}
     if not local:
         return given
-    half_of_memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 21
+    half_of_memory = memory_bytes() >> 21
     return {
         # Short runs spend more on the optimising compiler than it saves: the hot code here is not Java.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",

@@ -7,8 +7,7 @@ exception is a fault, which Spark retries.
 """
 
 import pickle
-import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial
 from itertools import chain
@@ -30,13 +29,13 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# In place of a split's number, and lower than any: marks rows that carry no payload.
 FAILED, UNIT_EXISTS = -2, -1
+"""In place of a payload's number: marks rows that carry none."""
 
 _TASKS = pa.schema([("part", pa.int32()), ("task", pa.int32()), ("item", pa.binary())])
 _RESULTS = pa.schema([("task", pa.int32()), ("result", pa.binary())])
-_PAYLOADS = pa.schema([("part", pa.int32()), ("unit", pa.int32()), ("split", pa.int32()), ("task", pa.int32()),
-                       ("number", pa.int32()), ("payload", pa.binary())])
+_PAYLOADS = pa.schema([("part", pa.int32()), ("unit", pa.int32()), ("task", pa.int32()), ("number", pa.int32()),
+                       ("payload", pa.binary())])
 
 
 def map_tasks(
@@ -62,22 +61,22 @@ def map_tasks(
 
 def shuffle_tasks(
     spark: "SparkSession",
-    map_function: Callable[[Item], Iterable[tuple[int, int, Any]]],
+    map_function: Callable[[Item], Iterable[tuple[np.ndarray, pa.BinaryArray]]],
     items: Iterable[Item],
-    reduce_function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Result],
+    reduce_function: Callable[[int, Iterator[pa.Buffer]], Result],
     n_units: int,
     *,
     shared: str | None = None,
     name: str = "",
     on_progress: Progress | None = None,
 ) -> list[Result]:
-    """One task per item yields payloads (unit, split, bytes); one task per unit takes its own, in the order of splits.
+    """One task per item yields payloads; one task per unit takes its own, in the order of the items.
 
-    `map_function(item)` yields (unit in 0..n_units, split, payload), payload being any buffer of up to 64 MB; payloads
-    of the same unit and split keep the order in which their item gave them. `reduce_function(unit, payloads)` runs for
-    every unit, also for one that got nothing; `payloads` yields (split, buffer), and a buffer may lie in a mapped file,
-    so that memory holds at most SPILL_BYTES of them. Results in the order of units; name, progress and errors as
-    in `map_tasks`, an ApplierError of an item before one of a unit.
+    `map_function(item)` yields many payloads at a time: the unit of each (0..n_units), and the payloads, together some
+    megabytes. Those of the same unit keep the order in which their item gave them. `reduce_function(unit, payloads)`
+    runs for every unit, also for one that got nothing; a payload may lie in a mapped file, so that memory holds at most
+    SPILL_BYTES of them. Results in the order of units; name, progress and errors as in `map_tasks`, an ApplierError of
+    an item before one of a unit.
 
     `shared`: a directory that all tasks see, as on one machine. Payloads are left in files there, and Spark carries
     only where they lie: through Java, payloads cost some six times the CPU. The caller removes it.
@@ -106,54 +105,47 @@ def _payloads_of_each(
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = partial(_payload_rows, values_of_partitions(n_units))
         with SharedFile(shared) if shared else nullcontext() as file:
-            sent = file.put if file else pa.py_buffer
             for batch in batches:
                 for task, item in zip(batch.column(1).to_pylist(), batch.column(2), strict=True):
                     if task == 0:
-                        yield rows(range(n_units), UNIT_EXISTS, 0, range(n_units), [b""] * n_units)
-                    number = -1
+                        yield rows(np.arange(n_units), task, np.full(n_units, UNIT_EXISTS), [b""] * n_units)
+                    number = 0
                     try:
                         workers.check(needed)
-                        for number, (unit, split, payload) in enumerate(function(pickle.loads(item.as_buffer()))):
-                            if not 0 <= unit < n_units:
-                                raise ValueError(f"unit {unit} of {n_units}")
-                            yield rows([unit], split, task, [number], [sent(payload)])
+                        for units, payloads in function(pickle.loads(item.as_buffer())):
+                            if outside := [unit for unit in units.tolist() if not 0 <= unit < n_units]:
+                                raise ValueError(f"unit {outside[0]} of {n_units}")
+                            sent = [file.put(payload.as_buffer()) for payload in payloads] if file else payloads
+                            yield rows(units, task, np.arange(number, number + len(units)), sent)
+                            number += len(units)
                     except ApplierError as error:
-                        yield rows([0], FAILED, task, [number + 1], [sent(pickle.dumps(error))])
+                        failure = pa.py_buffer(pickle.dumps(error))
+                        yield rows(np.zeros(1, np.int64), task, np.array([FAILED]),
+                                   [file.put(failure) if file else failure.to_pybytes()])
 
     return run
 
 
-def _payload_rows(
-    partitions: np.ndarray, units: Sequence[int], split: int, task: int, numbers: Iterable[int], payloads: list[Any]
-) -> pa.RecordBatch:
-    n = len(payloads)
-    splits, tasks = (pa.array([value] * n, pa.int32()) for value in (split, task))
-    columns = [pa.array(partitions[units]), pa.array(units, pa.int32()), splits, tasks, pa.array(numbers, pa.int32())]
-    return pa.record_batch([*columns, _binary(payloads)], schema=_PAYLOADS)
-
-
-def _binary(payloads: list[Any]) -> pa.Array:
-    """A binary array; a single payload is not copied."""
-    if len(payloads) != 1:
-        return pa.array(payloads, pa.binary())
-    data = pa.py_buffer(payloads[0])
-    return pa.Array.from_buffers(pa.binary(), 1, [None, pa.py_buffer(struct.pack("=ii", 0, data.size)), data])
+def _payload_rows(partitions: np.ndarray, units: np.ndarray, task: int, numbers: np.ndarray,
+                  payloads: pa.BinaryArray | list[bytes]) -> pa.RecordBatch:
+    columns = partitions[units], units, np.full(len(units), task), numbers
+    return pa.record_batch([*(pa.array(column.astype(np.int32)) for column in columns),
+                            pa.array(payloads, pa.binary())], schema=_PAYLOADS)
 
 
 def _result_of_unit(
-    function: Callable[[int, Iterator[tuple[int, pa.Buffer]]], Any], is_shared: bool
+    function: Callable[[int, Iterator[pa.Buffer]], Any], is_shared: bool
 ) -> Callable[..., Any]:
     def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         met = set[int]()
         arrivals: Arrivals = SharedArrivals() if is_shared else SpillBuffer(SPILL_BYTES)
         with arrivals:
             for batch in batches:
-                units, splits, tasks, numbers = (column.to_pylist() for column in batch.columns[1:5])
+                units, tasks, numbers = (column.to_pylist() for column in batch.columns[1:4])
                 met.update(units)
-                for split, task, number, payload in zip(splits, tasks, numbers, batch.column(5), strict=True):
-                    if split != UNIT_EXISTS:
-                        arrivals.add((split, task, number), payload.as_buffer())
+                for task, number, payload in zip(tasks, numbers, batch.column(4), strict=True):
+                    if number != UNIT_EXISTS:
+                        arrivals.add((number != FAILED, task, number), payload.as_buffer())
 
             [unit] = met  # Spark hashes as we do
             yield _outcome(unit, lambda: _reduced(function, unit, arrivals.in_order()))
@@ -165,9 +157,10 @@ def _reduced(function: Callable[..., Any], unit: int, payloads: Iterator[tuple[t
     first = next(payloads, None)
     if first is None:
         return function(unit, iter(()))
-    if first[0][0] == FAILED:
+    has_payload, *_ = first[0]
+    if not has_payload:
         raise pickle.loads(first[1])
-    return function(unit, ((key[0], payload) for key, payload in chain([first], payloads)))
+    return function(unit, (payload for _, payload in chain([first], payloads)))
 
 
 def _one_a_partition(spark: "SparkSession", items: list[Any]) -> "DataFrame":

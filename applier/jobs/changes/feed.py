@@ -42,7 +42,7 @@ from applier.jobs.changes.columns import as_type
 from applier.jobs.changes.feed_kernel import describe
 from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.keys import ChosenKeys
-from applier.mysql.values.zero_dates import as_nulls
+from applier.mysql.reader_values import as_shown
 from applier.schema.definition import TableDefinition
 
 CHANGE_TYPES = ("insert", "update_preimage", "update_postimage", "delete", "truncate", "alter")
@@ -138,8 +138,9 @@ class FeedTable:
         number = self._columns.get(field.name, len(reading.plans))
         if number >= len(reading.plans):
             return pa.nulls(rows, field.type)
-        values = as_nulls(finish_column(images.columns[number].arrow(rows), self._definition.columns[number],
-                                        reading.table_map.types[number], reading.table_map.metadata[number]))
+        column = self._definition.columns[number]
+        values = as_shown(finish_column(images.columns[number].arrow(rows), column, reading.table_map.types[number],
+                                        reading.table_map.metadata[number]), column.type)
         return as_type(pa.concat_arrays([values, values.slice(0, 0)]), field.type)
 
     def _present(self, reading: TableReading, layouts: np.ndarray, batch: ChangeBatch) -> pa.Array:

@@ -404,7 +404,8 @@ class ChangeLog:
         given = None if self._options.schema is None else read_text(self._options.schema)
         rewrites = {} if self._replaying is None else dict(self._replaying.rewrites)
         return read_history(self._span, self._replayed(wanted), self._base, given, rewrites,
-                            define_from_log=self._options.define_from_log)
+                            define_from_log=self._options.define_from_log,
+                            system_time_zone=self._options.system_time_zone)
 
     def _replayed(self, wanted: Wanted) -> Wanted:
         """Those of the wanted tables that are replayed."""

@@ -26,7 +26,8 @@ from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.keys import ChosenKeys
 from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.statements import Statement
-from applier.mysql.values.zero_dates import as_nulls
+from applier.mysql.reader_values import as_shown
+from applier.schema.table_parts import Column
 
 _CHUNK_ROWS = 1 << 15
 
@@ -135,8 +136,8 @@ class WholeRows:
         """Rows of `values`, each with what the feed says of the change that it was in."""
         definition, picks = self._log.versions[version].definition, pa.array(rows)
         names = {name: definition.columns[number].name for number, name in self._log.names[version].items()}
-        arrays = [as_type(_picked(values.column(names[field.name]), picks), field.type) if field.name in names
-                  else pa.nulls(len(rows), field.type)
+        arrays = [as_type(_picked(values, definition.column(names[field.name]), picks), field.type)
+                  if field.name in names else pa.nulls(len(rows), field.type)
                   for field in self._log.schema if field.name not in OF_CHANGES.names]
         arrays += [pa.DictionaryArray.from_arrays(kinds, KINDS), *groups.columns(places, seqs),
                    pa.array(places), pa.array(numbers), pa.array(by_foreign_keys), ALL_PRESENT.slice(0, len(rows))]
@@ -184,8 +185,8 @@ class _TracedVersion:
         return steps.part(wanted | (halves & np.isin(steps.changes, steps.changes[halves & wanted])))
 
 
-def _picked(column: pa.ChunkedArray, picks: pa.Array) -> pa.Array:
-    taken: pa.Array = as_nulls(column.combine_chunks()).take(picks)
+def _picked(values: pa.Table, column: Column, picks: pa.Array) -> pa.Array:
+    taken: pa.Array = as_shown(values.column(column.name).combine_chunks(), column.type).take(picks)
     return taken
 
 

@@ -13,7 +13,9 @@ from functools import cached_property
 import pyarrow as pa
 
 from applier.jobs.exporting.cells import texts_of, vector_bytes
+from applier.mysql.character_sets.exact_text import shown
 from applier.mysql.names import folded
+from applier.mysql.reader_values import lossy_charset
 from applier.mysql.type_registry import Family
 from applier.mysql.types import arrow_type
 from applier.schema.definition import TableDefinition
@@ -37,6 +39,8 @@ class SharedColumn:
         if column is None:
             return pa.nulls(rows.num_rows, self.type)
         values = rows.column(rows.schema.get_field_index(column.name))
+        charsets = {side.type.charset for side in self.sides if side is not None}
+        values = values if len(charsets) == 1 else shown(values, lossy_charset(column.type))
         return values if values.type == self.type else texts_of(column, values).cast(self.type)
 
 

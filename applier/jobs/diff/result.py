@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from applier.io.arrow_stream import exported
-from applier.mysql.values.zero_dates import as_nulls
+from applier.mysql.reader_values import as_shown
 from applier.schema.definition import TableDefinition
 from applier.snapshot.manifest import BinlogPosition
 
@@ -66,8 +66,12 @@ class TableDiff:
         return not self.differing and None not in self.definitions
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
+        kinds = {column.name: column.type for definition in self.definitions if definition is not None
+                 for column in definition.stored_columns}
         for batch in self.differing_rows():
-            yield pa.RecordBatch.from_arrays(list(map(as_nulls, batch.columns)), schema=self.schema)
+            columns = [as_shown(column, kinds[name]) if name in kinds else column
+                       for name, column in zip(self.schema.names, batch.columns, strict=True)]
+            yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """For Arrow's PyCapsule interface."""

@@ -9,7 +9,6 @@ Kernels then write the cells as the text of rows."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -25,35 +24,30 @@ from applier.jobs.exporting.text_kernel import (
     write_literals,
     write_rows,
 )
+from applier.jobs.json_lines.steps import Cells
+from applier.jobs.json_lines.steps import cells_of as cells_of_texts
+from applier.mysql.character_sets.exact_text import bytes_in, shown, with_placeholders
 from applier.mysql.client_sql import for_clients
+from applier.mysql.reader_values import lossy_charset
 from applier.mysql.type_registry import Family
-from applier.mysql.values.byte_columns import beside, value_bytes
+from applier.mysql.values.byte_columns import beside
 from applier.mysql.values.value_texts import date_texts, exact_texts, time_texts, year_texts
 from applier.schema.table_parts import Column
 from keysearch.addresses import address_of
 
 
-@dataclass(frozen=True)
-class Cells:
-    """A column's bytes: value i is data[offsets[i]:offsets[i + 1]] (int64[n + 1], uint8); nulls: uint8[n]; and the mode
-    in which the kernel writes them."""
-
-    offsets: np.ndarray
-    data: np.ndarray
-    nulls: np.ndarray
-    mode: int
-
-
-def cells_of(column: Column, values: pa.Array) -> Cells:
-    """The values (of `arrow_type(column.type)`) as bytes."""
-    mode, texts = WRITERS[column.type.entry.family][0], texts_of(column, values)
-    nulls = texts.is_null().cast(pa.uint8()).to_numpy(zero_copy_only=False)
-    return Cells(*value_bytes(texts), nulls, mode)
+def cells_of(column: Column, values: pa.Array, *, by_bytes: bool = False) -> Cells:
+    """Return the values (of `arrow_type(column.type)`) as bytes. With `by_bytes`, text that a SELECT would not show
+    whole is written as the bytes that the server has."""
+    mode, charset = WRITERS[column.type.entry.family][0], lossy_charset(column.type)
+    if by_bytes and charset is not None and with_placeholders(values, charset) is not None:
+        return cells_of_texts(BYTES, bytes_in(values, charset))
+    return cells_of_texts(mode, texts_of(column, values))
 
 
 def texts_of(column: Column, values: pa.Array) -> pa.Array:
     """The values (of `arrow_type(column.type)`) as a column of text, or of bytes where they are bytes."""
-    return WRITERS[column.type.entry.family][1](values)
+    return WRITERS[column.type.entry.family][1](shown(values, lossy_charset(column.type)))
 
 
 def has_no_member(column: Column, values: pa.Array) -> bool:
@@ -133,7 +127,7 @@ class _Packed:
 
     def __init__(self, cells: Sequence[Cells], rows: int) -> None:
         offsets = np.array([column.offsets for column in cells], np.int64).reshape(len(cells), rows + 1)
-        nulls = np.array([column.nulls for column in cells], np.uint8).reshape(len(cells), rows)
+        nulls = np.array([column.states for column in cells], np.uint8).reshape(len(cells), rows)
         addresses = np.array([address_of(column.data) for column in cells], np.int64)
         modes = np.array([column.mode for column in cells], np.uint8)
         self._kept = cells, addresses, offsets, nulls, modes

@@ -81,7 +81,8 @@ class _Writer:
                 return
         values = [batch.column(column.name) for column in self._columns]
         lenient = any(map(has_no_member, self._columns, values))
-        cells = [cells_of(column, array) for column, array in zip(self._columns, values, strict=True)]
+        cells = [cells_of(column, array, by_bytes=self._sql)
+                 for column, array in zip(self._columns, values, strict=True)]
         text = rows_text(cells, batch.num_rows, self._sql, self._head)
         if self._sql and lenient:
             self._sink.write(f"SET sql_mode = '{statements.LENIENT}';\n".encode())

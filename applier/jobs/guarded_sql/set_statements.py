@@ -13,9 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
-from applier.jobs.exporting.cells import Cells, cells_of, has_no_member, rows_text
+from applier.jobs.exporting.cells import cells_of, has_no_member, rows_text
 from applier.jobs.exporting.text_kernel import PLAIN
 from applier.jobs.guarded_sql.table_statements import Batches, TableStatements, is_rounded, rows_of_kind
+from applier.jobs.json_lines.steps import Cells
 from applier.mysql.client_sql import for_clients
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, quote_name, quote_text

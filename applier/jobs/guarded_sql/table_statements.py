@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
-from applier.jobs.exporting.cells import Cells, cells_of, has_no_member, literals_text, rows_text
+from applier.jobs.exporting.cells import cells_of, has_no_member, literals_text, rows_text
 from applier.jobs.exporting.statements import in_mode, insert_head, loaded_columns
 from applier.jobs.exporting.text_kernel import BYTES, PLAIN
+from applier.jobs.json_lines.steps import Cells
 from applier.mysql.client_sql import for_clients
 from applier.mysql.names import folded
 from applier.mysql.type_registry import Family

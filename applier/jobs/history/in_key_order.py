@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from applier.columns.table_key import IntKey, table_key
 from applier.jobs.changes.columns import as_type
 from applier.jobs.history.versions import Versions, stable_order
-from applier.mysql.values.zero_dates import as_nulls
+from applier.mysql.reader_values import as_shown
 from applier.schema.definition import TableDefinition
 from keysearch.keybytes import KeyBytes
 
@@ -45,7 +45,8 @@ class Chunk:
         for of_version, rows in self._parts:
             own = next((own for own, name in of_version.names.items() if name == field.name), None)
             arrays += [pa.nulls(rows.num_rows, field.type)] if own is None else \
-                [as_type(as_nulls(chunk), field.type) for chunk in rows.column(own).chunks]
+                [as_type(as_shown(chunk, of_version.definition.column(own).type), field.type)
+                 for chunk in rows.column(own).chunks]
         joined = arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
         return joined if self._order is None else joined.take(pa.array(self._order))
 

@@ -28,6 +28,7 @@ from applier.jobs.importing.sql.spans import LiteralContext
 from applier.jobs.importing.sql_file import SqlFile
 from applier.jobs.replay.result import ReplayResult, TableResult
 from applier.options import ImportOptions
+from applier.options.parquet import file_settings
 from applier.schema.schema_file import schema_file
 from applier.snapshot.lake_staging import open_lake
 from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source, new_lineage
@@ -45,10 +46,11 @@ def import_dump(options: ImportOptions, progress: Progress | None = None) -> Rep
 
 
 def _begin(options: ImportOptions) -> Staging:
+    settings = file_settings(options.parquet, file_bytes=options.file_bytes, unsigned_bigint=options.unsigned_bigint)
     if options.lake is not None:
         lake = open_lake(options.lake, merge_on_read=options.merge_on_read)
-        return lake.begin(options.file_bytes, unsigned_bigint=options.unsigned_bigint)
-    return begin(options.output, options.file_bytes, unsigned_bigint=options.unsigned_bigint)
+        return lake.begin(settings)
+    return begin(options.output, settings)
 
 
 class _Import:

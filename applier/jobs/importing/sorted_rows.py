@@ -29,10 +29,10 @@ from applier.jobs.importing.sql.inserts import FAIL, KEEP
 from applier.mysql.values.zero_dates import to_python
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.versioning import ENDS_OF_TIME, Versioning
-from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.stored_columns import StoredColumns, as_rows
 from applier.snapshot.table_entry import TableEntry
+from applier.snapshot.value_marks import MarkedValues
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 from keysearch.keybytes import KeyBytes
 
@@ -246,7 +246,7 @@ def _parquet_blocks(filesystem: fs.FileSystem, paths: list[str], schema: pa.Sche
     for path in paths:
         with filesystem.open_input_file(path) as source:
             file, first = open_parquet(source), 0
-            marked = MarkedDates(file.metadata.metadata, path)
+            marked = MarkedValues(file.metadata.metadata, path)
             for batch in file.iter_batches(batch_size=_BLOCK_ROWS):
                 yield as_rows(marked.put_into(pa.Table.from_batches([batch]), first), schema)
                 first += batch.num_rows

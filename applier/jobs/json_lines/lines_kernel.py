@@ -7,7 +7,7 @@ import numpy as np
 from applier.jobs.json_lines.document_kernel import MAX_DEPTH, is_document
 from applier.kernels.put_kernel import put_byte
 from jsondiff.kernels.numbers import put_unsigned
-from jsondiff.kernels.string_kernel import put_string
+from jsondiff.kernels.string_kernel import put_base64, put_string
 from keysearch.addresses import address_of
 from keysearch.memory import copy_bytes, inline, keep, kernel, load_i64, load_u8, load_u32, store_i64, store_u8
 from keysearch.records import struct
@@ -41,7 +41,6 @@ WORK, work_at, _ = struct("work", **dict.fromkeys((
 """`operations` are texts, at int64 offsets into them. `ends`, int64[n_lines], is where lines end in what is written."""
 
 _QUOTE = 34
-_ALPHABET = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", np.uint8)
 _WKB = np.frombuffer(b'{"wkb":"', np.uint8)
 _SRID = np.frombuffer(b',"srid":', np.uint8)
 
@@ -75,19 +74,7 @@ def _put_document(out, at, end, limit, stack):
 
 @inline
 def _put_base64(out, at, end):
-    out = put_byte(out, _QUOTE)
-    while end - at >= 3:
-        bits = np.int64(load_u8(at)) << 16 | np.int64(load_u8(at + 1)) << 8 | np.int64(load_u8(at + 2))
-        out = put_byte(put_byte(out, _ALPHABET[bits >> 18]), _ALPHABET[bits >> 12 & 63])
-        out = put_byte(put_byte(out, _ALPHABET[bits >> 6 & 63]), _ALPHABET[bits & 63])
-        at += 3
-    if end > at:
-        bits = np.int64(load_u8(at)) << 16
-        if end - at == 2:
-            bits |= np.int64(load_u8(at + 1)) << 8
-        out = put_byte(put_byte(out, _ALPHABET[bits >> 18]), _ALPHABET[bits >> 12 & 63])
-        out = put_byte(put_byte(out, _ALPHABET[bits >> 6 & 63] if end - at == 2 else 61), 61)
-    return put_byte(out, _QUOTE)
+    return put_byte(put_base64(put_byte(out, _QUOTE), at, end, 0), _QUOTE)
 
 
 @inline

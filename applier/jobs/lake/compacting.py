@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from applier.errors import UsageError
 from applier.jobs.replay.merging import MergedTable
 from applier.jobs.replay.result import ReplayResult
+from applier.options.parquet import file_settings, parquet_onto
 from applier.schema.schema_file import schema_file
 from applier.snapshot import FILE_BYTES, compaction
 from applier.snapshot.lake_staging import open_lake
 from applier.snapshot.lakes import number_of
 from applier.snapshot.shards import columns_of
+from applier.snapshot.unsigned_bigints import choice_onto
 
 
 @dataclass(frozen=True)
@@ -44,15 +46,18 @@ def compact(uri: str, budget: int | None = None, file_bytes: int = FILE_BYTES) -
     chosen = compaction.due(columns, sum(changed.values()) if budget is None else budget, share=-1)
     if not chosen:
         return Compacted(number_of(base.uri), 0, 0, 0)
-    with lake.begin(file_bytes, unsigned_bigint=str(base.source.options.get("unsigned_bigint", "decimal"))) as staging:
+    kept = base.source.options
+    with lake.begin(file_settings(parquet_onto(kept, ()), file_bytes=file_bytes,
+                                  unsigned_bigint=choice_onto(kept, None))) as staging:
         entries = []
         for before in base.tables:
             staging.keep_folder(before.database, before.name, before)
-            carried = {name: tuple(staging.carry_over(base, files, before.database, before.name, history=is_history))
-                       for name, files, is_history in (("files", before.files, False),
-                                                       ("history", before.history, True)) if files}
+            name = before.database, before.name
+            files, history = (staging.carry_over(base, listed, *name, history=is_history) if listed else []
+                              for listed, is_history in ((before.files, False), (before.history, True)))
             table = MergedTable(before.definition.shown, before, base, staging)
-            entries.append(table.entry(replace(before, row_files=(), positions=(), **carried), [], chosen))
+            bare = replace(before, files=tuple(files), history=tuple(history), row_files=(), positions=())
+            entries.append(table.entry(bare, [], chosen))
         position = base.position
         report = ReplayResult(staging.output, str(position), position.gtid_set, position.timestamp, (),
                               {"compact": time.perf_counter() - began},

@@ -38,6 +38,7 @@ from applier.jobs.replay.planning import cascades_in, history_of, relevance_to, 
 from applier.jobs.replay.publication import PassesDone, table_entries, table_results
 from applier.jobs.replay.result import ReplayResult
 from applier.options import ReplayOptions
+from applier.options.parquet import file_settings, parquet_onto
 from applier.plan.conflicts import to_parquet
 from applier.plan.notes import check_names, notes_on_charsets, notes_on_columns, notes_on_definitions, notes_on_names
 from applier.plan.planned import PlannedVersion
@@ -113,13 +114,14 @@ class _Replay:
         if base is not None:
             check_listed(base.root, [columns_of(files) for table in base.tables
                                     if options.filter.wanted(table.database, table.name) for files in table.lists])
-        bigints = options.unsigned_bigint or AS_DECIMAL if base is None else \
-            choice_onto(base.source.options, options.unsigned_bigint)
-        options = self.options = replace(options, unsigned_bigint=bigints)
+        kept = {} if base is None else base.source.options
+        bigints = options.unsigned_bigint or AS_DECIMAL if base is None else choice_onto(kept, options.unsigned_bigint)
+        parquet = parquet_onto(kept, options.parquet)
+        options = self.options = replace(options, unsigned_bigint=bigints, parquet=parquet)
+        settings = file_settings(parquet, file_bytes=options.file_bytes, unsigned_bigint=bigints)
         late = self.executor.has_late_attempts
-        with (begin(options.output, options.file_bytes, unsigned_bigint=bigints, late_attempts=late)
-              if lake is None else lake.begin(options.file_bytes, unsigned_bigint=bigints)) as staging, \
-                told_of_left_out(options, base):
+        with (lake.begin(settings) if lake is not None
+              else begin(options.output, settings, late_attempts=late)) as staging, told_of_left_out(options, base):
             n_bytes = options.pass_bytes or room_for_pass(self.executor.on_one_disk)
             outlining = Outlining(self.executor, options, relevance_to(options), n_bytes, self.progress, self._note,
                                   leaving_out=leaving_out(options), reapply=options.reapply)
@@ -134,8 +136,8 @@ class _Replay:
             if lake is not None and base is not None and part.is_last and self._has_nothing_new(part, base):
                 return self._as_before(base)
             while not part.is_last:
-                with begin(staging.within_pass(outlining.n_passes), options.file_bytes, unsigned_bigint=bigints,
-                           lasts=False, late_attempts=late, merges=staging.merges) as between:
+                with begin(staging.within_pass(outlining.n_passes), settings, lasts=False, late_attempts=late,
+                           merges=staging.merges) as between:
                     between.number = staging.number
                     made = self._replay(part, between)
                 staging.drop_pass(outlining.n_passes - 1)

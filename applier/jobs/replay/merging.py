@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from applier.apply.merged_changes import RangeChange
-from applier.apply.output.unit_files import Written, table_writer, write_unit
+from applier.apply.output.unit_files import table_writer
 from applier.apply.spec import UnitSpec
 from applier.apply.tasks import UnitResult
 from applier.schema.definition import TableDefinition, table_schema
@@ -54,9 +54,14 @@ def _end(choose: Any, known: KeyValue | None, added: KeyValue | None) -> Any:
     return known if added is None else choose(known, added)
 
 
-def write_anew(root: str, file: FileEntry, table: TableDefinition, place: TableTarget) -> Written:
-    """Write files that have all rows of the range of a file below `root`: nothing has to be merged with them."""
-    return write_unit(place, 0, table, read_batches(root, file, table))
+def write_anew(root: str, file: FileEntry, table: TableDefinition,
+               place: TableTarget) -> tuple[tuple[FileEntry, ...], dict[str, dict[str, int]]]:
+    """Write files that have all rows of the range of a file below `root`: nothing has to be merged with them. Return
+    their entries, and how many invalid dates they have, by path and column."""
+    with table_writer(place, 0, table) as writer:
+        for batch in read_batches(root, file, table):
+            writer.write(batch)
+        return tuple(writer.close()), writer.zero_dates
 
 
 class MergedTable:
@@ -107,11 +112,11 @@ class MergedTable:
             if not isinstance(file, MergedFile) or file.path not in chosen:
                 files.append(file)
                 continue
-            written = write_anew(self._staging.uri, file, self._table, place)
-            files += written.files
+            written, zero_dates = write_anew(self._staging.uri, file, self._table, place)
+            files += written
             dead.append(self._within(self._staging.uri, entry.layer, file.overlay.low, file.overlay.high))
-            self.written += written.files
-            self.zero_dates |= written.zero_dates
+            self.written += written
+            self.zero_dates |= zero_dates
         positions = entry.positions
         if any(one.num_rows for one in dead):
             positions = *positions, self._write_positions(pa.concat_tables(dead).sort_by(

@@ -154,7 +154,8 @@ class Outlining:
                        f"of: positions are the source's, from {archive.files[0].name} on")
         self._progress.phase("outline", len(files), f"files of {shown_size(sum(file.size for file in files))}")
         known = known_start(base) if self._start_position is None else None
-        tasks = [OutlineTask(file.uri, None, stop, sample_bytes(len(files)), self._relevance,
+        total = sum(file.about_bytes for file in files)
+        tasks = [OutlineTask(file.uri, None, stop, sample_bytes(file.about_bytes, total), self._relevance,
                              leaving_out=self._leaving_out, split_bytes=SPLIT_BYTES, size=file.about_bytes)
                  for file in files]
         tasks[0] = replace(tasks[0], start=start, known=known, size=tasks[0].size - (start or 0))

@@ -176,7 +176,7 @@ def _carried(files: Sequence[FileEntry], *, base: Snapshot | None, staging: Stag
     place = staging.place(table.database, table.name)
     whole = iter(staging.carry_over(base, [file for file in files if not file.changed], table.database, table.name))
     return [one for file in files for one in (
-        write_anew(base.root, file, table, place).files if file.changed else [next(whole)])]
+        write_anew(base.root, file, table, place)[0] if file.changed else [next(whole)])]
 
 
 def _with_rows(files: Iterable[FileEntry]) -> list[FileEntry]:

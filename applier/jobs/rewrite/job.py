@@ -94,7 +94,8 @@ class _Writing:
         part = outlining.next_pass(archive, base)
         self._span: LogSpan = part.span
         wanted = options.filter.wanted
-        self._history: SchemaHistory = read_history(part.span, wanted, part.base, None, dict(options.rewrites))
+        self._history: SchemaHistory = read_history(part.span, wanted, part.base, None, dict(options.rewrites),
+                                                    system_time_zone=options.system_time_zone)
         self._numbers = {outline.name: number for number, outline in enumerate(part.span.outlines)
                          if number >= part.span.n_before}
         self._completion: Completion | None = None

@@ -36,9 +36,11 @@ def compare_changes(options: RewriteOptions, after: tuple[str, ...], progress: P
     """Compare the changes of an archive, as far as filters keep them, and of what is written of it, which both begin at
     the base. Returns a note for each table whose changes cannot be read in the first one: only its final rows are
     compared. Raises ApplierError if they are not the same."""
-    first = ChangeLog(ChangesOptions(options.binlogs, options.base, complete=True), progress,
+    first = ChangeLog(ChangesOptions(options.binlogs, options.base, complete=True,
+                                     system_time_zone=options.system_time_zone), progress,
                       replaying=options.replaying(""))
-    second = ChangeLog(ChangesOptions(after, options.base, complete=True), progress)
+    second = ChangeLog(ChangesOptions(after, options.base, complete=True, system_time_zone=options.system_time_zone),
+                       progress)
     notes = []
     try:
         tables = first.tables(options.filter)
@@ -137,7 +139,8 @@ class Replays:
     def rewritten(self, binlogs: tuple[str, ...]) -> ReplayResult:
         """Replay what was written, without filters."""
         self._output = binlogs
-        return self._add(lambda output: ReplayOptions(binlogs, output, self._options.base))
+        return self._add(lambda output: ReplayOptions(binlogs, output, self._options.base,
+                                                          system_time_zone=self._options.system_time_zone))
 
     def _add(self, options: Callable[[str], ReplayOptions]) -> ReplayResult:
         output = os.path.join(self._folder.name, str(len(self._made)))

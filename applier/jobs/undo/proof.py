@@ -17,8 +17,8 @@ from applier.jobs.changes.job import ChangeLog
 from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE
 from applier.jobs.undo.table_undo import TableUndo
+from applier.mysql.reader_values import as_shown
 from applier.mysql.type_registry import Family
-from applier.mysql.values.zero_dates import as_nulls
 from applier.options import ChangesOptions
 from applier.options.running import OF_COLUMNS
 from applier.schema.definition import TableDefinition
@@ -106,6 +106,7 @@ def _rows(batches: Iterable[pa.RecordBatch], columns: Sequence[Column]) -> pa.Re
     table = pa.Table.from_batches(batches)
     kinds = np.concatenate([chunk.indices.to_numpy() for chunk in table.column("_change_type").chunks])
     order = np.argsort(_ORDER[kinds], kind="stable")
-    arrays = [as_nulls(table.column(column.name).combine_chunks()).take(pa.array(order)) for column in columns]
+    arrays = [as_shown(table.column(column.name).combine_chunks(), column.type).take(pa.array(order))
+              for column in columns]
     return pa.RecordBatch.from_arrays([pa.array(kinds[order]), *arrays],
                                       names=["_change_type", *(column.name for column in columns)])

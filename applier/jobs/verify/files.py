@@ -27,7 +27,6 @@ from applier.io.resolver import join
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import attempts, location, manifest
 from applier.snapshot.checks import check_columns, reading
-from applier.snapshot.date_marks import MarkedDates
 from applier.snapshot.digest import can_check
 from applier.snapshot.file_entries import FileEntry, MergedFile, OtherFile
 from applier.snapshot.manifest import MANIFEST, Snapshot
@@ -36,6 +35,7 @@ from applier.snapshot.reader import open_whole, read_whole
 from applier.snapshot.shards import Shard, ShardedFiles, columns_of
 from applier.snapshot.staging import CONFLICTS, MARKER, REPORT, SCHEMA
 from applier.snapshot.stored_columns import as_rows
+from applier.snapshot.value_marks import MarkedValues
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 
@@ -135,7 +135,7 @@ def _complaint(filesystem: fs.FileSystem, root: str, root_uri: str, file: FileEn
 
 def _check_keys(parquet: pq.ParquetFile, order: _Sorted, file: FileEntry, path: str) -> None:
     """Raise SnapshotError if keys do not ascend, or do not go from the manifest's first to its last."""
-    marked, first = MarkedDates(parquet.metadata.metadata, path), 0
+    marked, first = MarkedValues(parquet.metadata.metadata, path), 0
     schema = table_schema(order.definition)
     low: Any = None
     last: Any = None

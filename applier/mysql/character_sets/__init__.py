@@ -1,3 +1,3 @@
 """Character sets and collations: how text is decoded, and which names servers accept."""
 
-__all__ = ["charset_tables", "charsets", "client_charsets", "client_codecs", "collations", "labels"]
+__all__ = ["charset_tables", "charsets", "client_charsets", "client_codecs", "collations", "exact_text", "labels"]

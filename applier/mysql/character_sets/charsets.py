@@ -25,8 +25,8 @@ _UNICODE = {"utf8mb4": kernels.UTF8MB4, "utf8mb3": kernels.UTF8MB3, "utf8": kern
             "utf16": kernels.UTF16, "utf16le": kernels.UTF16LE, "utf32": kernels.UTF32,
             "binary": kernels.UTF8MB4}  # CONVERT(… USING utf8mb4) takes the bytes for what is asked for
 _UTF8 = frozenset({"utf8mb4", "utf8mb3", "utf8", "binary"})
-# Sets in which a byte under 0x80 may be something other than ASCII.
-_NOT_ASCII = frozenset({"swe7", "ucs2", "utf16", "utf16le", "utf32"})
+NOT_ASCII = frozenset({"swe7", "ucs2", "utf16", "utf16le", "utf32"})
+"""Sets in which a byte under 0x80 may be something other than ASCII."""
 CHARSETS = SINGLE_BYTE | MULTI_BYTE | frozenset(_UNICODE)
 """All character sets of MySQL 9.7 and MariaDB 10.11, and the old name `utf8`."""
 
@@ -40,14 +40,59 @@ def to_utf8(array: pa.Array, charset: str) -> pa.Array:
     if charset not in CHARSETS:
         raise SchemaError(f"unknown character set {charset!r}", hint="known sets: " + ", ".join(sorted(CHARSETS)))
     offsets, data = value_bytes(array)
-    if charset not in _NOT_ASCII and not _has_byte_from(data, 0x80):
+    if is_plain_ascii(data, charset):
         return _as_string(array)
     if charset in _UTF8 and not (_UNICODE[charset] == kernels.UTF8MB3 and _has_byte_from(data, 0xF0)):
         try:
             return array.cast(pa.string())
         except pa.ArrowInvalid:
             pass  # the kernel finds what is wrong, and continues
-    return _convert(array, offsets, data, charset)
+    if charset in SINGLE_BYTE:
+        return by_tables(array, charset, (_packed(charset),))
+    if charset in MULTI_BYTE:
+        return by_tables(array, charset, multi_byte_tables(charset))
+    out, out_offsets = _room(len(data) * (2 if charset in ("ucs2", "utf16", "utf16le") else 1), len(array))
+    kernels.from_unicode(address_of(data), offsets, _UNICODE[charset], address_of(out), out_offsets)
+    return beside(array, pa.string(), out_offsets, out)
+
+
+def by_tables(array: pa.Array, charset: str, tables: tuple[np.ndarray, ...]) -> pa.Array:
+    """A pa.binary() column in an 8-bit set or an East Asian one as pa.string(), nulls kept. The tables are one of
+    `packed` characters, or four like those of `multi_byte_tables`; the caller keeps them. Errors: as `to_utf8`."""
+    offsets, data = value_bytes(array)
+    out, out_offsets = _room(len(data) * 3, len(array))
+    if charset in SINGLE_BYTE:
+        kernels.from_single_byte(address_of(data), offsets, tables[0], charset not in NOT_ASCII, address_of(out),
+                                 out_offsets)
+    else:
+        first, pairs, triples, quads = tables
+        kernels.from_multi_byte(address_of(data), offsets, address_of(first), address_of(pairs), address_of(triples),
+                                address_of(quads), len(quads), address_of(out), out_offsets)
+    return beside(array, pa.string(), out_offsets, out)
+
+
+def packed(table: np.ndarray) -> np.ndarray:
+    """An 8-bit set's characters (int32[256], as in `single_byte_table`) as the kernel reads them: uint32[256]."""
+    made = np.empty(256, np.uint32)
+    for code, point in enumerate(table.tolist()):
+        character = b"?" if point == UNMAPPED else chr(point).encode()
+        made[code] = int.from_bytes(character, "little") | len(character) << 24
+    return made
+
+
+@functools.cache
+def _packed(charset: str) -> np.ndarray:
+    return packed(single_byte_table(charset))
+
+
+def _room(n_bytes: int, rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Memory for text of at most so many bytes, and for its offsets; pages that stay untouched take none."""
+    return np.empty(n_bytes + kernels.OVERRUN, np.uint8), np.empty(rows + 1, np.int64)
+
+
+def is_plain_ascii(data: np.ndarray, charset: str) -> bool:
+    """True if bytes in a character set are ASCII, and mean it."""
+    return charset not in NOT_ASCII and not _has_byte_from(data, 0x80)
 
 
 def _has_byte_from(data: np.ndarray, lowest: int) -> bool:
@@ -57,29 +102,3 @@ def _has_byte_from(data: np.ndarray, lowest: int) -> bool:
 def _as_string(array: pa.Array) -> pa.Array:
     """The same buffers as a string column: their bytes are known to be UTF-8."""
     return pa.Array.from_buffers(pa.string(), len(array), array.buffers(), array.null_count, array.offset)
-
-
-def _convert(array: pa.Array, offsets: np.ndarray, data: np.ndarray, charset: str) -> pa.Array:
-    worst = 2 if charset in ("ucs2", "utf16", "utf16le") else 1 if charset in _UNICODE else 3
-    out = np.empty(len(data) * worst + kernels.OVERRUN, np.uint8)  # pages that stay untouched take no memory
-    out_offsets = np.empty(len(array) + 1, np.int64)
-    if charset in SINGLE_BYTE:
-        kernels.from_single_byte(address_of(data), offsets, _packed(charset), charset not in _NOT_ASCII,
-                                 address_of(out), out_offsets)
-    elif charset in MULTI_BYTE:
-        first, pairs, triples, quads = multi_byte_tables(charset)  # kept for good, so their addresses are, too
-        kernels.from_multi_byte(address_of(data), offsets, address_of(first), address_of(pairs), address_of(triples),
-                                address_of(quads), len(quads), address_of(out), out_offsets)
-    else:
-        kernels.from_unicode(address_of(data), offsets, _UNICODE[charset], address_of(out), out_offsets)
-    return beside(array, pa.string(), out_offsets, out)
-
-
-@functools.cache
-def _packed(charset: str) -> np.ndarray:
-    """An 8-bit set's characters as `from_single_byte` wants them."""
-    packed = np.empty(256, np.uint32)
-    for code, point in enumerate(single_byte_table(charset).tolist()):
-        character = b"?" if point == UNMAPPED else chr(point).encode()
-        packed[code] = int.from_bytes(character, "little") | len(character) << 24
-    return packed

@@ -3,35 +3,32 @@
 
 import numpy as np
 
-from applier.kernels.digit_kernel import put_digits, put_number
-from keysearch.memory import inline, kernel, load_u8, store_u8
+from applier.kernels.put_kernel import put_byte, put_hex, put_uuid
+from jsondiff.kernels.numbers import put_unsigned
+from keysearch.memory import inline, kernel, load_u8
 
 INET6_CHARACTERS = 40
 INET4_CHARACTERS = 15
 UUID_CHARACTERS = 36
 
-_HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
-
 
 @inline
-def _inet4(address, out, at):
+def _inet4(address, to):
     for byte in range(4):
         if byte:
-            store_u8(out + at, np.uint8(46))
-            at += 1
-        value = np.int64(load_u8(address + byte))
-        at = put_number(out, at, value) if value else put_digits(out, at, 0, 1)
-    return at
+            to = put_byte(to, 46)
+        to = put_unsigned(to, np.uint64(load_u8(address + byte)))
+    return to
 
 
 @kernel
 def inet4_text(data, rows, out, out_offsets):
     """INET4 values, four bytes each, as INET4_CHARACTERS at most."""
-    at = np.int64(0)
+    to = out
     for row in range(rows):
-        out_offsets[row] = at
-        at = _inet4(data + 4 * row, out, at)
-    out_offsets[rows] = at
+        out_offsets[row] = to - out
+        to = _inet4(data + 4 * row, to)
+    out_offsets[rows] = to - out
 
 
 @inline
@@ -51,58 +48,43 @@ def _longest_gap(address):
 
 
 @inline
-def _inet6(address, out, at):
+def _inet6(address, to):
     gap, gap_words = _longest_gap(address)
     mixed = gap == 0 and (gap_words == 6 or (gap_words == 5 and _word(address, 5) == 0xFFFF))
     number = 0
     while number < 8:
         if number == gap:
             if number == 0:
-                store_u8(out + at, np.uint8(58))
-                at += 1
-            store_u8(out + at, np.uint8(58))
-            at += 1
+                to = put_byte(to, 58)
+            to = put_byte(to, 58)
             number += gap_words
             continue
         if number == 6 and mixed:
-            return _inet4(address + 12, out, at)
-        word, shift = _word(address, number), 12
-        while shift and word >> shift == 0:
-            shift -= 4
-        while shift >= 0:
-            store_u8(out + at, _HEX[word >> shift & 15])
-            at += 1
-            shift -= 4
+            return _inet4(address + 12, to)
+        word = _word(address, number)
+        to = put_hex(to, np.uint64(word), 1 + (word > 0xF) + (word > 0xFF) + (word > 0xFFF))
         if number < 7:
-            store_u8(out + at, np.uint8(58))
-            at += 1
+            to = put_byte(to, 58)
         number += 1
-    return at
+    return to
 
 
 @kernel
 def inet6_text(data, rows, out, out_offsets):
     """INET6 values, 16 bytes each, as INET6_CHARACTERS at most, as MariaDB writes them: the first longest run of zero
     words is "::", even of one word; an IPv4 address after 96 bits of zeros, or 80 and ffff, is dotted."""
-    at = np.int64(0)
+    to = out
     for row in range(rows):
-        out_offsets[row] = at
-        at = _inet6(data + 16 * row, out, at)
-    out_offsets[rows] = at
+        out_offsets[row] = to - out
+        to = _inet6(data + 16 * row, to)
+    out_offsets[rows] = to - out
 
 
 @kernel
 def uuid_text(data, rows, out, out_offsets):
     """UUIDs, 16 bytes each in the order of the text, UUID_CHARACTERS each."""
-    at = np.int64(0)
+    to = out
     for row in range(rows):
-        out_offsets[row] = at
-        for byte in range(16):
-            if byte == 4 or byte == 6 or byte == 8 or byte == 10:
-                store_u8(out + at, np.uint8(45))
-                at += 1
-            value = load_u8(data + 16 * row + byte)
-            store_u8(out + at, _HEX[value >> 4])
-            store_u8(out + at + 1, _HEX[value & 15])
-            at += 2
-    out_offsets[rows] = at
+        out_offsets[row] = to - out
+        to = put_uuid(to, data + 16 * row)
+    out_offsets[rows] = to - out

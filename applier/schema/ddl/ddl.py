@@ -147,7 +147,8 @@ def _create_table(cursor: Cursor, sql: str, or_replace: bool) -> SchemaChange:
     database, name = cursor.table_name()
     bracket = cursor.accept("(", "LIKE")
     if bracket or cursor.accept("LIKE"):
-        return CreateTableLike((database, name), cursor.table_name(), if_not_exists, or_replace)
+        return CreateTableLike((database, name), cursor.table_name(), if_not_exists, or_replace,
+                               "NO_BACKSLASH_ESCAPES" in cursor.context.sql_mode)
     try:
         words = parse_table(cursor)
         if words.selects:

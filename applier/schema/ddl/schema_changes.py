@@ -52,12 +52,13 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True)
 class CreateTableLike:
-    """CREATE TABLE … LIKE another one."""
+    """CREATE TABLE … LIKE another one; with `escapes_as_text` in sql_mode NO_BACKSLASH_ESCAPES."""
 
     table: TableName
     source: TableName
     if_not_exists: bool = False
     or_replace: bool = False
+    escapes_as_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)

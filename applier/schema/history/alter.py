@@ -65,6 +65,7 @@ from applier.schema.history.alter_columns import ColumnChanges, same_name, with_
 from applier.schema.partitions import Partitioning, PartRows
 from applier.schema.table_options import with_options
 from applier.schema.table_parts import Column, Default, Key, KeyPart
+from applier.sql.sql_modes import with_escapes_as_text
 
 
 def altered_keys(definition: TableDefinition, actions: Sequence[AlterAction], renames: Mapping[str, str],
@@ -210,6 +211,30 @@ def alter(definition: TableDefinition, actions: Sequence[AlterAction], context: 
                            first_number=said[-1] if said else definition.first_number),
                    tuple(source for _, source in columns), emptied, removed, said[-1] if said else 1,
                    next(of_kind(actions, IgnoreConflicts), None))
+
+
+def written_again(definition: TableDefinition, actions: Sequence[AlterAction],
+                  context: StatementContext) -> TableDefinition:
+    """The definition that a statement begins with, as far as it keeps it: MySQL reads expressions and writes them again
+    for all actions but renaming the table and emptying partitions, in the session's sql_mode (seen on 9.7)."""
+    if definition.flavour != "mysql" or "NO_BACKSLASH_ESCAPES" not in context.sql_mode or \
+            all(isinstance(action, RenameTo | TruncatePartitions | EmptyTable) for action in actions):
+        return definition
+    return read_without_escapes(definition)
+
+
+def read_without_escapes(definition: TableDefinition) -> TableDefinition:
+    """A table of MySQL whose expressions are written as a session in NO_BACKSLASH_ESCAPES reads them."""
+    columns = tuple(replace(
+        column, expression=None if column.expression is None else with_escapes_as_text(column.expression),
+        default=Default("expression", with_escapes_as_text(column.default.text))
+        if column.default is not None and column.default.kind == "expression" else column.default)
+        for column in definition.columns)
+    keys = tuple(replace(key, parts=tuple(
+        part if part.expression is None else replace(part, expression=with_escapes_as_text(part.expression))
+        for part in key.parts)) for key in definition.keys)
+    return replace(definition, columns=columns, keys=keys,
+                   checks=with_expressions(definition.checks, with_escapes_as_text))
 
 
 def moved(definition: TableDefinition, database: str, name: str) -> TableDefinition:

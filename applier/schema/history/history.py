@@ -11,6 +11,7 @@ from applier.mysql.character_sets.client_charsets import ClientCharsets
 from applier.mysql.character_sets.collations import Charset, compiles_defaults
 from applier.mysql.names import folded
 from applier.mysql.sequences import SequenceState
+from applier.mysql.session import SYSTEM
 from applier.schema.checks import keeps_checks
 from applier.schema.ddl.column_grammar import in_utc
 from applier.schema.ddl.cursor import StatementContext
@@ -87,7 +88,7 @@ class SchemaHistory:
         self._system_time_zone, self.server_version = system_time_zone, server_version
         self._wanted = wanted or (lambda database, _: database not in SYSTEM_DATABASES)
         self._files, self._rewrites = files, rewrites or {}
-        self._tables = TableVersions(self._wanted)
+        self._tables = TableVersions(self._wanted, system_time_zone or SYSTEM)
         self._databases: dict[str, Charset] = {}
         self.folds_names, self.case = bool(folds_names), CaseEvidence() if folds_names is None else None
         if folds_names:

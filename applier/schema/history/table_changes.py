@@ -31,7 +31,7 @@ from applier.schema.ddl.schema_changes import (
 from applier.schema.definition import TableDefinition
 from applier.schema.engines import check_rows_are_its_own
 from applier.schema.foreign_keys import pointed_anew
-from applier.schema.history.alter import Altered, alter, moved
+from applier.schema.history.alter import Altered, alter, moved, read_without_escapes, written_again
 from applier.schema.history.conversion import RowConversion, same_to_rows
 from applier.schema.history.effects import computes_anew, moves_timestamps
 from applier.schema.history.moved_rows import BOTH_KNOWN, MOVING, MovingAction, move_rows
@@ -141,9 +141,12 @@ class TableChanges:
         if not self._can_be_named(table):
             return
         if version is not None:
-            checks = checks_like(version.definition.checks, table[1], version.definition.flavour)
-            definition = unnumbered(replace(version.definition, database=table[0], name=table[1], foreign_keys=(),
-                                            first_number=1, checks=checks))
+            copied = version.definition
+            if change.escapes_as_text and copied.flavour == "mysql":
+                copied = read_without_escapes(copied)
+            definition = unnumbered(replace(copied, database=table[0], name=table[1], foreign_keys=(),
+                                            first_number=1,
+                                            checks=checks_like(copied.checks, table[1], copied.flavour)))
             self._create_unless_there(definition, change, place)
         elif self._wanted(*table) and not (change.if_not_exists and self._tables.live(table)):
             raise SchemaError(f"the log creates a table like {'.'.join(source)}, whose definition is not known",
@@ -159,13 +162,15 @@ class TableChanges:
             return
         try:
             altered = alter(version.definition, change.actions, change.context)
+            again = written_again(version.definition, change.actions, change.context)
+            written = None if again == version.definition else alter(again, change.actions, change.context).definition
         except SchemaError as error:
             if self._wanted(*table):
                 error.message, error.hint = f"{error.message}: {shorten(place.sql)}", error.hint or place.way_out
                 raise error.at(table=version.definition.full_name) from None
             self._tables.end(table, place.end)  # its definition is unknown now, which matters only if it is used
             return
-        self._go_on(version, altered, change.context, place)
+        self._go_on(version, altered, change.context, place, written)
 
     def _known_sequences(self, conversion: RowConversion, place: StatementOrigin) -> tuple[SequenceState, ...]:
         """Where a replica's sequences stand that rows get numbers of: as the log says, of those that it has made, and
@@ -220,8 +225,9 @@ class TableChanges:
         return True
 
     def _go_on(self, version: TableVersion, altered: Altered, context: StatementContext | None,
-               place: StatementOrigin) -> None:
-        """Continue the table as a statement has altered it, with its rows."""
+               place: StatementOrigin, written: TableDefinition | None = None) -> None:
+        """Continue the table as a statement has altered it, with its rows. `written` is the definition with the
+        expressions that the server has then, if they are not those by which it alters the rows."""
         old = version.definition
         new = self._tables.numbered(continued(old, altered.definition, altered.sources))
         self._check_engine(new)
@@ -235,6 +241,10 @@ class TableChanges:
             foreign_key_checks=context.foreign_key_checks, lc_time_names=context.lc_time_names)
         if conversion.drawn:
             conversion = replace(conversion, sequences=self._known_sequences(conversion, place))
+        if written is not None:
+            new = replace(new, keys=written.keys, checks=written.checks, columns=tuple(
+                replace(column, expression=other.expression, default=other.default)
+                for column, other in zip(new.columns, written.columns, strict=True)))
         if not altered.emptied and altered.removed is None and altered.ignores is None and same_to_rows(old, new) \
                 and acts_alike(old, new, others) and not (moves_timestamps(conversion) or computes_anew(conversion)):
             self._tables.redefine(version, new, place.end, place.sql)

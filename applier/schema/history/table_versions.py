@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from sortedcontainers import SortedKeyList
 
 from applier.mysql.sequences import SequenceState
+from applier.mysql.session import SYSTEM
 from applier.schema.column_ids import numbered
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition
@@ -34,7 +35,7 @@ class TableVersion:
     lives. `sources` says where its rows come from: nowhere, if it begins empty or before the log; from the version
     before it, under whatever name that was; and from a table that a partition was exchanged with. `in_base` is the name
     under which a base has the rows that it began with, None for a table that the log made. `given`: it was there before
-    the log, which may know it with other columns, as a replica's."""
+    the log, which may know it with other columns, as a replica's. `time_zone` is that of a replica's applier."""
 
     id: int
     definition: TableDefinition
@@ -44,6 +45,7 @@ class TableVersion:
     sources: tuple[RowSource, ...] = ()
     in_base: TableName | None = None
     given: bool = False
+    time_zone: str = SYSTEM
 
     @property
     def is_older_than_log(self) -> bool:
@@ -100,8 +102,8 @@ class TableVersions:
     """All versions of all tables, in the order of creation; a version's id is its index. The columns of tables that are
     `wanted` have numbers; `last_column_id` is the last one that was given."""
 
-    def __init__(self, wanted: Callable[[str, str], bool]) -> None:
-        self._wanted, self.last_column_id = wanted, 0
+    def __init__(self, wanted: Callable[[str, str], bool], time_zone: str = SYSTEM) -> None:
+        self._wanted, self._time_zone, self.last_column_id = wanted, time_zone, 0
         self._versions: list[TableVersion] = []
         self._by_table: dict[TableName, SortedKeyList[int, Position]] = {}  # ids by the versions' starts
         self._by_folded: dict[TableName, list[TableName]] = {}  # all names, by these in lower case
@@ -189,7 +191,8 @@ class TableVersions:
             in_base = self._versions[sources[0].version].in_base
         earlier = sources[0].version if sources else emptied
         given = position == BEFORE_THE_LOG or (earlier is not None and self._versions[earlier].given)
-        self._versions.append(TableVersion(number, definition, position, None, sql, sources, in_base, given))
+        self._versions.append(TableVersion(number, definition, position, None, sql, sources, in_base, given,
+                                           self._time_zone))
         if table not in self._by_table:
             self._by_table[table] = SortedKeyList(key=lambda number: self._versions[number].start)
             self._by_folded.setdefault(folded_table(table), []).append(table)

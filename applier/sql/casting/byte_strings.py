@@ -44,11 +44,13 @@ def bytes_of_text(values: pa.Array, charset: str) -> pa.Array:
         return values.cast(pa.binary())
     if charset in WIDE:
         return by_distinct(values, lambda text: client_charsets.encoded(text, charset), pa.binary())
-    if charset not in SINGLE_BYTE:
+    from applier.mysql.character_sets.exact_text import bytes_in, is_lossy
+
+    if charset not in SINGLE_BYTE and not is_lossy(charset):
         raise NotComputable(f"the bytes of text in {charset}")
     try:
-        return encoded(values, charset, "strict")
-    except UnicodeEncodeError as error:
+        return encoded(values, charset, "strict") if charset in SINGLE_BYTE else bytes_in(values, charset)
+    except ValueError as error:
         raise NotComputable(str(error)) from None
 
 
@@ -71,9 +73,9 @@ def to_text(values: pa.Array, old: ColumnType, new: ColumnType, session: Session
     if charset == "ascii" and session.flavour == "mysql" and not _is_ascii(values):
         return fitted(by_distinct(values, lambda data: _valid_start(data, "ascii")), new)
     if charset in SINGLE_BYTE - {"swe7"}:
-        from applier.mysql.character_sets.charsets import to_utf8
+        from applier.mysql.character_sets.exact_text import exact_text
 
-        return fitted(to_utf8(values, charset), new)
+        return fitted(exact_text(values, charset), new)
     if charset != "utf8mb4" and not (charset == "utf8mb3" and _is_ascii(values)):
         raise NotComputable(f"bytes as text in {charset}")
     try:

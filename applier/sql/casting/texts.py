@@ -75,21 +75,16 @@ _CP932_TAKES, _CP932_GIVES = ord("晡"), ord("晙")
 
 
 def encoded(values: pa.Array, charset: str, unknown: str) -> pa.Array:
-    """Text as bytes of a single-byte set. A character that the set lacks is an error (UnicodeEncodeError) if `unknown`
-    is "strict", and "?" if it is "replace"."""
-    from applier.mysql.character_sets.charsets import to_utf8
+    """Text, with placeholders, as bytes of a single-byte set. A character that the set lacks is an error
+    (UnicodeEncodeError) if `unknown` is "strict", and "?" if it is "replace"."""
+    from applier.mysql.character_sets.exact_text import exact_text
 
-    known = to_utf8(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist()
-    table = "".join(character if known.index(character) == code else _NONE for code, character in enumerate(known))
+    table = "".join(exact_text(pa.array([bytes([code]) for code in range(256)], pa.binary()), charset).to_pylist())
     _, data = value_bytes(values.fill_null(""))  # a NULL may have bytes, too
     made, _ = codecs.charmap_encode(data.tobytes().decode(), unknown, codecs.charmap_build(table))
     offsets = np.zeros(len(values) + 1, np.int64)
     np.cumsum(np.asarray(pc.utf8_length(values).fill_null(0)), out=offsets[1:])
     return beside(values, pa.binary(), offsets, np.frombuffer(made, np.uint8))
-
-
-_NONE = "\ufffe"
-"""In the tables of Python's codecs: no character has this code."""
 
 
 WIDE = frozenset({"ucs2", "utf16", "utf16le", "utf32"})

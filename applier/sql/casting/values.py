@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from applier.errors import NotComputable
+from applier.mysql.character_sets import exact_text
 from applier.mysql.session import Session
 from applier.mysql.type_registry import AlterClass
 from applier.mysql.types import ColumnType, arrow_type
@@ -108,6 +109,8 @@ def convert_values(values: pa.Array, old: ColumnType, new: ColumnType, session: 
         raise NotComputable("it is not known how the server converts its values")
     if old.base == "char" and "PAD_CHAR_TO_FULL_LENGTH" in session.sql_mode:
         values = _padded(values, old, new, session)
+    if new.charset != old.charset and new.entry.alter_class is not AlterClass.BYTES:
+        values = exact_text.shown(values, old.charset)
     try:
         return converter(values, old, new, session)
     except pa.ArrowException as error:

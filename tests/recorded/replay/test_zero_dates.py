@@ -11,7 +11,7 @@ from applier.jobs.exporting.job import export_snapshot
 from applier.jobs.replay.job import replay_with
 from applier.options import ExportOptions, ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
-from applier.snapshot import date_marks, manifest
+from applier.snapshot import manifest, value_marks
 from applier.snapshot.reader import read_unit
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter
@@ -105,7 +105,7 @@ def test_a_damaged_mark_is_an_error(tmp_path):
     rows = pq.read_table(file, partitioning=None)
     with pq.ParquetWriter(file, rows.schema) as writer:
         writer.write_table(rows)
-        writer.add_key_value_metadata({date_marks.KEY: b"AAAA"})
+        writer.add_key_value_metadata({value_marks.DATES_KEY: b"AAAA"})
     snapshot = manifest.load(str(out))
     with pytest.raises(SnapshotError, match="damaged"):
         read_unit(snapshot.uri, snapshot.tables[0].files, rows.schema)

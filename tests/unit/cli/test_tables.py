@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from applier.cli.output.grids import new_grid
+from applier.cli.output.grids import Grid
 from applier.cli.terminal import ResultConsole
 from tests.support.folders import ROOT
 from tests.unit.cli.record_tables import FOLDER, WIDTHS, make_snapshots, printed, recorded
@@ -48,7 +48,7 @@ def shown(grid, columns):
 
 def test_names_are_cut_in_the_middle():
     """The beginning and the end tell tables apart."""
-    grid = new_grid("table", "rows", "units", less=("units",))
+    grid = Grid("table", "rows", "units", less=("units",))
     grid.add("warehouse_of_the_north.orders_2026_01", 1_234_567_890, 7)
     grid.add("warehouse_of_the_north.orders_2026_02", 5, 8)
     assert "warehouse_of_the_north.orders_2026_01" in shown(grid, 100) and "units" in shown(grid, 100)
@@ -58,7 +58,7 @@ def test_names_are_cut_in_the_middle():
 
 
 def test_numbers_without_room_fall_away_from_the_right():
-    grid = new_grid("table", "first", "second", "third")
+    grid = Grid("table", "first", "second", "third")
     grid.add("a.b", 10**15, 10**15 + 1, 10**15 + 2)
     narrow = shown(grid, 55)
     assert "1,000,000,000,000,000" in narrow and "1,000,000,000,000,001" in narrow and "third" not in narrow

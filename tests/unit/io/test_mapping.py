@@ -1,5 +1,6 @@
 """Mapped files: shared while they do not change, copied where they are far."""
 
+import errno
 import os
 import tempfile
 
@@ -78,3 +79,15 @@ def test_what_cannot_be_mapped(tmp_path, make, says):
     with pytest.raises(ArchiveError, match=says) as caught:
         mapping.map_file(str(path))
     assert caught.value.file == str(path)
+
+
+def test_a_limit_on_addresses_is_explained(tmp_path, monkeypatch):
+    """spark.executor.pyspark.memory is one: it bounds what a worker maps, and not what it takes."""
+    def full(*arguments, **options):
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    (tmp_path / "log").write_bytes(b"log")
+    monkeypatch.setattr(mapping.mmap, "mmap", full)
+    with pytest.raises(ArchiveError, match="Cannot allocate memory") as error:
+        mapping.map_file(str(tmp_path / "log"))
+    assert "spark.executor.pyspark.memory" in error.value.hint

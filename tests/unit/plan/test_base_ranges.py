@@ -6,11 +6,12 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
+from applier.columns.weighed_keys import WeighedKeys
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan import ranges
-from applier.plan.ranges import BaseFiles, SampledKeys, lows
+from applier.plan.ranges import BaseFiles, lows
 from applier.plan.tasks import log_segments, walking_tasks
 from applier.snapshot import manifest
 from applier.snapshot.file_entries import FileEntry
@@ -24,7 +25,7 @@ FILES = [FileEntry(f"part-{low}", 100, 1000, low, low + 99) for low in (0, 100, 
 def begins(keys, n, n_bytes, unit_bytes=100, hot_bytes=1):
     weighed = [key if isinstance(key, tuple) else (key, 1.0) for key in keys]
     with mock.patch.object(ranges, "HOT_BYTES", hot_bytes):
-        return lows(SampledKeys(weighed), FILES, int, n, n_bytes, unit_bytes)
+        return lows(WeighedKeys(weighed), FILES, int, n, n_bytes, unit_bytes)
 
 
 def test_only_files_that_take_more_than_a_unit_are_divided():

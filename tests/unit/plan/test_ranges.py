@@ -4,6 +4,7 @@ import dataclasses
 import itertools
 from array import array
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -72,20 +73,66 @@ def test_one_range_needs_no_bounds_and_few_rows_have_few(tmp_path):
 def test_a_larger_archive_is_no_more_work(tmp_path, monkeypatch):
     """As many samples are read, from all of its files."""
     [used] = written(tmp_path, INT, pa.array(range(-1000, 1000), pa.int32()))
-    monkeypatch.setattr(ranges, "MOST_SAMPLES", 16)
-    walked = []
+    monkeypatch.setattr(ranges, "SAMPLES_A_RANGE", 16)
+    read = []
 
     class Counted(ranges.ChangeReader):
-        def walk(self, start, end):
-            walked.append(start)
-            return super().walk(start, end)
+        def __init__(self, file, *arguments, **options):
+            read.append(file.size)
+            super().__init__(file, *arguments, **options)
 
     monkeypatch.setattr(ranges, "ChangeReader", Counted)
     files = [with_samples(used, [sample]) for sample in used.samples(0)]
-    assert len(files) > 30
+    assert len(files) > 200
     cuts = bounds(files, INT, table_key(INT), 4)
-    assert 8 <= len(walked) <= 17, "samples, and the table map once"
+    size = len(used.samples(0)[0])
+    assert 64 * size < sum(read) < 130 * size
     assert all(abs(cut - even) < 300 for cut, even in zip(cuts, (-500, 0, 500), strict=True))
+
+
+def test_ranges_are_as_fine_as_asked_for_and_even(tmp_path):
+    """Events of one row, in any order, of many files: no range has twice the bytes that it should."""
+    numbers = np.random.default_rng(5).permutation(20_000)
+    uses = []
+    for place, part in enumerate(np.split(numbers, 20)):
+        (tmp_path / str(place)).mkdir()
+        uses += written(tmp_path / str(place), INT, pa.array(part, pa.int32()))
+    cuts = bounds(uses, INT, table_key(INT), 300)
+    counts = np.diff(np.searchsorted(np.sort(numbers), [0, *cuts, 20_000]))
+    assert len(counts) == 300 and max(counts) <= 2 * 20_000 / 300
+
+
+@pytest.mark.parametrize("operation", ["insert", "delete"])
+def test_rows_that_no_sample_holds_whole_have_keys(tmp_path, operation):
+    """Else a table of large documents was one unit. What is not there counts as zeros, and a key comes before it."""
+    definition = table("x", "id int PRIMARY KEY, a longtext, k int")
+    with Log(tmp_path / "b.000001") as log:
+        log.create(definition)
+        for number in range(60):
+            images = {"id": pa.array([number], pa.int32()), "a": pa.array(["x" * (5000 + number)]),
+                      "k": pa.array([1], pa.int32())}
+            with log.transaction():
+                log.rows(RowChanges(definition, **{"after" if operation == "insert" else "before": images}))
+    uses = plan(tmp_path, [log.path])[2][0].uses
+    assert bounds(uses, definition, table_key(definition), 4) == [16, 31, 46]
+
+
+def test_samples_are_taken_by_bytes(tmp_path):
+    """Many events of one row, and few that have most of the bytes: ranges divide the bytes."""
+    definition = table("x", "id int PRIMARY KEY, a varchar(3000)")
+    with Log(tmp_path / "b.000001") as log:
+        log.create(definition)
+        for number in range(3000):
+            large = number % 10 == 0
+            with log.transaction():
+                log.rows(RowChanges(definition, after={
+                    "id": pa.array([number if large else 100_000 + number], pa.int32()),
+                    "a": pa.array(["x" * (3000 if large else 3)])}))
+    [used] = plan(tmp_path, [log.path])[2][0].uses
+    assert 256 <= sum(used.sample_counts()) <= 512
+    keys = sampled_keys([used], definition, table_key(definition), 16)
+    n_bytes = [300 * 3040, 2700 * 43]
+    assert keys.part_within(0, 99_999) == pytest.approx(n_bytes[0] / sum(n_bytes), abs=0.05)
 
 
 def test_a_key_that_is_always_the_same_cannot_be_divided(tmp_path):

@@ -8,6 +8,7 @@ from applier.apply.tasks import needed
 from applier.engine.executor import ThisProcess
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
+from applier.plan import tasks
 from applier.plan.tasks import BASE_ROWS, TASK_BYTES, by_route, log_segments, split_tasks, walking_tasks
 from applier.snapshot.file_entries import FileEntry
 from tests.support.planning import Log, plan, table
@@ -122,7 +123,27 @@ def test_tasks_of_some_versions_read_what_their_units_need(tmp_path):
     assert [[item.version.definition.name for item in part] for part in (shuffled, walked)] == [["t"], ["c"]]
     [task] = walking_tasks(segments, walked, 2)
     assert any(start <= deleted[0] and deleted[1] <= end for start, end, _ in covered(task.segments, ("d", "t")))
-    assert {name for split in split_tasks(segments, shuffled) for name in split.segment.tables} == {("d", "t")}
+    assert {name for split in split_tasks(segments, shuffled) for segment in split.segments
+            for name in segment.tables} == {("d", "t")}
+
+
+def test_splits_of_a_long_log_are_decoded_together(tmp_path, monkeypatch):
+    """Payloads are as many as tasks times units: tasks have a part of the bytes each, in the order of the log, not more
+    than they may, and at least a split."""
+    with Log(tmp_path / "b.000001") as log:
+        log.create(T)
+        for number in range(100):
+            log.insert(T, number)
+    span, _, versions = plan(tmp_path, [log.path], split_bytes=1)
+    segments = log_segments(span, versions)
+    size, total = segments[0].end - segments[0].start, sum(segment.end - segment.start for segment in segments)
+    for n_tasks, most, lengths in ((1, 1 << 30, [100]), (1, 30 * size, [30, 30, 30, 10]), (4, 1 << 30, [25] * 4),
+                                   (1024, 1 << 30, [1] * 100)):
+        monkeypatch.setattr(tasks, "SPLIT_TASKS", n_tasks)
+        monkeypatch.setattr(tasks, "SPLIT_TASK_BYTES", most)
+        parts = split_tasks(segments, versions).parts
+        assert [len(part) for part in parts] == lengths and total == 100 * size
+        assert [segment for part in parts for segment in part] == segments
 
 
 def test_what_tasks_have_in_common_is_there_once(tmp_path):
@@ -137,7 +158,7 @@ def test_what_tasks_have_in_common_is_there_once(tmp_path):
     span, _, versions = plan(tmp_path, [log.path], split_bytes=1)
     segments = log_segments(span, versions)
     walks, splits = walking_tasks(segments, versions, 7), split_tasks(segments, versions)
-    assert len(walks.segments) == len(splits.segments) == 140 and len(walks) == 7
+    assert len(walks.segments) == len(splits.parts) == 140 and len(walks) == 7
     assert not any(b"b.000001" in pickle.dumps(share) for share in walks.shares)
     assert sum(len(task.segments) for task in walks) == sum(len(task.units) for task in splits) == 140
 

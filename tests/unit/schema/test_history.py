@@ -321,3 +321,25 @@ def test_a_default_in_the_servers_own_zone_is_a_time_where_the_zone_is_told():
         history.load_definition(made.definition)
         [found] = history.definitions()
         assert found.columns[0].default == default
+
+
+@pytest.mark.parametrize("flavour, sql_mode, statement, times", [
+    ("mysql", 1 << 20, "ALTER TABLE t ADD x INT", 2), ("mysql", 1 << 20, "CREATE INDEX k ON t (a)", 2),
+    ("mysql", 1 << 20, "ALTER TABLE t DROP PARTITION p1", 2), ("mysql", 1 << 20, "ALTER TABLE t RENAME TO t2", 1),
+    ("mysql", 1 << 20, "ALTER TABLE t TRUNCATE PARTITION p1", 1), ("mysql", 1 << 20, "RENAME TABLE t TO t2", 1),
+    ("mysql", 0, "ALTER TABLE t ADD x INT", 1), ("mariadb", 1 << 20, "ALTER TABLE t ADD x INT", 1)])
+def test_escapes_of_expressions_that_an_alter_keeps(flavour, sql_mode, statement, times):
+    """DDL: MySQL reads them in the session's sql_mode and writes them again; it leaves plain defaults and partitions as
+    they are (seen on 9.7, by information_schema)."""
+    log = Log(flavour)
+    log("CREATE TABLE t (a VARCHAR(9), g VARCHAR(9) AS (CONCAT(a, '\\\\')) STORED, "
+        "d VARCHAR(9) DEFAULT (CONCAT('\\\\')), p VARCHAR(9) DEFAULT 'x\\\\', CONSTRAINT c CHECK (a <> '\\\\')) "
+        "PARTITION BY LIST COLUMNS (a) "
+        "(PARTITION p1 VALUES IN ('\\\\'), PARTITION p2 VALUES IN ('b'))")
+    log(statement, sql_mode=sql_mode)
+    [version] = log.history.live()
+    definition, kept = version.definition, "\\" * 2 * times
+    assert definition.column("g").expression == f"CONCAT(a, '{kept}')"
+    assert definition.column("d").default.text == f"CONCAT('{kept}')"
+    assert definition.checks[0].expression == f"a <> '{kept}'"
+    assert definition.column("p").default.text == "x\\"

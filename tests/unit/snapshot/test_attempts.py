@@ -19,6 +19,7 @@ from applier.options import ChangesOptions, ExportOptions, ReplayOptions
 from applier.plan import units
 from applier.snapshot import publish
 from applier.snapshot.attempts import all_written_at
+from applier.snapshot.file_settings import FileSettings
 from applier.snapshot.manifest import BinlogPosition, Snapshot, load
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableWriter
@@ -70,7 +71,7 @@ def test_an_attempt_is_late_at_any_time(output):
         writer.write(ROWS)
         return writer
 
-    with publish.begin(output, file_bytes=1, late_attempts=True) as staging:
+    with publish.begin(output, FileSettings(file_bytes=1), late_attempts=True) as staging:
         place = staging.place("shop", "orders")
         counts, complete, unfinished = attempt(place), attempt(place), attempt(place)
         written = counts.close()

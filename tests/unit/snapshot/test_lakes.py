@@ -11,7 +11,7 @@ import pytest
 import applier
 from applier import cli
 from applier.errors import AnotherRun, SnapshotError, UsageError
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, lakes, manifest, shards
+from applier.snapshot import lakes, manifest, shards
 from applier.snapshot.lake_staging import Lake, open_lake
 from applier.snapshot.shards import columns_of
 from tests.support.forked_runs import forked_runs
@@ -221,7 +221,7 @@ def test_a_lake_without_a_version(log, tmp_path):
 
 
 def begun(lake):
-    return open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL)
+    return open_lake(lake).begin()
 
 
 def test_of_two_runs_one_wins(versions):

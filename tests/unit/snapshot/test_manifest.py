@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.cli.output.status import print_snapshot
+from applier.cli.output import status
 from applier.columns.table_key import table_key
 from applier.errors import SnapshotError, UsageError
 from applier.schema.ddl.ddl import parse_statement
@@ -115,7 +115,7 @@ def test_what_was_changed_without_a_digest_is_whole_or_an_error(tmp_path_factory
         assert definition.to_sql() and definition.shown.to_sql() and table_schema(definition)
         key = table_key(definition)
         assert key is None or set(key.names) <= {column.name for column in definition.columns}
-    print_snapshot(snapshot, definitions=True)
+    status.SNAPSHOT.print(False, snapshot, definitions=True)
 
 
 def test_a_manifest_that_is_nested_without_end(tmp_path):

@@ -18,7 +18,7 @@ import pytest
 import applier
 from applier import cli
 from applier.errors import AnotherRun, SnapshotError, UsageError
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, compaction, lakes, manifest, shards
+from applier.snapshot import compaction, lakes, manifest, shards
 from applier.snapshot.lake_staging import open_lake
 from applier.writer.writer import BinlogWriter
 from tests.support.forked_runs import forked_runs
@@ -537,8 +537,8 @@ def test_files_to_merge_need_their_format_version(versions):
 def test_of_two_runs_one_wins(versions):
     lake, made, _ = versions
     snapshot = manifest.load(lake)
-    with open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL) as first, \
-            open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL) as second:
+    with open_lake(lake).begin() as first, \
+            open_lake(lake).begin() as second:
         published = first.commit(snapshot, "", {})
         with pytest.raises(AnotherRun, match="another run has published this version"):
             second.commit(snapshot, "", {})

@@ -12,6 +12,7 @@ from applier.schema.column_ids import numbered
 from applier.schema.definition import table_schema
 from applier.schema.history.history import SchemaHistory
 from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.file_settings import FileSettings
 from applier.snapshot.reader import read_unit
 from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
@@ -33,7 +34,8 @@ def rows(definition):
 def test_a_file(tmp_path, definition, rows):
     """Without Arrow's own types in the footer, which would say a duration."""
     (tmp_path / "d/t").mkdir(parents=True)
-    with TableWriter(TableTarget(str(tmp_path), "d/t", unsigned_bigint="uint64"), 0, rows.schema, key=["id"],
+    settings = FileSettings(unsigned_bigint="uint64")
+    with TableWriter(TableTarget(str(tmp_path), "d/t", settings), 0, rows.schema, key=["id"],
                      key_kind="int", columns=StoredColumns.of(definition)) as writer:
         writer.write(rows)
         files = writer.close()

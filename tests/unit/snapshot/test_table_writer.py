@@ -15,8 +15,9 @@ import pytest
 
 from applier.errors import SnapshotError
 from applier.schema.definition import TableDefinition
-from applier.snapshot import FILE_BYTES, writer
+from applier.snapshot import FILE_BYTES, file_settings
 from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.file_settings import FileSettings
 from applier.snapshot.reader import read_unit
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
@@ -47,7 +48,7 @@ ALL_TYPES = pa.table({
 
 def _place(folder, file_bytes=FILE_BYTES):
     (folder / "db/t").mkdir(parents=True)
-    return TableTarget(str(folder), "db/t", file_bytes)
+    return TableTarget(str(folder), "db/t", FileSettings(file_bytes))
 
 
 def _files(folder):
@@ -88,7 +89,7 @@ def test_how_it_is_stored(tmp_path):
 
 @pytest.fixture
 def small_groups(monkeypatch):
-    monkeypatch.setattr(writer, "ROW_GROUP_BYTES", 10_000)
+    monkeypatch.setattr(file_settings, "ROW_GROUP_BYTES", 10_000)
 
 
 def test_files_end_at_the_target_size(tmp_path, small_groups):

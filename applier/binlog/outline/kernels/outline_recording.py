@@ -111,7 +111,7 @@ STOP, stop_view, _ = struct("stop", bytes=(np.uint8, (SOURCE_BYTES,)), first=np.
 """What the stop set wants of a source (its bytes): the numbers; MariaDB: the server id and the number, and whether the
 domain has reached them."""
 
-N_SAMPLES_KEPT, SAMPLE_BYTES = 64, 4096
+N_SAMPLES_KEPT, SAMPLE_BYTES, SAMPLE_BITS = 512, 512, 6
 _BITMAP = (np.uint8, (MOST_COLUMNS // 8,))
 TABLE, table_view, _ = struct("table use", **dict.fromkeys((
     "body", "body_length", "first_position", "rows_events", "rows_bytes", "partial", "stride", "n_samples",

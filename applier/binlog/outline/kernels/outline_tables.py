@@ -13,6 +13,7 @@ from applier.binlog.outline.kernels.outline_recording import (
     AFTER_COLUMNS,
     LACKED_COLUMNS,
     N_SAMPLES_KEPT,
+    SAMPLE_BITS,
     SAMPLE_BYTES,
     SAMPLES,
     SPLIT_RECORD,
@@ -173,18 +174,27 @@ def _all_ones(bitmap, n_columns):
 
 @inline
 def _keep_sample(state, table, samples, header, size):
-    """Every `stride`-th rows event is a sample. Where there are too many, every other one goes and the stride doubles.
-    """
-    if table.rows_events & (table.stride - 1) != 0:
+    """A rows event within which the table's bytes reach a multiple of `stride`, a power of two, is a sample. Where
+    there are too many, the stride doubles, and those go that do not reach a multiple of it. Beside its place, a sample
+    has the bits that change where its bytes are counted."""
+    changing = np.int64(0)
+    while (table.rows_bytes ^ (table.rows_bytes + size)) >> changing != 0:
+        changing += 1
+    if np.int64(1) << changing <= table.stride:
         return
-    if table.n_samples == N_SAMPLES_KEPT:
-        for i in range(N_SAMPLES_KEPT // 2):
-            store_i64(samples + 8 * i, load_i64(samples + 16 * i))
-        table.n_samples = N_SAMPLES_KEPT // 2
+    while table.n_samples == N_SAMPLES_KEPT:
         table.stride = 2 * table.stride
-        if table.rows_events & (table.stride - 1) != 0:
-            return
-    store_i64(samples + 8 * table.n_samples, kept(state, header, min(size, SAMPLE_BYTES)))
+        left = np.int64(0)
+        for i in range(N_SAMPLES_KEPT):
+            sample = load_i64(samples + 8 * i)
+            if np.int64(1) << (sample & (1 << SAMPLE_BITS) - 1) > table.stride:
+                store_i64(samples + 8 * left, sample)
+                left += 1
+        table.n_samples = left
+    if np.int64(1) << changing <= table.stride:
+        return
+    place = kept(state, header, min(size, SAMPLE_BYTES))
+    store_i64(samples + 8 * table.n_samples, place << SAMPLE_BITS | changing)
     table.n_samples += 1
 
 

@@ -28,6 +28,7 @@ from applier.jobs.importing.sql.spans import (
 )
 from applier.jobs.importing.sql.temporal_literal_kernel import to_datetimes, to_spans
 from applier.mysql.character_sets.charsets import to_utf8
+from applier.mysql.character_sets.exact_text import exact_text
 from applier.mysql.type_registry import Family
 from applier.mysql.types import ColumnType, arrow_type
 from applier.mysql.values import zero_dates
@@ -186,11 +187,11 @@ def _characters(literals: Literals, allowed: int, column_type: ColumnType, readi
     if reading.is_guessed:
         _check_text(texts.array, literals)
     if not literals.seen & kernels.BYTES or (session in _UTF8 and own in _UTF8):
-        array = to_utf8(texts.array, session)
+        array = exact_text(texts.array, own) if session == own else to_utf8(texts.array, session)
     else:
         of_bytes = pa.array((1 << literals.kinds.astype(np.int64)) & kernels.BYTES != 0)
         empty = pa.scalar(b"", pa.binary())
-        array = pc.if_else(of_bytes, to_utf8(pc.if_else(of_bytes, texts.array, empty), own),
+        array = pc.if_else(of_bytes, exact_text(pc.if_else(of_bytes, texts.array, empty), own),
                            to_utf8(pc.if_else(of_bytes, empty, texts.array), session))
     return Values(array, texts.unusual)
 

@@ -29,7 +29,7 @@ from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumns
 from applier.jobs.diff.comparing import Range, Side, Task, compare, ranges
 from applier.jobs.diff.rows import OF_DIFFERENCES, Differences
 from applier.jobs.publish.delta.storage import Storage
-from applier.mysql.values.zero_dates import as_nulls
+from applier.mysql.reader_values import as_shown
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot.file_entries import FileEntry
 from applier.snapshot.reader import read_columns
@@ -105,8 +105,10 @@ def _rows(spilled: Sequence[Path], definition: TableDefinition, unsigned_bigint:
         with pa.memory_map(str(path)) as source:
             for batch in pa.ipc.open_stream(source):
                 shown = pa.Table.from_batches([batch]).drop_columns([_CHANGED])
-                for place, field in enumerate(shown.schema):
-                    shown = shown.set_column(place, field, as_nulls(shown.column(place)))
+                for column in definition.stored_columns:
+                    place = shown.schema.get_field_index(column.name)
+                    shown = shown.set_column(place, shown.schema.field(place),
+                                             as_shown(shown.column(place), column.type))
                 yield stored.as_stored(shown, unsigned_bigint).cast(schema)
 
 

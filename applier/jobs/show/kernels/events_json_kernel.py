@@ -6,12 +6,11 @@ import numpy as np
 from applier.binlog.events.compressed_kernel import NONE, ZSTD, describe_payload
 from applier.binlog.events.event_header_kernel import EVENT_HEADER, event_header
 from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
-from applier.jobs.show.kernels.gtid_text_kernel import put_uuid, read_gtid
-from applier.jobs.show.kernels.number_kernel import put_hex
+from applier.jobs.show.kernels.gtid_text_kernel import read_gtid
 from applier.jobs.show.kernels.statements_text_kernel import ANNOTATE, EVENT_ROOM, QUERY, ROWS_QUERY
 from applier.jobs.show.kernels.walk_records import N_STATEMENTS, Status, statement_at
 from applier.kernels.byte_strings import hash_bytes, same_bytes
-from applier.kernels.put_kernel import put_byte
+from applier.kernels.put_kernel import put_byte, put_hex, put_uuid
 from jsondiff.kernels.numbers import put_signed, put_unsigned
 from keysearch.memory import copy_bytes, inline, load_i64, load_u8, load_u16, load_u32, load_u64
 

@@ -15,7 +15,6 @@ from applier.binlog.rows.table_ids_kernel import id_entry, is_mapped
 from applier.jobs.show.kernels.events_json_kernel import HEADER_BYTES, put_event_line, put_head
 from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
 from applier.jobs.show.kernels.gtid_text_kernel import find_time, put_gtid, put_mariadb_gtid
-from applier.jobs.show.kernels.number_kernel import put_hex
 from applier.jobs.show.kernels.places_kernel import PAYLOAD, find_event, leave_payload, pass_event
 from applier.jobs.show.kernels.rows_text_kernel import put_rows, put_rows_title
 from applier.jobs.show.kernels.statements_text_kernel import (
@@ -37,7 +36,7 @@ from applier.jobs.show.kernels.walk_records import (
     state_at,
     table_at,
 )
-from applier.kernels.put_kernel import put_byte
+from applier.kernels.put_kernel import put_byte, put_hex
 from jsondiff.kernels.numbers import put_unsigned
 from keysearch.memory import copy32, copy_bytes, inline, kernel, load_u16, load_u32, load_u64
 

@@ -6,7 +6,6 @@ import numpy as np
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import read_packed
 from applier.jobs.show.kernels.fixed_texts import Text, put_text
-from applier.jobs.show.kernels.number_kernel import put_hex
 from applier.jobs.show.kernels.walk_records import (
     IMMEDIATES,
     LONG_AT,
@@ -18,7 +17,7 @@ from applier.jobs.show.kernels.walk_records import (
     Status,
     time_view,
 )
-from applier.kernels.put_kernel import put_byte
+from applier.kernels.put_kernel import put_byte, put_uuid
 from jsondiff.kernels.numbers import put_padded, put_signed, put_unsigned
 from keysearch.memory import copy32, copy_bytes, inline, load_i64, load_u8, load_u32, load_u64
 
@@ -129,16 +128,6 @@ def put_gtid(out, body, stop, kind, state):
 @inline
 def _put_version(out, state, before, version):
     return put_text(put_unsigned(put_text(out, state, before), np.uint64(version)), state, Text.COMMENT_END)
-
-
-@inline
-def put_uuid(out, at):
-    """16 bytes as the text of a UUID."""
-    for i in range(16):
-        if i == 4 or i == 6 or i == 8 or i == 10:
-            out = put_byte(out, 45)
-        out = put_hex(out, np.uint64(load_u8(at + i)), 2)
-    return out
 
 
 @inline

@@ -12,29 +12,10 @@ from numba import types
 from numba.extending import intrinsic
 
 from applier.kernels.put_kernel import put_byte
-from jsondiff.kernels.numbers import put_padded, put_unsigned
 from keysearch.memory import inline
 
 _I8, _I32, _I64 = (ir.IntType(bits) for bits in (8, 32, 64))
 _FLOAT, _DOUBLE = ir.FloatType(), ir.DoubleType()
-_HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
-
-
-@inline
-def put_at_least(out, value, width):
-    """A uint64 in `width` digits, or more where it has them."""
-    limit = np.uint64(1)
-    for _ in range(width):
-        limit *= np.uint64(10)
-    return put_padded(out, value, width) if value < limit else put_unsigned(out, value)
-
-
-@inline
-def put_hex(out, value, digits):
-    """The lowest hexadecimal digits of a uint64."""
-    for place in range(digits - 1, -1, -1):
-        out = put_byte(out, _HEX[np.int64(value >> np.uint64(4 * place)) & 15])
-    return out
 
 
 @inline

@@ -14,20 +14,17 @@ from __future__ import annotations
 import numpy as np
 
 from applier.binlog.rows.value_kernel import big_endian, little_endian
-from applier.columns.text_kernel import put_decimal
 from applier.jobs.show.kernels.number_kernel import (
     LONGEST_DOUBLE,
     print_double,
     print_element,
     print_float,
-    put_at_least,
     put_bits,
-    put_hex,
 )
 from applier.jobs.show.kernels.walk_records import Status
-from applier.kernels.put_kernel import put_byte
+from applier.kernels.put_kernel import put_byte, put_hex
 from jsondiff.kernels.binary_kernel import FRAME_BYTES, MAX_DEPTH, TEXT_BYTES_MORE, TEXT_BYTES_PER_BYTE, put_document
-from jsondiff.kernels.numbers import put_padded, put_signed, put_unsigned
+from jsondiff.kernels.numbers import put_digits, put_padded, put_parts, put_signed, put_unsigned
 from jsondiff.kernels.string_kernel import is_utf8, unescape
 from keysearch.memory import inline, load_u8, load_u64, store_u32, store_u64
 
@@ -199,8 +196,8 @@ def _put_fixed(out, at, kind, meta, width):
             out = put_byte(put_unsigned(out, np.uint64(value)), 41)
         return out
     if kind == DECIMAL:
-        after = put_decimal(at, meta >> 8, meta & 255, out, np.int64(0))
-        return Status.BAD_VALUE if after < 0 else out + after
+        after = put_digits(at, meta >> 8, meta & 255, out)
+        return Status.BAD_VALUE if after < 0 else after
     if kind == YEAR:
         return put_unsigned(out, np.uint64(1900) + np.uint64(load_u8(at)))
     if kind == FLOAT:
@@ -239,32 +236,16 @@ def _put_fraction(out, at, digits):
 
 
 @inline
-def _put_date(out, year, month, day, mark):
-    out = put_byte(put_at_least(out, np.uint64(year), 4), mark)
-    return put_at_least(put_byte(put_at_least(out, np.uint64(month), 2), mark), np.uint64(day), 2)
-
-
-@inline
-def _put_clock(out, hour, minute, second):
-    return _put_colon(_put_colon(put_at_least(out, np.uint64(hour), 2), minute), second)
-
-
-@inline
-def _put_colon(out, part):
-    return put_at_least(put_byte(out, 58), np.uint64(part), 2)
-
-
-@inline
 def _put_time(out, at, kind, meta, width):
     """Dates and times that stand in quotes."""
     if kind == DATE:
         packed = np.int64(little_endian(at, 3))
-        return _put_date(out, packed >> 9, packed >> 5 & 15, packed & 31, 58)
+        return put_parts(out, packed >> 9, packed >> 5 & 15, packed & 31, 4, 58)
     if kind == DATETIME2:
         packed = np.int64(big_endian(at, 5)) & 0x7FFFFFFFFF
         months = packed >> 22
-        out = put_byte(_put_date(out, months // 13, months % 13, packed >> 17 & 31, 45), 32)
-        out = _put_clock(out, packed >> 12 & 31, packed >> 6 & 63, packed & 63)
+        out = put_byte(put_parts(out, months // 13, months % 13, packed >> 17 & 31, 4, 45), 32)
+        out = put_parts(out, packed >> 12 & 31, packed >> 6 & 63, packed & 63, 2, 58)
         return _put_fraction(out, at + 5, meta)
     if kind == TIME2:
         number = np.int64(big_endian(at, width)) - (np.int64(1) << (8 * width - 1))
@@ -272,7 +253,7 @@ def _put_time(out, at, kind, meta, width):
             out, number = put_byte(out, 45), -number
         fraction_bits = 8 * (width - 3)
         clock = number >> fraction_bits
-        out = _put_clock(out, clock >> 12, clock >> 6 & 63, clock & 63)
+        out = put_parts(out, clock >> 12, clock >> 6 & 63, clock & 63, 2, 58)
         if meta == 0:
             return out
         fraction = np.uint64(number & ((np.int64(1) << fraction_bits) - 1))
@@ -282,9 +263,9 @@ def _put_time(out, at, kind, meta, width):
     if kind == OLD_DATETIME:
         packed = np.int64(little_endian(at, 8))
         day, clock = packed // 1000000, packed % 1000000
-        out = put_byte(_put_date(out, day // 10000, day // 100 % 100, day % 100, 45), 32)
-        return _put_clock(out, clock // 10000, clock // 100 % 100, clock % 100)
+        out = put_byte(put_parts(out, day // 10000, day // 100 % 100, day % 100, 4, 45), 32)
+        return put_parts(out, clock // 10000, clock // 100 % 100, clock % 100, 2, 58)
     packed = (np.int64(little_endian(at, 3)) ^ 0x800000) - 0x800000
     if packed < 0:
         out, packed = put_byte(out, 45), -packed
-    return _put_clock(out, packed // 10000, packed // 100 % 100, packed % 100)
+    return put_parts(out, packed // 10000, packed // 100 % 100, packed % 100, 2, 58)

@@ -1,6 +1,7 @@
 """Changes in a payload: what went in comes out, images lie in the payload's own memory, and say where they are from."""
 
 import ctypes
+import decimal
 import gc
 
 import numpy as np
@@ -9,7 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.apply.routes.payload import ArrivedBatch, ArrivedKeys, Payload, payload_batch, to_buffer
+from applier.apply.routes.packing import Rows, Unpacked, header_of, packed
+from applier.apply.routes.payload import (
+    ArrivedBatch,
+    Header,
+    column_types,
+    key_types,
+    keyed,
+    rows_to_send,
+    to_header,
+    together,
+)
 from applier.apply.search.change_keys import change_keys
 from applier.apply.tables.logged_table import LoggedTable
 from applier.binlog.rows.changes import ChangeReader, ImageLayout, ImageLayouts, TableBinding
@@ -47,9 +58,9 @@ def events(draw, table):
     return found
 
 
-def payloads(table, events, picked=lambda n: np.arange(n)):
-    """What the events send, as one payload, with (kind, place, image, its columns) of each change that was picked."""
-    logged, batches, sent, read = LoggedTable(table.definition), [], [], []
+def sent_by(table, events, picked=lambda n: np.arange(n), payload_bytes=1 << 20):
+    """What the events send to one unit, with (kind, place, image, its columns) of each change that was picked."""
+    logged, rows, sent, read = LoggedTable(table.definition), [], [], []
     file = row_model.as_file(row_model.table_map_event(7, table.body), *(event.encode(table) for event in events))
 
     def bind(table_map):
@@ -63,7 +74,7 @@ def payloads(table, events, picked=lambda n: np.arange(n)):
 
     def take(batch):
         picks = picked(batch.n)
-        batches.append(payload_batch(batch, picks, *read[1].columns(batch)))
+        rows.append(rows_to_send(batch, picks, *read[1].columns(batch)))
         for i in picks:
             pointer, length = batch.images[i], int(batch.image_lengths[i])
             image = None if pointer < 0 else ctypes.string_at(addresses_of(int(pointer)), length) or b"\0"
@@ -73,7 +84,17 @@ def payloads(table, events, picked=lambda n: np.arange(n)):
     reader = ChangeReader(file, bind, checksum=False)
     reader.walk(4, file.size)
     reader.flush()
-    return Payload.read(to_buffer(batches, file.uri, table.body, read[0].layouts)), sent
+    header = to_header(file.uri, table.body, read[0].layouts)
+    receivers = np.zeros(sum(len(some.lengths) for some in rows), np.int64)
+    return [payload.as_buffer() for units, payloads in packed(rows, receivers, header, payload_bytes)
+            for _, payload in zip(units, payloads, strict=True)], sent
+
+
+def arrived(table, payloads, layouts=None, rows=8192):
+    """These payloads as a unit takes them."""
+    types = column_types(key_types(table_key(table.definition), table.definition), before_images=False)
+    return [ArrivedBatch(Header.read(header), types, buffers, counts, len(header), layouts or ImageLayouts([]))
+            for header, buffers, counts in together(payloads, rows)]
 
 
 @pytest.mark.parametrize("table", [INT, TWO], ids=["int", "bytes"])
@@ -84,22 +105,56 @@ def test_what_goes_in_comes_out(table, data):
     An image without any byte has a place of its own, too."""
     made = data.draw(events(table))
     every = data.draw(st.integers(1, 3))
-    payload, sent = payloads(table, made, lambda n: np.arange(0, n, every))
+    size = data.draw(st.sampled_from((1, 200, 1 << 20)))
+    payloads, sent = sent_by(table, made, lambda n: np.arange(0, n, every), size)
     layouts = ImageLayouts([])
     layouts.number(ImageLayout((2,)))  # the receiver knows another one first
     found = []
-    for batch in payload.batches:
-        arrived, held = ArrivedBatch(batch, payload, layouts), batch.column("image").to_pylist()
-        for kind, place, pointer, whole in zip(arrived.kinds, arrived.places, arrived.images, held, strict=True):
-            image = None if pointer < 0 else ctypes.string_at(addresses_of(int(pointer)), len(whole))
-            present = () if pointer < 0 else layouts.known[layouts_of(int(pointer))].present
-            found.append((int(kind), int(place), image, present))
-            if image is not None:
+    for batch in arrived(table, payloads, layouts, data.draw(st.sampled_from((1, 5, 8192)))):
+        assert batch.file.uri == "binlog.000001"
+        for kind, place, pointer in zip(batch.kinds, batch.places, batch.images, strict=True):
+            image, present = None, ()
+            if pointer >= 0:
                 at = addresses_of(int(pointer))
-                assert payload.memory.address <= at < payload.memory.address + payload.memory.size
-                assert payload.memory.position_of(at) == place
+                image = ctypes.string_at(at, len(sent[len(found)][2]))
+                present = layouts.known[layouts_of(int(pointer))].present
+                [memory] = [one for one in batch.memory if one.address <= at < one.address + one.size]
+                assert memory.position_of(at) == place
+            found.append((int(kind), int(place), image, present))
     assert found == sent
-    assert (payload.uri, payload.table_map) == ("binlog.000001", table.body)
+    assert all(Header.read(header).table_map == table.body for header, _, _ in together(payloads, 1))
+
+
+def test_each_receiver_gets_its_own_rows_in_their_order():
+    """Whatever is packed together: columns of every width, strings, images; in payloads that have their bytes, or one
+    row."""
+    rng, n = np.random.default_rng(3), 500
+    receivers = rng.integers(0, 40, n)
+    images = [bytes([number % 251]) * int(size) for number, size in enumerate(rng.integers(0, 60, n))]
+    images[17] = b"x" * 5000
+    decimals = [decimal.Decimal(number) for number in range(n)]
+    columns = [pa.array(range(n), pa.int64()), pa.array([str(number) for number in range(n)]),
+               pa.array([number % 7 for number in range(n)], pa.uint8()), pa.array(decimals, pa.decimal128(20, 0))]
+    data = np.frombuffer(b"".join(images), np.uint8)
+    lengths = np.array([*map(len, images)])
+    addresses = data.ctypes.data + np.cumsum(lengths) - lengths
+    parts = [Rows([column.slice(start, 250) for column in columns], addresses[start:start + 250],
+                  lengths[start:start + 250], data) for start in (0, 250)]
+    found = {}
+    for numbers, payloads in packed(parts, receivers, b"header", 400):
+        for receiver, payload in zip(numbers.tolist(), payloads, strict=True):
+            found.setdefault(receiver, []).append(payload.as_buffer())
+    assert sorted(found) == sorted(set(receivers.tolist()))
+    for receiver, payloads in found.items():
+        counts = [header_of(payload)[0] for payload in payloads]
+        assert all(payload.size < 400 + 110 or count == 1 for payload, count in zip(payloads, counts, strict=True))
+        assert {header_of(payload)[1] for payload in payloads} == {b"header"}
+        rows = np.flatnonzero(receivers == receiver)
+        unpacked = Unpacked([column.type for column in columns], payloads, counts, len(b"header"))
+        assert [column.to_pylist() for column in unpacked.columns] == [column.take(pa.array(rows)).to_pylist()
+                                                                       for column in columns]
+        assert [ctypes.string_at(int(address), int(length)) for address, length in
+                zip(unpacked.addresses, unpacked.lengths, strict=True)] == [images[row] for row in rows]
 
 
 def test_the_keys_of_changes():
@@ -107,10 +162,9 @@ def test_the_keys_of_changes():
     made = [Event(INSERT, None, (0, 1, 0), [(None, (ABSENT, 1, ABSENT))]),
             Event(UPDATE, (1, 0, 0), (0, 1, 0), [((-1, ABSENT, ABSENT), (ABSENT, 2, ABSENT))]),
             Event(DELETE, (1, 0, 0), None, [((7, ABSENT, ABSENT), None)])]
-    payload, _ = payloads(INT, made)
-    keys = ArrivedKeys(table_key(INT.definition))
-    [batch] = [ArrivedBatch(batch, payload, ImageLayouts([])) for batch in payload.batches]
-    taken = keys.of_batch(batch)
+    payloads, _ = sent_by(INT, made)
+    [batch] = arrived(INT, payloads)
+    taken = keyed(table_key(INT.definition), batch)
     images = ((0, True), (1, False), (1, True), (2, False))
     texts = [taken.texts.texts(np.array([change]), after)[0] for change, after in images]
     assert texts == ["3", str(2**64 - 1), str(2**64 - 1), "7"]
@@ -122,13 +176,13 @@ def test_the_keys_of_changes():
 def test_images_live_as_long_as_the_payloads_memory():
     """The buffer that came is all that images need, and nobody else has to hold it."""
     made = [Event(INSERT, None, (1, 1, 1), [(None, (n, n, bytes([n]) * 40)) for n in range(100)])]
-    payload, sent = payloads(INT, made)
-    batches = [ArrivedBatch(batch, payload, ImageLayouts([])) for batch in payload.batches]
-    memory = payload.memory
-    del payload
+    payloads, sent = sent_by(INT, made)
+    batches = arrived(INT, payloads)
+    memory = [one for batch in batches for one in batch.memory]
+    del payloads
     gc.collect()
     churn = [pa.array(np.full(1000, n)) for n in range(200)]
     images = [ctypes.string_at(addresses_of(int(pointer)), len(image)) for pointer, (_, _, image, _) in
               zip((pointer for batch in batches for pointer in batch.images), sent, strict=True)]
     assert images == [image for _, _, image, _ in sent]
-    assert memory.size and churn
+    assert all(one.size for one in memory) and churn

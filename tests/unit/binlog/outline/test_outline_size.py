@@ -14,7 +14,7 @@ from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.writer.row_encoder import RowChanges
 from tests.support.planning import Log, table
 
-MANY_FILES = sample_bytes(10_000)
+MANY_FILES = sample_bytes(0, 1 << 40)
 RELEVANCE = Relevance(TableFilter(ignored=parse_table_list(["other"])).wanted)
 
 

@@ -101,7 +101,7 @@ def test_first_jvm_leaves_an_archive_that_the_next_one_uses(fake):
     assert first.connection() == (1234, "secret")
     first.mark_archive_usable()
     assert "ArchiveClassesAtExit" in ended(first)
-    assert suffixes(cache) == [".command", ".jsa"]
+    assert suffixes(cache) == [".jsa"]
     for memory in ("1g", "2g"):
         later = java.launch(executable, home, {"spark.driver.memory": memory})
         later.mark_archive_usable()
@@ -111,24 +111,10 @@ def test_first_jvm_leaves_an_archive_that_the_next_one_uses(fake):
     assert "ArchiveClassesAtExit" in ended(replaced), "another Java, another archive"
 
 
-def test_a_minimal_jvm_has_its_own_class_path_and_archive(fake):
-    executable, home, cache = fake
-    executable.write_text(executable.read_text().replace(r"\0jars\0", rf"\0conf:{home}/jars/*\0"))
-    (home / "jars" / "spark-mllib_2.13-4.3.0.jar").touch()
-    for minimal in (False, True):
-        first = java.launch(executable, home, {}, minimal=minimal)
-        first.mark_archive_usable()
-        ended(first)
-    assert suffixes(cache) == [".command", ".jsa", ".jsa"]
-    core = home / "jars" / "spark-core_2.13-4.3.0.jar"
-    assert f"-cp conf:{core} " in ended(java.launch(executable, home, {}, minimal=True))
-    assert f"-cp conf:{home}/jars/* " in ended(java.launch(executable, home, {}))
-
-
 def test_archive_of_a_jvm_without_a_job_is_not_kept(fake):
     executable, home, cache = fake
     ended(java.launch(executable, home, {}))
-    assert suffixes(cache) == [".command"]
+    assert suffixes(cache) == []
 
 
 def test_one_process_records_at_a_time(fake):
@@ -152,32 +138,33 @@ def open_cache(fake, monkeypatch):
         yield folder / "cache" / "applier" / "java"
 
 
-@pytest.mark.parametrize("how", ["it cannot be made", "others can write to it", "others can write to a command"])
-def test_a_cache_that_others_can_write_is_not_run(fake, tmp_path, monkeypatch, how, open_cache):
-    """Nothing in it is run or mapped: the launcher is asked, and a private directory is used."""
+@pytest.mark.parametrize("how", ["it cannot be made", "others can write to it", "others can write to an archive"])
+def test_a_cache_that_others_can_write_is_not_mapped(fake, tmp_path, monkeypatch, how, open_cache):
+    """A private directory is used."""
     executable, home, _ = fake
     cache = open_cache
     monkeypatch.setattr(java.tempfile, "gettempdir", lambda: str(tmp_path))
     monkeypatch.setenv("APPLIER_PRIVATE_CACHE", "")
     java.caches.usable.cache_clear()
-    expected = ended(java.launch(executable, home, {}))
-    [command] = cache.glob("*.command")
-    command.write_text("/bin/echo\0harm")
+    first = java.launch(executable, home, {})
+    first.connection()
+    first.mark_archive_usable()
+    ended(first)
+    [archive] = cache.glob("*.jsa")
     java.caches.usable.cache_clear()
-    assert ended(java.launch(executable, home, {})).endswith("harm")
+    assert f"SharedArchiveFile={archive}" in ended(java.launch(executable, home, {}))
     for folder in (*cache.parents[:2], cache):
         folder.chmod(0o755)
-    if how == "others can write to a command":
-        command.chmod(0o666)
+    if how == "others can write to an archive":
+        archive.chmod(0o666)
     elif how == "others can write to it":
         cache.chmod(0o777)
     else:
         (tmp_path / "file").touch()
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     java.caches.usable.cache_clear()
-    assert [word for word in ended(java.launch(executable, home, {})).split() if "-XX" not in word] == [
-        word for word in expected.split() if "-XX" not in word]
-    assert list(tmp_path.glob("applier-cache-*/java/*.command"))
+    words = ended(java.launch(executable, home, {}))
+    assert str(archive.parent) not in words and f"ArchiveClassesAtExit={tmp_path}/applier-cache-" in words
     java.caches.usable.cache_clear()
 
 

@@ -13,7 +13,7 @@ import applier
 from applier import cli
 from applier.errors import SnapshotError, UsageError
 from applier.jobs.lake import expiring
-from applier.snapshot import AS_DECIMAL, FILE_BYTES, lakes, manifest, shards
+from applier.snapshot import lakes, manifest, shards
 from applier.snapshot.lake_needs import Needed, write_needs
 from applier.snapshot.lake_staging import open_lake
 from applier.snapshot.shards import columns_of
@@ -210,7 +210,7 @@ def test_strays_go_when_they_are_old_and_nobody_is_at_work(lake, capsys):
     assert applier.expire(lake, 9).strays == 0
     age(lake, 86400 + 60)
     assert set(applier.fsck(lake).strays) == set(strays[:2])
-    with open_lake(lake).begin(FILE_BYTES, unsigned_bigint=AS_DECIMAL):
+    with open_lake(lake).begin():
         done = applier.expire(lake, 9)
         assert done.waits and done.strays == 0
         assert cli.main(["expire", lake, "--keep", "9"]) == 0

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier import cli
-from applier.cli.output.status import print_report
+from applier.cli.output.status import REPORT
 from applier.engine.executor import ThisProcess
 from applier.errors import SnapshotError
 from applier.jobs.replay.job import replay_with
@@ -187,7 +187,7 @@ def test_a_report_that_was_changed_is_whole_or_an_error(recovered, data):
     file.write_bytes(data.draw(mutants(json.loads(whole))))
     try:
         report = load_report(str(recovered[0]))
-        print_report(report)
+        REPORT.print(False, report)
         assert html_page(report)
     except SnapshotError as error:
         assert error.file == str(file)

@@ -1,0 +1,91 @@
+"""How the Parquet files of tables are written: what people choose, and what was chosen for them by measurement.
+
+Without an option, files have no dictionaries, which cost more to build than they save on data of a transaction system,
+and zstd at its fastest regular level (`python -m benchmarks`). Columns are encoded as
+
+    string, binary                    DELTA_LENGTH_BYTE_ARRAY   the bytes are contiguous, which compresses better
+    integers of a key, dates, times   DELTA_BINARY_PACKED       they ascend, or are close together
+    decimal(p <= 18)                  PLAIN, as INT32 or INT64
+    all others                        PLAIN
+
+Only the columns of the key have statistics, bloom filters and bounds of pages: a file is sorted by them, so readers can
+skip by nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from applier.snapshot import AS_DECIMAL, FILE_BYTES
+
+ROW_GROUP_BYTES = 64 << 20
+"""Of Arrow data, where nothing else is asked for."""
+MERGED_GROUP_BYTES = 1 << 20
+"""The same where files are merged when they are read: a round reads each row group that has a row which it changes."""
+
+
+@dataclass(frozen=True)
+class FileSettings:
+    """The settings of a snapshot's new files.
+
+    A file that has reached `file_bytes` on disk is followed by another one, unless only few rows are left.
+    `unsigned_bigint` is the type of such columns. `row_group_bytes` is about how many bytes of Arrow data a row group
+    has; None: one of the constants above. `compression` is one of COMPRESSIONS. With `page_index`, a file
+    has an index of its pages, with `bloom_filters` a bloom filter for each row group and column of the key.
+    """
+
+    file_bytes: int = FILE_BYTES
+    unsigned_bigint: str = AS_DECIMAL
+    row_group_bytes: int | None = None
+    compression: str = "zstd"
+    compression_level: int | None = None
+    page_index: bool = False
+    bloom_filters: bool = False
+
+    def group_bytes(self, *, merges: bool) -> int:
+        """Return about how many bytes of Arrow data a row group has, in a lake that merges on read or elsewhere: no
+        more than a file's bytes, so that small files are as small as was asked for."""
+        return min(self.row_group_bytes or (MERGED_GROUP_BYTES if merges else ROW_GROUP_BYTES), self.file_bytes)
+
+    def writer_options(self, schema: pa.Schema, key: Sequence[str], group_rows: int = 0, *,
+                       is_sorted: bool = True) -> dict[str, Any]:
+        """Return pyarrow's options for a file with these columns. Its row groups have about `group_rows` rows; 0: the
+        file is empty. `is_sorted`: rows are in the order of the key's values, as Parquet compares them, not in a
+        collation's."""
+        encodings = {}
+        for field in schema:
+            leaf = f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
+            encodings[leaf] = _encoding(field.type, field.name in key)
+        options = {
+            "compression": self.compression,
+            "store_schema": False,  # Arrow's types besides Parquet's: some readers refuse them, others prefer them
+            "compression_level": 1 if self.compression == "zstd" and self.compression_level is None
+            else self.compression_level,
+            "use_dictionary": False,
+            "column_encoding": encodings,
+            "write_statistics": list(key) or False,
+            "store_decimal_as_integer": True,
+            "write_page_checksum": True,
+            "write_page_index": self.page_index,
+            "sorting_columns": [pq.SortingColumn(schema.get_field_index(name), nulls_first=True)
+                                for name in key if is_sorted] or None,
+        }
+        if self.bloom_filters and group_rows and key:
+            options["bloom_filter_options"] = {name: {"ndv": group_rows} for name in key}
+        return options
+
+
+DEFAULTS = FileSettings()
+
+
+def _encoding(type_: pa.DataType, in_key: bool) -> str:
+    if pa.types.is_string(type_) or pa.types.is_binary(type_):
+        return "DELTA_LENGTH_BYTE_ARRAY"
+    if pa.types.is_temporal(type_) or (in_key and pa.types.is_integer(type_)):
+        return "DELTA_BINARY_PACKED"
+    return "PLAIN"

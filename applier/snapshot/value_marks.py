@@ -1,0 +1,158 @@
+"""Records values in a file of a snapshot that its readers see as others: invalid dates, text in lossy character sets.
+
+Readers see null for an invalid date (applier.mysql.values.zero_dates), and what a SELECT shows for text from which its
+bytes cannot be told (applier.mysql.character_sets.exact_text). A later replay, comparisons and `applier export` read
+the values from the file's own key-value metadata, so that they go wherever the file goes. Under each key is a Parquet
+file in base64 with a row for each such value; a file without such values has no such entry.
+
+    applier.no_dates     column   string   its column's name
+                         row      int64    its row's number in the file, from 0 on
+                         number   int64    the date, as SNAPSHOT_FORMAT.md says, "Invalid dates"
+    applier.text_bytes   column, row       the same
+                         charset  string   the column's character set
+                         bytes    binary   the value as the server has it
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from applier.errors import SnapshotError
+from applier.io.parquet_reading import open_parquet
+from applier.mysql.character_sets import exact_text
+from applier.mysql.types import DATES
+from applier.mysql.values import zero_dates
+from applier.mysql.values.zero_dates import zero
+from applier.schema.definition import TableDefinition
+
+DATES_KEY, TEXTS_KEY = b"applier.no_dates", b"applier.text_bytes"
+_OPTIONS = {"compression": "zstd", "use_dictionary": ["column", "number", "charset"],
+            "column_encoding": {"row": "DELTA_BINARY_PACKED"}, "write_statistics": False}
+
+
+class ValueMarks:
+    """Collects such values of a file while it is written; `charsets` are those of columns with lossy sets, by name."""
+
+    def __init__(self, charsets: Mapping[str, str]) -> None:
+        self._charsets, self._rows = charsets, 0
+        self._dates: list[pa.Table] = []
+        self._texts: list[pa.Table] = []
+
+    def taken_from(self, rows: pa.Table) -> pa.Table:
+        """Take the next rows of the file, and return them as readers are to see them."""
+        for place, field in enumerate(rows.schema):
+            column = rows.column(place)
+            charset = self._charsets.get(field.name)
+            if zero_dates.has_any(column):
+                marked = np.flatnonzero(zero_dates.which(column))
+                self._dates.append(self._part(field, marked, number=zero_dates.numbers_of(column)[marked]))
+                rows = rows.set_column(place, field, zero_dates.as_nulls(column))
+            elif charset is not None and (found := exact_text.with_placeholders(column, charset)) is not None:
+                marked = np.flatnonzero(found)
+                texts = column.take(pa.array(marked)).combine_chunks()
+                self._texts.append(self._part(field, marked, charset=pa.repeat(charset, len(marked)),
+                                              bytes=exact_text.bytes_in(texts, charset)))
+                rows = rows.set_column(place, field, exact_text.shown(column, charset))
+        self._rows += rows.num_rows
+        return rows
+
+    def _part(self, field: pa.Field, marked: np.ndarray, **values: object) -> pa.Table:
+        return pa.table({"column": pa.repeat(field.name, len(marked)), "row": self._rows + marked, **values})
+
+    @property
+    def dates(self) -> dict[str, int]:
+        """How many of them are invalid dates, by column."""
+        found: Counter[str] = Counter()
+        for part in self._dates:
+            found[part["column"][0].as_py()] += part.num_rows
+        return dict(found)
+
+    def metadata(self) -> dict[bytes, bytes]:
+        """The file's entries."""
+        entries = {}
+        for key, parts in ((DATES_KEY, self._dates), (TEXTS_KEY, self._texts)):
+            if parts:
+                sink = pa.BufferOutputStream()
+                marks = pa.concat_tables(parts).sort_by([("column", "ascending"), ("row", "ascending")])
+                pq.write_table(marks, sink, **_OPTIONS)
+                entries[key] = base64.b64encode(sink.getvalue())
+        return entries
+
+
+class MarkedValues:
+    """Such values of a file, given its metadata. Errors: SnapshotError for a damaged entry."""
+
+    def __init__(self, metadata: Mapping[bytes, bytes] | None, file: str) -> None:
+        self._dates: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+        self._texts: dict[str, tuple[np.ndarray, pa.Array]] = {}
+        try:
+            for name, own in _by_column(metadata or {}, DATES_KEY):
+                self._dates[name] = own.column("row").to_numpy(), own.column("number").to_numpy()
+            for name, own in _by_column(metadata or {}, TEXTS_KEY):
+                [charset] = own.column("charset").unique().to_pylist()
+                data = own.column("bytes").cast(pa.binary()).combine_chunks()
+                self._texts[name] = own.column("row").to_numpy(), exact_text.exact_text(data, charset)
+        except (ValueError, KeyError, OSError, pa.ArrowException) as error:
+            raise SnapshotError(f"the file's entry of invalid dates or of bytes of text is damaged: {error}",
+                                file=file) from error
+
+    @property
+    def dates(self) -> int:
+        """How many of them are invalid dates."""
+        return sum(len(places) for places, _ in self._dates.values())
+
+    def put_into(self, rows: pa.Table, first: int = 0) -> pa.Table:
+        """Put these values into rows of the file that start with number `first`."""
+        for name, (places, numbers) in self._dates.items():
+            place, low, high = _found(rows, name, places, first)
+            if low == high:
+                continue
+            field, column = rows.schema.field(place), rows.column(place)
+            made, here = zero_dates.numbers_of(column).copy(), places[low:high] - first
+            made[here] = numbers[low:high]
+            null = np.asarray(column.is_null()).copy()
+            null[here] = False
+            width = pa.int32() if pa.types.is_date32(field.type) else pa.int64()
+            rows = rows.set_column(place, field, pa.array(made, mask=null).cast(width).cast(field.type))
+        for name, (places, texts) in self._texts.items():
+            place, low, high = _found(rows, name, places, first)
+            if low == high:
+                continue
+            is_marked = np.zeros(rows.num_rows, np.bool_)
+            is_marked[places[low:high] - first] = True
+            made = pa.compute.replace_with_mask(rows.column(place), pa.array(is_marked), texts[low:high])
+            rows = rows.set_column(place, rows.schema.field(place), made)
+        return rows
+
+
+def _by_column(metadata: Mapping[bytes, bytes], key: bytes) -> Iterator[tuple[str, pa.Table]]:
+    """An entry's rows, by the names of columns."""
+    if key not in metadata:
+        return
+    marks = open_parquet(pa.BufferReader(base64.b64decode(metadata[key], validate=True))).read()
+    for name in marks.column("column").unique().to_pylist():
+        yield name, marks.filter(pa.compute.equal(marks.column("column"), name))
+
+
+def _found(rows: pa.Table, name: str, places: np.ndarray, first: int) -> tuple[int, int, int]:
+    """The place of a column among those of rows that start with number `first`, and which of `places` are theirs."""
+    place = rows.schema.get_field_index(name)
+    low, high = np.searchsorted(places, (first, first + rows.num_rows))
+    return place, int(low), int(low if place < 0 else high)
+
+
+def for_nulls(rows: pa.Table, definition: TableDefinition) -> pa.Table:
+    """Rows of a snapshot whose files do not mark invalid dates: a null in a NOT NULL column was '0000-00-00'. They may
+    have some of the table's columns."""
+    for column in definition.stored_columns:
+        place = rows.schema.get_field_index(column.name)
+        if place >= 0 and column.type.base in DATES and not column.nullable and rows.column(place).null_count:
+            filled = rows.column(place).fill_null(zero(rows.schema.field(place).type))
+            rows = rows.set_column(place, rows.schema.field(place), filled)
+    return rows
