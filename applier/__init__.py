@@ -15,7 +15,7 @@ from applier.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from applier.api.archiving import archive
-    from applier.api.arguments import Server, Step
+    from applier.api.calls.arguments import Server, Step
     from applier.api.changes import Changes, changes
     from applier.api.comparing import compare
     from applier.api.diffing import Diff, diff
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
         UnsupportedStatement,
         UsageError,
     )
+    from applier.io.encryption.keys import Keys
     from applier.io.ending import Ending
-    from applier.io.keys import Keys
     from applier.jobs.archive.result import Archived
     from applier.jobs.compare import Comparison, Standing
     from applier.jobs.diff.result import TableDiff
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from applier.jobs.rewrite.result import Proof, Rewritten, RewrittenFile
     from applier.jobs.summary.result import Summary
     from applier.jobs.sync.round import Round
-    from applier.jobs.undo.conflicts import Conflict
+    from applier.jobs.undo.conflict.conflicts import Conflict
     from applier.jobs.undo.result import Undone, UndoneTable
     from applier.jobs.verify.result import DifferentRange, DifferentRow, DifferentTable, ServerComparison
     from applier.snapshot.manifest import BinlogPosition
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "applier.api.archiving": ("archive",),
-    "applier.api.arguments": ("Server", "Step"),
+    "applier.api.calls.arguments": ("Server", "Step"),
     "applier.api.changes": ("Changes", "changes"),
     "applier.api.comparing": ("compare",),
     "applier.api.diffing": ("Diff", "diff"),
@@ -111,10 +111,10 @@ _HOMES = {
     "applier.jobs.summary.result": ("Summary",),
     "applier.io.ending": ("Ending",),
     "applier.jobs.sync.round": ("Round",),
-    "applier.jobs.undo.conflicts": ("Conflict",),
+    "applier.jobs.undo.conflict.conflicts": ("Conflict",),
     "applier.jobs.undo.result": ("Undone", "UndoneTable"),
     "applier.jobs.verify.result": ("DifferentRange", "DifferentRow", "DifferentTable", "ServerComparison"),
-    "applier.io.keys": ("Keys",),
+    "applier.io.encryption.keys": ("Keys",),
     "applier.snapshot.manifest": ("BinlogPosition",),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

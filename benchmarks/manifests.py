@@ -14,11 +14,11 @@ import pyarrow as pa
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import TableDefinition, table_schema
 from applier.snapshot import manifest
-from applier.snapshot.checks import check_footers, check_listed
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.checks import check_footers, check_listed
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.shards import columns_of
 from applier.snapshot.manifest import BinlogPosition, Snapshot
 from applier.snapshot.publish import begin
-from applier.snapshot.shards import columns_of
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableWriter
 from benchmarks.measure import in_child

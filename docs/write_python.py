@@ -14,7 +14,7 @@ from pathlib import Path
 
 import applier
 import applier.binlog
-from applier.api import arguments, public
+from applier.api.calls import arguments, public
 from applier.options import verbs
 from applier.options.option import Verb
 

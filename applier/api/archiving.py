@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from applier.api.arguments import PathLike, Server, Watcher, address_of, path, watcher
-from applier.api.public import public
+from applier.api.calls.arguments import PathLike, Server, Watcher, address_of, path, watcher
+from applier.api.calls.public import public
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
 from applier.jobs.archive.result import Archived

@@ -11,8 +11,8 @@ from uuid import UUID
 
 import pyarrow as pa
 
-from applier.api.arguments import PathLike, path
-from applier.api.checked import checked, shown
+from applier.api.calls.arguments import PathLike, path
+from applier.api.calls.checked import checked, shown
 from applier.binlog.events.query import parse_query
 from applier.binlog.outline.outline import Statement
 from applier.errors import UsageError

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from applier.api.arguments import Key, KeyNames, PathLike, Paths, Place, Time, Watcher, keys_of_rows, watcher
-from applier.api.job_options import options_of
-from applier.api.public import public
+from applier.api.calls.arguments import Key, KeyNames, PathLike, Paths, Place, Time, Watcher, keys_of_rows, watcher
+from applier.api.calls.job_options import options_of
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
 from applier.binlog.events.gtid import GtidSet
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.options import ChangesOptions
 from applier.options.verbs import CHANGES
 from applier.schema.table_filter import TableFilter, one_table

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Watcher, uri, watcher
-from applier.api.job_options import keys_of_logs
-from applier.api.public import public
+from applier.api.calls.arguments import KeyNames, PathLike, Watcher, uri, watcher
+from applier.api.calls.job_options import keys_of_logs
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.engine import compiling
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.jobs.compare import Comparison
 from applier.options.verbs import COMPARE
 

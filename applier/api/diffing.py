@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Unpack
 
-from applier.api.arguments import (
+from applier.api.calls.arguments import (
     KeyNames,
     PathLike,
     Paths,
@@ -19,12 +19,12 @@ from applier.api.arguments import (
     uri,
     watcher,
 )
-from applier.api.job_options import logs
-from applier.api.public import public
+from applier.api.calls.job_options import logs
+from applier.api.calls.public import public
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import UsageError
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.jobs.diff.result import Compared
 from applier.options import DiffOptions
 from applier.options.verbs import DIFF

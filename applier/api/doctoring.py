@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Place, Size, Tables, Time, Watcher, watcher
-from applier.api.job_options import options_of
-from applier.api.public import public
+from applier.api.calls.arguments import KeyNames, PathLike, Paths, Place, Size, Tables, Time, Watcher, watcher
+from applier.api.calls.job_options import options_of
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.jobs.doctor.result import Diagnosis
 from applier.options import DoctorOptions
 from applier.options.verbs import DOCTOR

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from applier.api.arguments import PathLike, Place, Size, Tables, Watcher, watcher
-from applier.api.job_options import options_of
-from applier.api.public import public
+from applier.api.calls.arguments import PathLike, Place, Size, Tables, Watcher, watcher
+from applier.api.calls.job_options import options_of
+from applier.api.calls.public import public
 from applier.api.replaying import Replayed
 from applier.api.snapshots import Snapshot
 from applier.api.wording import noted

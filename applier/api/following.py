@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import Any, Literal, Unpack
 
-from applier.api.arguments import (
+from applier.api.calls.arguments import (
     KeyNames,
     PathLike,
     Paths,
@@ -19,16 +19,16 @@ from applier.api.arguments import (
     address_of,
     watcher,
 )
+from applier.api.calls.job_options import options_of
+from applier.api.calls.public import public
 from applier.api.changes import Changes
-from applier.api.job_options import options_of
-from applier.api.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
 from applier.errors import UsageError
+from applier.io.encryption.keys import Keys
 from applier.io.ending import Ending
-from applier.io.keys import Keys
 from applier.io.progress import Progress
-from applier.jobs.changes import following
+from applier.jobs.changes.follow import following
 from applier.options import ChangesOptions
 from applier.options.option import Verb
 from applier.options.verbs import FOLLOW

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from applier.api.arguments import (
+from applier.api.calls.arguments import (
     Key,
     KeyNames,
     PathLike,
@@ -18,12 +18,12 @@ from applier.api.arguments import (
     spark_conf,
     watcher,
 )
-from applier.api.checked import checked
-from applier.api.job_options import options_of
-from applier.api.public import public
+from applier.api.calls.checked import checked
+from applier.api.calls.job_options import options_of
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.streams import Stream
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.options import ChangesOptions
 from applier.options.verbs import HISTORY
 from applier.schema.table_filter import one_table

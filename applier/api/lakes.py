@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from applier.api.arguments import PathLike, Size, Watcher, path, size, watcher
-from applier.api.public import public
+from applier.api.calls.arguments import PathLike, Size, Watcher, path, size, watcher
+from applier.api.calls.public import public
 from applier.jobs.lake import checking, compacting, expiring
 from applier.jobs.lake import versions as listing
 from applier.jobs.lake.checking import CheckedLake

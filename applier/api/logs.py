@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Place, Tables, Time, Watcher, point, watcher
-from applier.api.job_options import logs, options_of
-from applier.api.public import public
+from applier.api.calls.arguments import KeyNames, PathLike, Paths, Place, Tables, Time, Watcher, point, watcher
+from applier.api.calls.job_options import logs, options_of
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.locating.groups import Group
 from applier.binlog.locating.place import TIME
 from applier.engine import compiling
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.jobs.summary.result import Summary
 from applier.options import ExplainOptions, SummaryOptions
 from applier.options.verbs import EXPLAIN, LOCATE, SUMMARY

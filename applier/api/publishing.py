@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from applier.api.arguments import PathLike, Place, Tables, Time, path, point, table_filter, uri
-from applier.api.public import public
+from applier.api.calls.arguments import PathLike, Place, Tables, Time, path, point, table_filter, uri
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.errors import UsageError
 from applier.jobs.publish.job import delta_as_of, iceberg_as_of, publish_delta, publish_iceberg

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from applier.api.arguments import PathLike, Place, Time, point, uri
-from applier.api.public import public
+from applier.api.calls.arguments import PathLike, Place, Time, point, uri
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.options.verbs import SQL
 from applier.snapshot.as_of import version_as_of

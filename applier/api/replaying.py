@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Place, Size, Tables, Time, Watcher, watcher
-from applier.api.job_options import options_of
-from applier.api.public import public
+from applier.api.calls.arguments import KeyNames, PathLike, Paths, Place, Size, Tables, Time, Watcher, watcher
+from applier.api.calls.job_options import options_of
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.wording import noted
 from applier.binlog.events.gtid import GtidSet
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.jobs.replay.result import ReplayResult
 from applier.options import ReplayOptions, check_target
 from applier.options.verbs import REPLAY

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Tables, Watcher, watcher
-from applier.api.job_options import options_of
-from applier.api.public import public
+from applier.api.calls.arguments import KeyNames, PathLike, Paths, Tables, Watcher, watcher
+from applier.api.calls.job_options import options_of
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.jobs.rewrite.result import Rewritten
 from applier.options import RewriteOptions
 from applier.options.verbs import REWRITE

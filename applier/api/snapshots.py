@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 
-from applier.api.arguments import PathLike, Place, Time, Watcher, path, point, watcher
-from applier.api.checked import checked, shown
+from applier.api.calls.arguments import PathLike, Place, Time, Watcher, path, point, watcher
+from applier.api.calls.checked import checked, shown
 from applier.errors import SnapshotError, UsageError
 from applier.io.parquet_reading import open_parquet, scanned_format
 from applier.io.resolver import join, read_text
 from applier.schema.definition import TableDefinition, table_schema
-from applier.snapshot import location, manifest
+from applier.snapshot import manifest
 from applier.snapshot.as_of import version_as_of
-from applier.snapshot.checks import reading
+from applier.snapshot.files import location
+from applier.snapshot.files.checks import reading
+from applier.snapshot.files.unsigned_bigints import choice_onto, unsigned_bigints
 from applier.snapshot.manifest import BinlogPosition
 from applier.snapshot.table_entry import TableEntry
-from applier.snapshot.unsigned_bigints import choice_onto, unsigned_bigints
 
 if TYPE_CHECKING:
     import duckdb
@@ -136,9 +137,9 @@ class SnapshotTable:
 
     def _merged(self) -> Iterator[pa.Table]:
         """Yield its rows in a lake that merges on read, as files have them, some thousand at a time."""
-        from applier.snapshot.merged_rows import RangeReader
-        from applier.snapshot.stored_columns import StoredColumns
-        from applier.snapshot.value_marks import ValueMarks
+        from applier.snapshot.files.stored_columns import StoredColumns
+        from applier.snapshot.files.value_marks import ValueMarks
+        from applier.snapshot.lake.merged_rows import RangeReader
 
         shown = self._definition.shown
         charsets = StoredColumns.of(shown).charsets

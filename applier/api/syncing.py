@@ -6,14 +6,14 @@ from collections.abc import Generator, Iterable, Mapping
 from datetime import timedelta
 from typing import Any, Literal, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Size, Tables, Watcher, watcher
-from applier.api.job_options import options_of
-from applier.api.public import public
+from applier.api.calls.arguments import KeyNames, PathLike, Paths, Size, Tables, Watcher, watcher
+from applier.api.calls.job_options import options_of
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.api.wording import noted
 from applier.binlog.events.gtid import GtidSet
+from applier.io.encryption.keys import Keys
 from applier.io.ending import Ending
-from applier.io.keys import Keys
 from applier.jobs.lake.expiring import checked_keep
 from applier.jobs.sync.job import SyncOptions
 from applier.jobs.sync.job import sync as follow

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, Unpack
 
-from applier.api.arguments import KeyNames, PathLike, Paths, Place, Tables, Time, Watcher, watcher
-from applier.api.job_options import bounds, options_of
-from applier.api.public import public
+from applier.api.calls.arguments import KeyNames, PathLike, Paths, Place, Tables, Time, Watcher, watcher
+from applier.api.calls.job_options import bounds, options_of
+from applier.api.calls.public import public
 from applier.api.snapshots import Snapshot
 from applier.binlog.events.gtid import GtidSet
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.jobs.undo.result import Undone
 from applier.options import ChangesOptions, UndoOptions
 from applier.options.choosing import STOP

@@ -8,7 +8,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-from applier.api.arguments import (
+from applier.api.calls.arguments import (
     KeyNames,
     PathLike,
     Paths,
@@ -22,13 +22,13 @@ from applier.api.arguments import (
     uri,
     watcher,
 )
+from applier.api.calls.job_options import logs
+from applier.api.calls.public import public
 from applier.api.changes import changes
-from applier.api.job_options import logs
-from applier.api.public import public
 from applier.api.replaying import replay
 from applier.api.snapshots import Snapshot
 from applier.errors import ApplierError, UsageError
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.jobs.verify import statements
 from applier.jobs.verify.plan import plan
 from applier.jobs.verify.result import DifferentTable, ServerComparison

@@ -6,7 +6,7 @@ import dataclasses
 
 import pyarrow as pa
 
-from applier.snapshot.file_entries import FileEntry, KeyValue
+from applier.snapshot.files.file_entries import FileEntry, KeyValue
 
 
 @dataclasses.dataclass(frozen=True)

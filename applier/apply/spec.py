@@ -14,7 +14,7 @@ from applier.mysql.session import SYSTEM
 from applier.schema.definition import TableDefinition
 from applier.schema.history.conversion import RowConversion
 from applier.schema.history.effects import changes_rows
-from applier.snapshot.file_entries import FileEntry, KeyValue
+from applier.snapshot.files.file_entries import FileEntry, KeyValue
 from applier.snapshot.writer import TableTarget
 
 

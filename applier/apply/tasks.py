@@ -14,7 +14,7 @@ from applier.apply.witnessed import Witnessed, together
 from applier.binlog.events.format import HEADER_LENGTH
 from applier.binlog.outline.outline import OutlinedBytes
 from applier.errors import ApplierError
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,7 @@ __all__ = ["archive", "events", "locating", "outline", "rows"]
 if TYPE_CHECKING:
     from applier.api.building import Writer as Writer
     from applier.binlog.archive.reader import EventReader
-    from applier.io.keys import Keys
+    from applier.io.encryption.keys import Keys
 
 
 def __getattr__(name: str) -> object:
@@ -43,6 +43,6 @@ def open(*paths: str, keys: "Keys | None" = None, keyring: Sequence[str] = (), k
     after the events before the damage.
     """
     from applier.binlog.archive.reader import open_reader
-    from applier.io.keys import Keys
+    from applier.io.encryption.keys import Keys
 
     return open_reader((keys or Keys(keyring, key_file, key_file_secret)).of(paths))

@@ -23,7 +23,7 @@ from applier.cli.application import app
 from applier.cli.loudness import Loudness, choose
 from applier.engine import left_out
 from applier.errors import ApplierError, StoreUnavailable, wording
-from applier.io import full_disk
+from applier.io.disk import full_disk
 from applier.io.transient import comes_of, is_transient, unavailable
 
 INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h: a bug, so none of the documented codes

@@ -20,7 +20,7 @@ def changes(*, output: str, **arguments: Any) -> None:
         applier changes --binlogs /backup --follow --state /var/lib/orders.state
                         --tables shop.orders --output /lake/orders
     """
-    from applier.api.job_options import options_of
+    from applier.api.calls.job_options import options_of
     from applier.cli.terminal import print_note, progress
     from applier.engine import compiling
     from applier.io.printable import standard_output
@@ -49,15 +49,15 @@ def _follow(output: str, arguments: dict[str, Any]) -> None:
     """Write batches, until a signal ends it."""
     import signal
 
+    from applier.api.calls.job_options import options_of
     from applier.api.following import follow_options
-    from applier.api.job_options import options_of
     from applier.cli.loudness import Loudness, chosen
     from applier.cli.terminal import print_note
     from applier.io.ending import Ending
     from applier.io.printable import standard_output
     from applier.io.progress import Silent
     from applier.jobs.change_files.job import STDOUT, write_followed
-    from applier.jobs.changes.following import follow
+    from applier.jobs.changes.follow.following import follow
     from applier.jobs.summary.words import counted
 
     class Notes(Silent):

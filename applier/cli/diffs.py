@@ -27,7 +27,7 @@ def diff(*, format: str, definitions: bool, output: str | None, rows: int, **arg
     from applier.cli.output.differences import print_diff, print_repair, write_parquet
     from applier.cli.terminal import progress
     from applier.errors import UsageError
-    from applier.io.new_files import new_output
+    from applier.io.disk.new_files import new_output
     from applier.io.printable import print_lines
 
     if (format == "parquet" and output is None) or (format == "table" and output is not None):

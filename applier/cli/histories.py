@@ -16,7 +16,7 @@ def history(*, table: str, key: tuple[str, ...] | None, output: str | None, stat
         applier history --binlogs /backup --tables shop.orders --key 9499
         applier history --binlogs /backup --tables shop.orders --output /lake/orders
     """
-    from applier.api.job_options import options_of
+    from applier.api.calls.job_options import options_of
     from applier.cli.output.versions import print_versions
     from applier.cli.terminal import print_note, progress
     from applier.jobs.changes.job import ChangeLog

@@ -5,7 +5,7 @@ from typing import Any
 from applier.cli.application import verb
 from applier.cli.naming import named_binlogs
 from applier.errors import UsageError
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.options.verbs import EXPLAIN, INDEX, LOCATE, SUMMARY
 
 
@@ -55,7 +55,7 @@ def index(*, binlogs: list[str] | None, directory: str | None, keys: Keys | None
 
     The index is checked against the files whenever it is used, and updated if it does not match them.
     """
-    from applier.api.job_options import logs
+    from applier.api.calls.job_options import logs
     from applier.binlog.locating import search
     from applier.cli.output.located import print_indexed
     from applier.cli.terminal import progress

@@ -39,7 +39,7 @@ def sql(*, place: str, sql: str, as_of: str | None, also: dict[str, str] | None,
     """
     from applier.api.querying import query as ask
     from applier.errors import UsageError
-    from applier.io.new_files import new_output
+    from applier.io.disk.new_files import new_output
     from applier.io.printable import print_lines, printable
 
     if (format == "table") != (output is None) and format in ("table", "parquet"):

@@ -47,7 +47,7 @@ def replay(**arguments: Any) -> None:
 
 
 def _options(arguments: dict[str, Any]) -> ReplayOptions:
-    from applier.api.job_options import options_of
+    from applier.api.calls.job_options import options_of
 
     options = options_of(ReplayOptions, REPLAY, arguments)
     check_target(options.output, options.lake, merge_on_read=options.merge_on_read)

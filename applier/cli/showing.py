@@ -32,7 +32,7 @@ def show(*, tables: list[str] | None, gtids: str | None, exclude_gtids: str | No
 
     In a file or a pipe, names and values are printed as they are; on a terminal, control characters are shown as \\x1b.
     """
-    from applier.api.job_options import logs
+    from applier.api.calls.job_options import logs
     from applier.binlog.locating.group_choice import LeftOutGroups
     from applier.binlog.locating.gtid_choice import GtidChoice
     from applier.engine import compiling
@@ -108,7 +108,7 @@ def _output(path: str | None) -> Iterator["TextIO | TerminalText"]:
 
         yield standard_output()
         return
-    from applier.io.new_files import new_output
+    from applier.io.disk.new_files import new_output
 
     with new_output(path) as partial, open(partial, "w", encoding="utf-8") as file:
         yield file

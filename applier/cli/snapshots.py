@@ -19,8 +19,8 @@ def status(*, snapshot: str | None, as_of: str | None, definitions: bool, json: 
     """
     from applier.cli.output.status import SNAPSHOT
     from applier.snapshot import manifest
-    from applier.snapshot.checks import check_footers
-    from applier.snapshot.shards import columns_of
+    from applier.snapshot.files.checks import check_footers
+    from applier.snapshot.files.shards import columns_of
 
     if snapshot is None:
         _print_published(json, as_of=as_of, **published)
@@ -59,7 +59,7 @@ def report(*, snapshot: str, html: str | None, json: bool) -> None:
         REPORTED.print(json, loaded)
     if html is None:
         return
-    from applier.io.new_files import new_output
+    from applier.io.disk.new_files import new_output
     from applier.jobs.report.page import html_page
 
     page = html_page(loaded)
@@ -80,7 +80,7 @@ def views(*, place: str, as_of: str | None, dialect: str, tables: list[str] | No
         applier views /lake/now --dialect spark > views.sql
         applier views /lake/shop --as-of '2026-03-14 10:30:00' | duckdb then.duckdb
     """
-    from applier.api.arguments import table_filter
+    from applier.api.calls.arguments import table_filter
     from applier.io.printable import print_lines
     from applier.jobs.views.job import views as made
 

@@ -34,7 +34,7 @@ def verify(*, sql: bool, repair: str | None, format: str, json: bool, **argument
     if repair is not None or any(arguments[name] for name in ("against", "server", "binlogs", "defaults_file")):
         from applier.api.verifying import verify as compare
         from applier.cli.terminal import progress
-        from applier.io.new_files import check_new
+        from applier.io.disk.new_files import check_new
 
         if repair is not None:
             check_new(repair)
@@ -88,7 +88,7 @@ def _tell(snapshot: str, found: ServerComparison, sql: bool, rows: int, json: bo
 
 def _write(found: ServerComparison, output: str, format: str, json: bool) -> None:
     from applier.cli.output.differences import print_repair
-    from applier.io.new_files import new_output
+    from applier.io.disk.new_files import new_output
 
     repair = found.repair()
     with new_output(output) as partial:

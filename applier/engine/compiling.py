@@ -44,7 +44,7 @@ _FOR_JOBS = {
     "outline": ("applier.binlog.outline.",),
     "rewrite": ("applier.jobs.rewrite.",),
     "summary": ("applier.binlog.",),
-    "verify": ("applier.snapshot.digest_kernel",),
+    "verify": ("applier.snapshot.files.digest_kernel",),
     "verify against a server": ("applier.jobs.exporting.", "applier.jobs.verify.", "applier.mysql.",
                                 "applier.snapshot.", "keysearch.keybytes_kernel"),
 }

@@ -19,10 +19,11 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.engine.room import free_bytes
 from applier.engine.spill_buffer import SPILL_BYTES, SpillBuffer
 from applier.engine.threads import map_on_threads
-from applier.io import full_disk, mapping
+from applier.io import mapping
+from applier.io.disk import full_disk
+from applier.io.disk.temporary import temporary_directory
 from applier.io.partial_copy import REQUESTS
 from applier.io.resolver import is_far
-from applier.io.temporary import temporary_directory
 
 OnProgress = Callable[[int, int], None]
 Item = TypeVar("Item")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePath
 
-from applier.io.temporary import spill_directory
+from applier.io.disk.temporary import spill_directory
 
 LEAST_BYTES = 1 << 30
 LOG_BYTES_A_BYTE = 256

@@ -10,7 +10,7 @@ from typing import IO, Any, Protocol
 
 import pyarrow as pa
 
-from applier.io.temporary import spill_directory
+from applier.io.disk.temporary import spill_directory
 
 SPILL_BYTES = 64 << 20
 """What a task holds of its unit's payloads in memory before it spills them to a file."""

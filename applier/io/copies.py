@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from typing import IO
 
 from applier.errors import ArchiveError
+from applier.io.disk.temporary import temporary_directory
 from applier.io.plain_stream import READ_BYTES, PlainStream
 from applier.io.relayed import RelayedStream
-from applier.io.temporary import temporary_directory
 
 MOST_BYTES = 64 << 30
 """What a copy has at most: no server writes such binlogs, so it is something else that unpacks to so much."""

@@ -23,15 +23,15 @@ import numpy as np
 from pyarrow import fs
 
 from applier.errors import ApplierError, ArchiveError, reason
-from applier.io import lost_pages
 from applier.io.copies import Copy, copy_of
-from applier.io.keys import Keys, keys_of
+from applier.io.disk import lost_pages
+from applier.io.disk.temporary import temporary_directory
+from applier.io.encryption.keys import Keys, keys_of
 from applier.io.packing import is_packed
 from applier.io.partial_copy import PartialCopy
 from applier.io.plain_stream import PlainStream
 from applier.io.relayed import identity, open_plain, relayed_in
 from applier.io.resolver import resolve
-from applier.io.temporary import temporary_directory
 from applier.io.transient import is_transient, retried, unavailable
 from keysearch.addresses import address_of
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from applier.errors import ArchiveError, reason
-from applier.io.decrypting import ENCRYPTED_MAGIC, MAGIC, Joined, Stream, decrypted_mysql, start_encryption
-from applier.io.keys import Keys, keys_of
+from applier.io.encryption.decrypting import ENCRYPTED_MAGIC, MAGIC, Joined, Stream, decrypted_mysql, start_encryption
+from applier.io.encryption.keys import Keys, keys_of
 from applier.io.packing import packing_of
 from applier.io.resolver import is_local
 from applier.io.transient import retried
@@ -76,7 +76,7 @@ class PlainStream:
         if start.startswith(ENCRYPTED_MAGIC):
             decrypted = decrypted_mysql(Joined(start, stream), keys, self.uri)
         elif start.startswith(MAGIC) and start_encryption(start):
-            from applier.io.mariadb_decrypting import decrypted_mariadb  # kernels
+            from applier.io.encryption.mariadb_decrypting import decrypted_mariadb  # kernels
 
             decrypted = decrypted_mariadb(start, stream, keys, self.uri)
         self.is_encrypted = decrypted is not None

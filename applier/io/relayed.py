@@ -14,8 +14,8 @@ from types import TracebackType
 import numpy as np
 
 from applier.errors import CORRUPT_EVENT, ArchiveError, reason
-from applier.io.decrypting import MAGIC
-from applier.io.keys import keys_of
+from applier.io.encryption.decrypting import MAGIC
+from applier.io.encryption.keys import keys_of
 from applier.io.plain_stream import READ_BYTES, PlainStream
 from applier.io.resolver import resolve
 from keysearch.addresses import address_of

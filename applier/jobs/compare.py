@@ -18,7 +18,7 @@ from applier.binlog.locating.heads import read_head
 from applier.binlog.outline.outline import OutlineTask
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError, ArchiveError, UsageError
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.plan.stops.base_position import (
     have_all_domains,
     position_by_group_id,
@@ -26,7 +26,8 @@ from applier.plan.stops.base_position import (
     tasks_by_gtid,
     tasks_of_served_domains,
 )
-from applier.snapshot import lakes, location, manifest
+from applier.snapshot import lakes, manifest
+from applier.snapshot.files import location
 from applier.snapshot.manifest import MANIFEST, UNKNOWN, BinlogPosition
 
 Relation = Literal["same", "ahead", "behind", "diverged", "unknown"]

@@ -11,7 +11,7 @@ from applier.option_texts import parse_size
 from applier.snapshot import COMPRESSIONS
 
 if TYPE_CHECKING:
-    from applier.snapshot.file_settings import FileSettings
+    from applier.snapshot.files.file_settings import FileSettings
 
 OPTION = "parquet"
 """The name in a manifest's options."""
@@ -90,7 +90,7 @@ def parquet_onto(base: Mapping[str, Any], given: tuple[tuple[str, str], ...]) ->
 def file_settings(parquet: tuple[tuple[str, str], ...], **others: Any) -> FileSettings:
     """Return the settings of files with these properties, and others by fields. Raises UsageError for a compression
     level that the codec does not have."""
-    from applier.snapshot.file_settings import FileSettings
+    from applier.snapshot.files.file_settings import FileSettings
 
     settings = FileSettings(**{PROPERTIES[name][0]: PROPERTIES[name][1](value) for name, value in parquet}, **others)
     levels, level = COMPRESSIONS[settings.compression], settings.compression_level

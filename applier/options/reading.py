@@ -1,6 +1,6 @@
 """Options for the input, for what to compare it with, and for what to find."""
 
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.options import kinds
 from applier.options.option import COMPARE, FIND, READ, REQUIRED, Option, Where
 

@@ -28,7 +28,7 @@ from applier.errors import ApplierError, ReplayStopped
 from applier.io.mapping import MappedFile
 from applier.plan.used_tables import UsedTable
 from applier.schema.definition import TableDefinition
-from applier.snapshot.file_entries import FileEntry, KeyValue
+from applier.snapshot.files.file_entries import FileEntry, KeyValue
 from keysearch.addresses import address_of
 
 SAMPLES_A_RANGE = 32

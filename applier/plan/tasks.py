@@ -17,7 +17,7 @@ from sortedcontainers import SortedDict, SortedSet
 
 from applier.apply.spec import ExchangeGroup, FromBase, GroupMembership, NothingElse, Parents, UnitSpec
 from applier.apply.tasks import ApplyTasks, LogSegment, SegmentTables, SplitTasks, TaskShare, needed
-from applier.io.keys import keys_of
+from applier.io.encryption.keys import keys_of
 from applier.io.mapping import KEPT_BYTES
 from applier.io.packing import is_packed
 from applier.io.resolver import is_far

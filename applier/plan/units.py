@@ -30,7 +30,7 @@ from applier.plan.row_searches import has_diffs, n_logged, row_search
 from applier.plan.used_tables import UsedTable
 from applier.schema.ddl.schema_changes import TableName
 from applier.schema.history.history import SchemaHistory
-from applier.snapshot.file_entries import FileEntry, KeyValue
+from applier.snapshot.files.file_entries import FileEntry, KeyValue
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.staging import Staging
 

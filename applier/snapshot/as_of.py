@@ -15,7 +15,8 @@ from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.place import Place
 from applier.errors import SnapshotError, UsageError, reason
 from applier.io.typed_json import Mismatch, build, loads
-from applier.snapshot import lakes, location
+from applier.snapshot import lakes
+from applier.snapshot.files import location
 from applier.snapshot.manifest import MANIFEST, BinlogPosition
 
 _THREADS = 16

@@ -25,10 +25,10 @@ import orjson
 from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
-from applier.io import durable, new_files
+from applier.io.disk import durable, new_files
 from applier.io.resolver import divided, join
 from applier.io.typed_json import Mismatch, build, loads
-from applier.snapshot import location
+from applier.snapshot.files import location
 
 MANIFEST = "_snapshot.json"
 MARK = "_lake.json"

@@ -19,7 +19,7 @@
       tables          [{database, name, definition, key: [column, …], key_kind: "int" | "bytes" | null,
                         key_rules: [rule, …], files: [{path, rows, bytes, min_key, max_key, digest}, …],
                         history: [file, …]}, …]    of a system-versioned table: all its rows, also those of the past;
-                        instead of many files a shard (applier.snapshot.shards):
+                        instead of many files a shard (applier.snapshot.files.shards):
                         {path, bytes, digest, folder, files, rows, file_bytes}
                         in a lake that merges on read also folder, row_files: [file, …], positions: [file, …], and of
                         a file footer: {bytes, digest}, changed: {stored_rows, row_file_rows, version}
@@ -27,7 +27,7 @@
       digest          of the manifest itself: of all before it, as compact JSON
 
 A snapshot is complete if its manifest exists, and only files that it names count. Digests are texts that begin with
-the name of their hash (applier.snapshot.digest); snapshots of older versions have none. A manifest is accepted
+the name of their hash (applier.snapshot.files.digest); snapshots of older versions have none. A manifest is accepted
 only if every field has its type and bounds (applier.io.typed_json), and its digest is right.
 
 Each of a table's files holds one sorted key range, in ascending order; min_key and max_key are of the first and last
@@ -54,9 +54,10 @@ from applier.io.typed_json import Count, Mismatch, Seconds, between, build, load
 from applier.schema.allowed import check_name, check_word
 from applier.schema.column_ids import numbered
 from applier.schema.stored_object import StoredObject
-from applier.snapshot import lakes, location
-from applier.snapshot.file_entries import Digest, OtherFile
-from applier.snapshot.shards import Shard, ShardedFiles, own_digest
+from applier.snapshot import lakes
+from applier.snapshot.files import location
+from applier.snapshot.files.file_entries import Digest, OtherFile
+from applier.snapshot.files.shards import Shard, ShardedFiles, own_digest
 from applier.snapshot.table_entry import TableDocument, TableEntry
 from applier.version import __version__
 

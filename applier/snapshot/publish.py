@@ -20,10 +20,11 @@ from dataclasses import replace
 from pyarrow import fs
 
 from applier.errors import AnotherRun, SnapshotError, reason
-from applier.io import durable
-from applier.snapshot import attempts, location
+from applier.io.disk import durable
+from applier.snapshot import attempts
 from applier.snapshot.attempts import PASSES
-from applier.snapshot.file_settings import DEFAULTS, FileSettings
+from applier.snapshot.files import location
+from applier.snapshot.files.file_settings import DEFAULTS, FileSettings
 from applier.snapshot.lakes import STAGING
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS
 from applier.snapshot.staging import MARKER, WITHOUT_FOLDERS, Staging

@@ -1,6 +1,6 @@
 """Reads files of a snapshot: all bytes of each are compared with its manifest before any row is used.
 
-A file of a lake that merges on read stands for its range, whose rows applier.snapshot.merged_rows merges.
+A file of a lake that merges on read stands for its range, whose rows applier.snapshot.lake.merged_rows merges.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -13,13 +13,13 @@ from pyarrow.fs import FileSystem
 
 from applier.io.parquet_reading import open_parquet
 from applier.schema.definition import TableDefinition, table_schema, without_rows
-from applier.snapshot import location
-from applier.snapshot.checks import check_columns, check_rows, check_size, reading
-from applier.snapshot.digest import can_check, check_digest
-from applier.snapshot.file_entries import FileEntry, MergedFile, OtherFile
-from applier.snapshot.merged_rows import RangeReader
-from applier.snapshot.stored_columns import as_rows
-from applier.snapshot.value_marks import MarkedValues, for_nulls
+from applier.snapshot.files import location
+from applier.snapshot.files.checks import check_columns, check_rows, check_size, reading
+from applier.snapshot.files.digest import can_check, check_digest
+from applier.snapshot.files.file_entries import FileEntry, MergedFile, OtherFile
+from applier.snapshot.files.stored_columns import as_rows
+from applier.snapshot.files.value_marks import MarkedValues, for_nulls
+from applier.snapshot.lake.merged_rows import RangeReader
 
 BATCH_BYTES = 16 << 20
 _BATCH_ROWS = 1 << 15

@@ -16,15 +16,16 @@ import pyarrow as pa
 from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
-from applier.io import durable
-from applier.snapshot import attempts, lakes, location, shards
+from applier.io.disk import durable
+from applier.snapshot import attempts, lakes
 from applier.snapshot.attempts import PASSES
-from applier.snapshot.checks import check_size, check_sizes, reading, sizes_below
-from applier.snapshot.digest import HashedSink, compare_digest, digest_of
-from applier.snapshot.file_entries import FileColumns, FileEntry, OtherFile
-from applier.snapshot.file_settings import DEFAULTS
+from applier.snapshot.files import location, shards
+from applier.snapshot.files.checks import check_size, check_sizes, reading, sizes_below
+from applier.snapshot.files.digest import HashedSink, compare_digest, digest_of
+from applier.snapshot.files.file_entries import FileColumns, FileEntry, OtherFile
+from applier.snapshot.files.file_settings import DEFAULTS
+from applier.snapshot.files.shards import columns_of
 from applier.snapshot.manifest import MANIFEST, SNAPSHOTS, Snapshot
-from applier.snapshot.shards import columns_of
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableTarget
 

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from applier.errors import SnapshotError
 from applier.schema.definition import TableDefinition
-from applier.snapshot.file_entries import FileColumns, FileEntry, FilePath, KeyKind, Layer
-from applier.snapshot.shards import Shard, ShardedFiles, columns_of, read_shard, rows_and_bytes
+from applier.snapshot.files.file_entries import FileColumns, FileEntry, FilePath, KeyKind, Layer
+from applier.snapshot.files.shards import Shard, ShardedFiles, columns_of, read_shard, rows_and_bytes
 
 KeyRule = Annotated[str, lambda rule: "" if re.fullmatch(r"[0-9A-Za-z_]*(\([1-9][0-9]{0,9}\))?", rule) else
                     "is no collation with a number of characters"]

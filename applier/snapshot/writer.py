@@ -14,12 +14,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from applier.errors import SnapshotError
-from applier.snapshot import attempts, location, row_groups
-from applier.snapshot.digest import HashedSink
-from applier.snapshot.file_entries import FileEntry, Footer, KeyKind, KeyValue
-from applier.snapshot.file_settings import DEFAULTS, FileSettings
-from applier.snapshot.stored_columns import AS_ROWS, StoredColumns
-from applier.snapshot.value_marks import ValueMarks
+from applier.snapshot import attempts
+from applier.snapshot.files import location, row_groups
+from applier.snapshot.files.digest import HashedSink
+from applier.snapshot.files.file_entries import FileEntry, Footer, KeyKind, KeyValue
+from applier.snapshot.files.file_settings import DEFAULTS, FileSettings
+from applier.snapshot.files.stored_columns import AS_ROWS, StoredColumns
+from applier.snapshot.files.value_marks import ValueMarks
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 

@@ -32,7 +32,7 @@ from applier.sql.casting.byte_strings import as_ascii
 from applier.sql.casting.temporals import rounds_otherwise
 from applier.sql.casting.texts import WIDE, by_distinct, in_charset
 from applier.sql.casting.values import convert_values
-from applier.sql.functions.documents import unquoted
+from applier.sql.functions.json_documents.documents import unquoted
 from applier.sql.values import BYTES, DOUBLE, TEXT, Value, as_bytes, as_number, as_text, numbers
 
 _OF_NUMBERS = {*NUMBERS, *MEMBERS, "year"}

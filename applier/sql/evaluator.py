@@ -25,22 +25,19 @@ from applier.sql.casting.texts import WIDE
 from applier.sql.functions import (
     arithmetic,
     bits,
-    calendars,
     choices,
-    clocks,
     codes,
     conditions,
-    document_changes,
-    documents,
     geometry,
     intervals,
     letter_cases,
     searches,
     text_forms,
     texts,
-    times,
 )
 from applier.sql.functions.casts import cast
+from applier.sql.functions.dates import calendars, clocks, times
+from applier.sql.functions.json_documents import document_changes, documents
 from applier.sql.grammar import parse_expression
 from applier.sql.nodes import Call, Literal, Name, Node, nodes_of
 from applier.sql.sql_modes import ESCAPES

@@ -20,7 +20,7 @@ from tests.support.folders import ROOT
 from tests.support.real_server import Case, differences
 
 MISSING = ("applier.apply.index.byte_keys_kernel", "applier.apply.routes.packing_kernel",
-           "applier.snapshot.digest_kernel")
+           "applier.snapshot.files.digest_kernel")
 """Modules of kernels, the first of which the replay does not need."""
 COUNTED = """
 import os, sys

@@ -24,9 +24,11 @@ from applier.jobs.replay.snapshots_at import replay_with as replay_at
 from applier.jobs.verify.files import verify
 from applier.options import ExportOptions, ReplayOptions
 from applier.plan import units
-from applier.snapshot import lake_claims, manifest, shards
-from applier.snapshot.lake_claims import Claim
-from applier.snapshot.lake_staging import open_lake
+from applier.snapshot import manifest
+from applier.snapshot.files import shards
+from applier.snapshot.lake import lake_claims
+from applier.snapshot.lake.lake_claims import Claim
+from applier.snapshot.lake.lake_staging import open_lake
 from tests.support.binlog_server import PASSWORD, BinlogServer, Fault
 from tests.support.folders import CASES
 from tests.support.forked_runs import forked_runs

@@ -14,8 +14,9 @@ from applier.jobs.replay.snapshots_at import replay_with as replay_at
 from applier.jobs.verify.files import verify
 from applier.options import ImportOptions, ReplayOptions
 from applier.plan import units
-from applier.snapshot import manifest, shards, table_entry
-from applier.snapshot.shards import ShardedFiles, read_shard
+from applier.snapshot import manifest, table_entry
+from applier.snapshot.files import shards
+from applier.snapshot.files.shards import ShardedFiles, read_shard
 from tests.support.real_server import Case, differences, replayed
 from tests.support.small_logs import commit, held, insert, new_log, update
 

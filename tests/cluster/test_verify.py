@@ -14,7 +14,7 @@ from applier.jobs.replay.job import replay_with
 from applier.jobs.verify.files import verify
 from applier.options import ReplayOptions
 from applier.snapshot import manifest
-from applier.snapshot.digest import digest_of
+from applier.snapshot.files.digest import digest_of
 from tests.support.small_logs import commit, insert, new_log, update
 
 ROWS = [(number, number, "x") for number in range(50)]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from applier.apply.search import multiset_search
 from applier.apply.search.multiset_search import MultisetSearch
 from applier.apply.tables import table_walk
-from applier.binlog.events import compressed, inflated
+from applier.binlog.events.compression import compressed, inflated
 from applier.engine.executor import ThisProcess
 from applier.errors import ReplayStopped
 from applier.jobs.replay.job import replay_with

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.apply.index.row_parts import EncodedRowPart, Search
-from applier.apply.index.row_store import RowStore
+from applier.apply.index.store.row_parts import EncodedRowPart, Search
+from applier.apply.index.store.row_store import RowStore
 from applier.binlog.rows.changes import DELETE, INSERT, UPDATE
 from tests.support.examples import examples
 from tests.support.row_list import DEFAULT, Engine, Replica, Stopped, key, keys

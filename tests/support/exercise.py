@@ -70,7 +70,7 @@ def exercise_decrypting() -> None:
     """The same for the kernels that decrypt, with both ciphers."""
     import numpy as np
 
-    from applier.io.mariadb_decrypting import EventCipher
+    from applier.io.encryption.mariadb_decrypting import EventCipher
 
     event = np.zeros(64, np.uint8)
     event[9] = len(event)
@@ -345,7 +345,7 @@ def _convert_other_kinds() -> None:
     import pyarrow as pa
 
     from applier.apply.output.ignored_rows_kernel import copy_rows
-    from applier.binlog.events.compressed_kernel import as_plain_events, find_compressed, whole_events
+    from applier.binlog.events.compression.compressed_kernel import as_plain_events, find_compressed, whole_events
     from applier.mysql.character_sets.charsets import to_utf8
     from applier.mysql.types import NETWORK
     from applier.mysql.values.addresses import network_text

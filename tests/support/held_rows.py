@@ -2,9 +2,9 @@
 
 from applier.schema.definition import table_schema
 from applier.snapshot import manifest
+from applier.snapshot.files.stored_columns import StoredColumns
+from applier.snapshot.files.value_marks import ValueMarks
 from applier.snapshot.reader import read_unit
-from applier.snapshot.stored_columns import StoredColumns
-from applier.snapshot.value_marks import ValueMarks
 
 
 def held(snapshot):

@@ -59,7 +59,7 @@ class Module:
 
 
 def check(texts: dict[str, str]) -> list[str]:
-    """What is wrong in modules, by name (`applier.apply.index.store_kernel`): a line for each fault, in order."""
+    """What is wrong in modules, by name (`applier.apply.index.store.store_kernel`): a line for each fault, in order."""
     modules = {name: _module(name, ast.parse(text)) for name, text in texts.items()}
     for module in modules.values():
         _find_layouts(module, modules)

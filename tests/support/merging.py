@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import applier
 from applier.apply.output import merged_unit
-from applier.snapshot import compaction, file_settings
+from applier.snapshot.files import file_settings
+from applier.snapshot.lake import compaction
 
 
 @contextmanager

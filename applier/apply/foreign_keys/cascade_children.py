@@ -36,15 +36,8 @@ from applier.apply.index.pointer_kernel import (
     trace,
 )
 from applier.apply.index.status import Status
-from applier.apply.index.store_layout import (
-    has_null,
-    part_end,
-    part_start,
-    record_of,
-    slot_at,
-    store_at,
-)
-from applier.apply.index.store_slots import change_record, remove_slot
+from applier.apply.index.store.store_layout import has_null, part_end, part_start, record_of, slot_at, store_at
+from applier.apply.index.store.store_slots import change_record, remove_slot
 from applier.binlog.rows.change_records import DELETE, UPDATE
 from keysearch.memory import copy_bytes, inline, load_i64, store_i64, store_u32
 

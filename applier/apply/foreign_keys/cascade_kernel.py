@@ -20,16 +20,9 @@ from applier.apply.foreign_keys.cascade_layout import (
 )
 from applier.apply.index.pointer_kernel import state_at
 from applier.apply.index.status import Status
-from applier.apply.index.store_kernel import apply_rows
-from applier.apply.index.store_layout import (
-    find,
-    has_null,
-    index_at,
-    record_of,
-    slot_at,
-    store_at,
-)
-from applier.apply.index.store_slots import NO_ROOM, encode_record_at_end, find_searched
+from applier.apply.index.store.store_kernel import apply_rows
+from applier.apply.index.store.store_layout import find, has_null, index_at, record_of, slot_at, store_at
+from applier.apply.index.store.store_slots import NO_ROOM, encode_record_at_end, find_searched
 from applier.binlog.rows.change_records import DELETE, INSERT, UPDATE
 from keysearch.memory import inline, kernel, load_i32, load_i64, load_u8, store_i64
 

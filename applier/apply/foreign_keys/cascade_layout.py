@@ -12,7 +12,7 @@
 
 import numpy as np
 
-from applier.apply.index.store_layout import INDEX
+from applier.apply.index.store.store_layout import INDEX
 from keysearch.memory import copy_bytes, inline
 from keysearch.records import struct
 

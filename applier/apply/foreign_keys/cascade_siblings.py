@@ -14,7 +14,7 @@ from applier.apply.foreign_keys.cascade_layout import (
     key_column_at,
     to_scratch,
 )
-from applier.apply.index.store_layout import (
+from applier.apply.index.store.store_layout import (
     compare_keys,
     index_at,
     key_hash,

@@ -18,8 +18,8 @@ import pyarrow.compute as pc
 from applier.apply.foreign_keys import cascade_layout as k
 from applier.apply.foreign_keys.cascade_kernel import AS_IT_IS, ENDS_ROW, MAKES_NONE, apply_group
 from applier.apply.foreign_keys.foreign_links import Link
-from applier.apply.index.row_parts import Search
 from applier.apply.index.status import Status
+from applier.apply.index.store.row_parts import Search
 from applier.apply.index.unit_index import Conflict
 from applier.apply.output.row_steps import Causes
 from applier.apply.search.row_keys import RowKeys, StoredChanges

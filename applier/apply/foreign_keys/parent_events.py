@@ -17,7 +17,7 @@ from applier.apply.foreign_keys.parent_changes import FILE_SHIFT, ParentChanges
 from applier.apply.foreign_keys.parent_events_kernel import count_passed
 from applier.apply.foreign_keys.watched_index_kernel import apply_watched_bytes, apply_watched_ints
 from applier.apply.index import pointer_kernel
-from applier.apply.index.row_parts import EncodedRowPart
+from applier.apply.index.store.row_parts import EncodedRowPart
 from applier.apply.search.change_keys import times_of
 from applier.apply.search.key_search import KeySearch
 from applier.apply.search.keyed_changes import KeyedChanges

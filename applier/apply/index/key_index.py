@@ -15,11 +15,11 @@ from typing import Generic
 import numpy as np
 
 from applier.apply.index import byte_keys_kernel, int_keys_kernel
-from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.key_index_kernel import apply_bytes, apply_ints
 from applier.apply.index.status import Status
 from applier.apply.index.unit_index import UnitIndex, growth
-from applier.apply.index.witness_kernel import NO_HASH
+from applier.apply.index.witness.image_witness import ImageWitness
+from applier.apply.index.witness.witness_kernel import NO_HASH
 from applier.binlog.rows.changes import Changes, ImageLayouts
 from applier.columns.table_key import Encoded
 from keysearch.addresses import address_of

@@ -31,7 +31,7 @@ from applier.apply.index.pointer_kernel import (
     trace,
 )
 from applier.apply.index.status import Status
-from applier.apply.index.witness_kernel import after_hash, dispute, is_disputed
+from applier.apply.index.witness.witness_kernel import after_hash, dispute, is_disputed
 from applier.binlog.rows.change_records import DELETE, INSERT
 from keysearch.memory import always_inline, inline, kernel, load_i32, load_i64, load_u8, store_i64
 

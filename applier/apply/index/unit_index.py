@@ -15,8 +15,8 @@ import numpy as np
 from applier.apply.index import pointer_kernel as k
 from applier.apply.index.column_pointers import ColumnPointers
 from applier.apply.index.diff_nodes import DiffNodes
-from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.status import Status
+from applier.apply.index.witness.image_witness import ImageWitness
 from applier.binlog.rows.changes import Changes, ImageLayouts
 from keysearch.addresses import address_of
 from keysearch.numba_private import Kernel

@@ -3,7 +3,7 @@
 The files stay. Deleted rows and old versions of updated rows are dead, wherever they are stored; new rows and new
 versions go into row files. If these are too large a share of the unit's rows, all of them are
 rewritten, and nothing must be merged there. Changes of earlier versions are merged elsewhere
-(applier.snapshot.compaction).
+(applier.snapshot.lake.compaction).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from applier.apply.output.unit_files import table_writer
 from applier.apply.spec import FromBase, UnitSpec
 from applier.columns.table_key import TableKey
 from applier.schema.definition import TableDefinition, table_schema, without_rows
-from applier.snapshot import compaction
-from applier.snapshot.file_entries import FileEntry, KeyValue
-from applier.snapshot.merged_rows import KeyOrder, Part, RangeReader, reached
-from applier.snapshot.value_marks import for_nulls
+from applier.snapshot.files.file_entries import FileEntry, KeyValue
+from applier.snapshot.files.value_marks import for_nulls
+from applier.snapshot.lake import compaction
+from applier.snapshot.lake.merged_rows import KeyOrder, Part, RangeReader, reached
 from applier.snapshot.writer import POSITIONS
 from keysearch.keybytes import KeyBytes
 

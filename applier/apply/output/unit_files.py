@@ -14,8 +14,8 @@ import pyarrow as pa
 from applier.columns.alter.versions import rows_shown
 from applier.columns.table_key import table_key
 from applier.schema.definition import TableDefinition, table_schema
-from applier.snapshot.file_entries import FileEntry
-from applier.snapshot.stored_columns import StoredColumns
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.stored_columns import StoredColumns
 from applier.snapshot.writer import TableTarget, TableWriter
 
 

@@ -22,7 +22,7 @@ from applier.apply.spec import Altered, BeginsEmpty, FromBase, KeyRange, RowOrig
 from applier.apply.tasks import Applied, TaskOutcome, UnitResult, outcome_of
 from applier.apply.witnessed import together
 from applier.columns.weighed_keys import WeighedKeys
-from applier.snapshot.file_entries import FileEntry, KeyValue
+from applier.snapshot.files.file_entries import FileEntry, KeyValue
 
 LARGE_BYTES, PART_BYTES = 256 << 20, 128 << 20
 """The changes of a unit that is divided, and of each part."""

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.multiset import RowMultiset
-from applier.apply.index.row_store import RowStore
+from applier.apply.index.store.row_store import RowStore
 from applier.apply.index.unit_index import Conflict, UnitIndex
+from applier.apply.index.witness.image_witness import ImageWitness
 from applier.apply.output.image_decoder import ImageDecoder
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.row_keys import RowKeys

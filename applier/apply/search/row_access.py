@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from applier.apply.index.row_parts import Search
+from applier.apply.index.store.row_parts import Search
 from applier.apply.spec import RowPart, content_part
 from applier.binlog.rows.changes import DecodedChanges
 from applier.columns.generated_columns import source_numbers, why_not_compared

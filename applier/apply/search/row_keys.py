@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.index.row_parts import EncodedRowPart, Search
+from applier.apply.index.store.row_parts import EncodedRowPart, Search
 from applier.apply.search.change_keys import at_change, rows_before, times_of
 from applier.apply.search.row_part_encoder import AwaitedImages, RowPartEncoder
 from applier.apply.search.row_texts import RowTexts

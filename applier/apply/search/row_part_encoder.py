@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from applier.apply.index.row_parts import EncodedRowPart
+from applier.apply.index.store.row_parts import EncodedRowPart
 from applier.apply.search.row_access import RowAccess
 from applier.apply.spec import RowPart
 from applier.binlog.events.table_map import TableMap

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from applier.apply.index.pointer_kernel import ROW_GONE
-from applier.apply.index.row_store import RowStore
+from applier.apply.index.store.row_store import RowStore
 from applier.apply.index.unit_index import Conflict, UnitIndex
 from applier.apply.output.rows import RowGatherer
 from applier.apply.search.row_keys import StoredChanges

@@ -10,8 +10,8 @@ from typing import Any, Generic, Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.unit_index import Conflict, UnitIndex
+from applier.apply.index.witness.image_witness import ImageWitness
 from applier.apply.search.conflicts import ConflictTexts, conflict_rows
 from applier.binlog.rows.changes import Changes, ImageLayouts
 

@@ -13,8 +13,8 @@ from applier.apply.spec import Altered, BeginsEmpty, Exchanged, FromBase, KeyRan
 from applier.columns.alter.scan_order import Arrivals
 from applier.columns.table_key import ranges_between
 from applier.schema.definition import table_schema, without_rows
+from applier.snapshot.files.value_marks import for_nulls
 from applier.snapshot.reader import FilePart, read_unit
-from applier.snapshot.value_marks import for_nulls
 
 _SMALL_CHUNK = 1024
 """Rows of a chunk below which chunks are put together."""

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from applier.apply.index.image_witness import ImageWitness
 from applier.apply.index.unit_index import UnitIndex
+from applier.apply.index.witness.image_witness import ImageWitness
 from applier.apply.output.rows import CHUNK_ROWS, RowGatherer
 from applier.apply.tables.differing_values import Differences, LoggedImages
 from applier.apply.tables.generated_witness import AreHere, GeneratedWitness

@@ -16,7 +16,7 @@ from pyarrow import fs
 
 from applier.binlog.events.format import IN_INNODB_HINT
 from applier.errors import LOG_GAP, ArchiveError, MissingFile, UsageError, reason
-from applier.io.keys import keys_of, like
+from applier.io.encryption.keys import keys_of, like
 from applier.io.mapping import map_file, remember_listed
 from applier.io.packing import SUFFIXES, file_name, is_packed, log_name
 from applier.io.relayed import is_relay_log, relayed_in

@@ -63,7 +63,9 @@ class FileEvent(Event):
     def events(self) -> Iterator["FileEvent"]:
         """The events in a TRANSACTION_PAYLOAD, and the plain form of MariaDB's compressed events; none for others. They
         have the position of the enclosing event."""
-        from applier.binlog.events.compressed import events_within  # kernels: only compressed events need them
+        from applier.binlog.events.compression.compressed import (
+            events_within,  # kernels: only compressed events need them
+        )
 
         if self.is_compressed:
             for event in events_within(self.mapped, self, self.format):

@@ -33,7 +33,7 @@ from applier.binlog.events.format import (
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.outline_pass import outline_file
 from applier.errors import CORRUPT_EVENT, LOG_GAP, ArchiveError
-from applier.io.decrypting import MAGIC
+from applier.io.encryption.decrypting import MAGIC
 from applier.io.mapping import MappedFile, map_file
 from applier.io.relayed import RELAY_LOG_FLAG, Relayed, RelayedLocation, RelayedPart
 from applier.io.relayed_kernel import next_border

@@ -1,6 +1,6 @@
 """The content of single events: headers, table maps, queries, GTIDs, compressed payloads. No rows."""
 
 __all__ = [
-    "compressed", "compressed_kernel", "contents", "digest_kernel", "event_header_kernel", "events", "format", "gtid",
-    "inflated", "packed_kernel", "query", "statement_events", "table_map", "xa",
+    "compression", "contents", "digest_kernel", "event_header_kernel", "events", "format", "gtid", "packed_kernel",
+    "query", "statement_events", "table_map", "xa",
 ]

@@ -14,8 +14,8 @@ from enum import IntEnum
 from struct import Struct
 
 from applier.errors import CORRUPT_EVENT, ArchiveError, EncryptedBinlog
-from applier.io.decrypting import ENCRYPTED_MAGIC
-from applier.io.decrypting import MAGIC as MAGIC
+from applier.io.encryption.decrypting import ENCRYPTED_MAGIC
+from applier.io.encryption.decrypting import MAGIC as MAGIC
 from applier.io.packing import SUFFIXES, packing_of
 
 _IN_INNODB = b"\xfe\xfe\x0d\x01"

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from applier.binlog.events.compressed import Inflater
+from applier.binlog.events.compression.compressed import Inflater
 from applier.binlog.events.format import HEADER_LENGTH, SERVER_ID_AT, event_name
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.group_ids import NO_GROUP_ID, late_group

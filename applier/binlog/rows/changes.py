@@ -17,9 +17,9 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from applier.binlog.events.compressed import Inflater
+from applier.binlog.events.compression.compressed import Inflater
+from applier.binlog.events.compression.inflated import InflatedEvents
 from applier.binlog.events.format import HEADER_LENGTH
-from applier.binlog.events.inflated import InflatedEvents
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.outline.left_out import unpack_ranges
 from applier.binlog.rows import change_records as k

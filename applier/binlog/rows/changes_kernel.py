@@ -11,7 +11,7 @@ selected images are copied to a buffer first.
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import CONTENT_BYTES, content_view, is_compressed
+from applier.binlog.events.compression.compressed_kernel import CONTENT_BYTES, content_view, is_compressed
 from applier.binlog.events.digest_kernel import with_event
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import EventType

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from applier.binlog.events.compression.inflated import INFLATED_BYTES, inflated_at
 from applier.binlog.events.event_header_kernel import event_header
-from applier.binlog.events.inflated import INFLATED_BYTES, inflated_at
 from applier.binlog.events.packed_kernel import NO_HEADER, read_bitmaps, table_id_at
 from applier.binlog.rows.change_records import (
     BATCH,

@@ -12,12 +12,12 @@ from rich.text import Text
 from applier.cli.output.grids import Grid, result_console
 from applier.cli.output.value_texts import ValueText, value_texts
 from applier.cli.terminal import assembled, print_note
-from applier.io.new_files import new_output
+from applier.io.disk.new_files import new_output
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumn, SharedColumns
 from applier.jobs.diff.result import Compared, TableDiff
 from applier.jobs.guarded_sql.repair import Repair
 from applier.mysql.names import folded
-from applier.snapshot.location import table_folder
+from applier.snapshot.files.location import table_folder
 
 
 def print_diff(diff: Compared, rows: int) -> None:

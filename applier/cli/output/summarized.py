@@ -10,7 +10,7 @@ from rich.text import Text
 from applier.cli.output.grids import Grid, bar
 from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
-from applier.io.new_files import new_output
+from applier.io.disk.new_files import new_output
 from applier.jobs.summary.result import Summary
 from applier.jobs.summary.words import counted, label, length, partial_updates, short, span, when
 

@@ -11,7 +11,7 @@ from applier.cli.output.grids import Grid
 from applier.cli.output.results import Result
 from applier.cli.terminal import ResultConsole, words
 from applier.io.printable import shown_size
-from applier.jobs.undo.conflicts import Conflict
+from applier.jobs.undo.conflict.conflicts import Conflict
 from applier.jobs.undo.result import Undone
 from applier.options.running import OF_COLUMNS
 

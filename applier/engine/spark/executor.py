@@ -25,7 +25,7 @@ from applier.engine.spark import running
 from applier.engine.spark.scratch import Scratch
 from applier.engine.spark.session import is_local, wait_for
 from applier.engine.spark.stages import map_tasks, shuffle_tasks
-from applier.io.temporary import spill_directory
+from applier.io.disk.temporary import spill_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

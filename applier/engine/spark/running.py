@@ -14,7 +14,7 @@ import pyarrow as pa
 from applier.engine.spark import spark_private, workers
 from applier.engine.spark.frames import table_of
 from applier.errors import ApplierError
-from applier.io import full_disk
+from applier.io.disk import full_disk
 from applier.io.transient import is_transient, unavailable
 
 if TYPE_CHECKING:

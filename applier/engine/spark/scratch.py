@@ -13,7 +13,7 @@ import time
 import weakref
 from types import TracebackType
 
-from applier.io import durable
+from applier.io.disk import durable
 
 OLD_SECONDS = 600
 _OURS = re.compile(r"applier-\d+-[0-9a-f]{12}")

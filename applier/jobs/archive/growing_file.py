@@ -24,7 +24,7 @@ from applier.binlog.events.format import (
     parse_format_description,
 )
 from applier.errors import ArchiveError
-from applier.io import durable
+from applier.io.disk import durable
 
 _FLAGS_AT = 17
 _SYNC_SECONDS = 1.0

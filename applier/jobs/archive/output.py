@@ -18,7 +18,7 @@ from pyarrow import fs
 
 from applier.binlog.archive.log_names import base_and_number, check_file_name
 from applier.errors import ArchiveError, UsageError, reason
-from applier.io import durable
+from applier.io.disk import durable
 from applier.io.resolver import is_local, resolve
 
 SOURCE = "_source.json"

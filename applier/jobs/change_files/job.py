@@ -24,7 +24,7 @@ from applier.jobs.change_files.debezium import DebeziumLines
 from applier.jobs.change_files.described import MANIFEST
 from applier.jobs.change_files.lines import JsonLines, Lines
 from applier.jobs.change_files.tables import row_file
-from applier.jobs.changes.following import Batch
+from applier.jobs.changes.follow.following import Batch
 from applier.jobs.changes.job import ChangeLog
 from applier.options import ChangeFilesOptions
 from applier.schema.ddl.schema_changes import TableName

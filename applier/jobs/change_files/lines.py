@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 from applier.jobs.change_files.dividing import divided
 from applier.jobs.change_files.values import AS_JSON, Writers, datetime_texts, texts_of
 from applier.jobs.changes.commit_order import CommitOrder
-from applier.jobs.changes.groups import version_at
+from applier.jobs.changes.event_groups.groups import version_at
 from applier.jobs.changes.row_statements import STATEMENT
 from applier.jobs.json_lines.steps import AFTER, BEFORE, FIRST, LINE, PLAIN, QUOTED, Cells, Steps, cells_of, quoted
 from applier.schema.table_parts import Column

@@ -39,8 +39,8 @@ from applier.errors import UnsupportedEvent
 from applier.io.mapping import MappedFile
 from applier.jobs.changes.chosen_rows import ChosenRows
 from applier.jobs.changes.columns import as_type
+from applier.jobs.changes.event_groups.groups import FileGroups
 from applier.jobs.changes.feed_kernel import describe
-from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.keys import ChosenKeys
 from applier.mysql.reader_values import as_shown
 from applier.schema.definition import TableDefinition

@@ -22,22 +22,22 @@ from applier.engine.executor import ThisProcess
 from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent, UsageError
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import read_text
-from applier.jobs.changes.base_from_log import base_from_log
 from applier.jobs.changes.checkpoint import checkpoint, up_to
 from applier.jobs.changes.columns import feed_columns
 from applier.jobs.changes.commit_order import CommitOrder
+from applier.jobs.changes.event_groups.groups import FileGroups, WantedGroups
 from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.first_images import Unknown, first_images
-from applier.jobs.changes.groups import FileGroups, WantedGroups
 from applier.jobs.changes.keys import always_keyed, as_planned, chosen_keys, key_columns, last_left_out
 from applier.jobs.changes.log import FeedLog, LogFile, commits_of, groups_of
-from applier.jobs.changes.related_tables import closure, only, parents, related, sources, versions_of
 from applier.jobs.changes.row_statements import STATEMENT, RowStatements
 from applier.jobs.changes.single_images import SingleImages
 from applier.jobs.changes.statements import statements_below_the_log
 from applier.jobs.changes.stored import Part, StoredAs
 from applier.jobs.changes.wanted import may_be_wanted, notes_on_choice, place_in, wanted_groups
-from applier.jobs.changes.whole_rows import WholeRows
+from applier.jobs.changes.whole.base_from_log import base_from_log
+from applier.jobs.changes.whole.first_images import Unknown, first_images
+from applier.jobs.changes.whole.related_tables import closure, only, parents, related, sources, versions_of
+from applier.jobs.changes.whole.whole_rows import WholeRows
 from applier.jobs.replay.left_out import leaving_out
 from applier.jobs.replay.outlining import Outlining
 from applier.option_texts import KeyValues

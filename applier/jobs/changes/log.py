@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from applier.jobs.changes.groups import FileGroups, WantedGroups
+from applier.jobs.changes.event_groups.groups import FileGroups, WantedGroups
 from applier.jobs.changes.keys import ChosenKeys
 from applier.jobs.changes.statements import Statement, marker
 from applier.mysql.types import arrow_type

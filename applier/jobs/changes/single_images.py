@@ -13,8 +13,8 @@ from applier.apply.tables.table_maps import segment_reader
 from applier.apply.tasks import LogSegment
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.io.mapping import MappedFile, map_file
+from applier.jobs.changes.event_groups.groups import FileGroups
 from applier.jobs.changes.feed import FeedTable
-from applier.jobs.changes.groups import FileGroups
 from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.statements import Statement
 

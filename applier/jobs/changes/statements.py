@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from applier.binlog.rows.change_records import SEQ_BITS
+from applier.jobs.changes.event_groups.groups import FileGroups
 from applier.jobs.changes.feed import ALL_PRESENT, ALTER, KINDS, OF_CHANGES, TRUNCATE
-from applier.jobs.changes.groups import FileGroups
 from applier.schema.history.effects import changes_values
 from applier.schema.history.table_versions import Position, TableVersion
 

@@ -1,4 +1,4 @@
-"""Rows of a feed or a history with another type of BIGINT UNSIGNED columns (applier.snapshot.unsigned_bigints)."""
+"""Rows of a feed or a history with another type of BIGINT UNSIGNED columns: applier.snapshot.files.unsigned_bigints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from applier.schema.table_parts import Column
 from applier.snapshot import AS_DECIMAL
-from applier.snapshot.unsigned_bigints import UnsignedBigints, is_unsigned_bigint
+from applier.snapshot.files.unsigned_bigints import UnsignedBigints, is_unsigned_bigint
 
 
 class Part(Protocol):

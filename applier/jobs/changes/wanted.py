@@ -8,7 +8,7 @@ from applier.binlog.locating.group_choice import LeftOutGroups, notes_on_threads
 from applier.binlog.locating.groups import GroupPass
 from applier.binlog.locating.gtid_choice import GtidChoice, count_of, shortened
 from applier.errors import UsageError
-from applier.jobs.changes.groups import WantedGroups, version_at
+from applier.jobs.changes.event_groups.groups import WantedGroups, version_at
 from applier.jobs.changes.log import FeedLog
 from applier.options import ChangesOptions
 from applier.plan.span import LogSpan

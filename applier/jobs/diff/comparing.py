@@ -19,9 +19,9 @@ from applier.jobs.diff.columns import AFTER, SharedColumns
 from applier.jobs.diff.merging import Chunk
 from applier.jobs.diff.rows import Differences, Found
 from applier.schema.definition import TableDefinition
-from applier.snapshot import location
-from applier.snapshot.digest import can_check
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files import location
+from applier.snapshot.files.digest import can_check
+from applier.snapshot.files.file_entries import FileEntry
 from applier.snapshot.reader import read_batches
 from applier.snapshot.table_entry import TableEntry
 from keysearch.keybytes import int_key

@@ -31,10 +31,10 @@ from applier.options import DoctorOptions
 from applier.plan.span import LogSpan
 from applier.plan.used_tables import UsedTable
 from applier.snapshot import manifest
-from applier.snapshot.checks import check_listed
+from applier.snapshot.files.checks import check_listed
+from applier.snapshot.files.shards import columns_of
+from applier.snapshot.files.unsigned_bigints import choice_onto
 from applier.snapshot.manifest import Snapshot
-from applier.snapshot.shards import columns_of
-from applier.snapshot.unsigned_bigints import choice_onto
 
 _NAMED = 5
 """Lines of a kind."""

@@ -13,9 +13,9 @@ from applier.engine import compiling, room
 from applier.engine.choice import Choice
 from applier.engine.spark import java
 from applier.errors import ApplierError, UsageError, reason
+from applier.io.disk.temporary import temporary_directory
 from applier.io.printable import shown_size
 from applier.io.resolver import is_far, resolve
-from applier.io.temporary import temporary_directory
 from applier.jobs.doctor.plan import Cost
 from applier.jobs.doctor.result import Findings
 from applier.options import DoctorOptions

@@ -14,7 +14,7 @@ from applier.apply.tables.logged_table import LoggedTable
 from applier.engine.choice import Choice, choose, choose_by_work
 from applier.engine.room import room_for_pass
 from applier.errors import NO_SUCH_TABLE, ApplierError, SchemaError, UnsupportedEvent, UnsupportedStatement, UsageError
-from applier.io.keys import keys_of
+from applier.io.encryption.keys import keys_of
 from applier.io.packing import is_packed
 from applier.jobs.doctor.result import Findings
 from applier.jobs.replay.outlining import Pass

@@ -26,10 +26,10 @@ from applier.mysql.client_sql import CHARSET, HEAD
 from applier.options import ExportOptions
 from applier.schema.definition import TableDefinition
 from applier.snapshot import manifest
-from applier.snapshot.checks import check_listed
+from applier.snapshot.files.checks import check_listed
+from applier.snapshot.files.shards import columns_of
 from applier.snapshot.manifest import DatabaseEntry, Snapshot
 from applier.snapshot.publish import begin
-from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import SCHEMA
 from applier.snapshot.table_entry import TableEntry
 from applier.version import __version__

@@ -17,7 +17,7 @@ from applier.schema.definition import TableDefinition
 from applier.schema.schema_file import create_database, object_comments
 from applier.schema.stored_object import StoredObject
 from applier.schema.table_parts import Column
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
 from applier.snapshot.manifest import BinlogPosition, DatabaseEntry
 from applier.sql.tokens import Token, tokenize
 

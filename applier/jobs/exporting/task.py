@@ -15,7 +15,7 @@ from applier.jobs.exporting import statements
 from applier.jobs.exporting.cells import cells_of, has_no_member, rows_text
 from applier.schema.definition import TableDefinition
 from applier.snapshot import attempts
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
 from applier.snapshot.reader import read_batches
 from applier.snapshot.writer import TableTarget
 

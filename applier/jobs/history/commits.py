@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from applier.jobs.changes.groups import FileGroups, version_at
+from applier.jobs.changes.event_groups.groups import FileGroups, version_at
 from applier.jobs.history import commits_kernel as k
 from applier.jobs.history.commits_kernel import KIND_BITS as KIND_BITS
 from applier.mysql.values.byte_columns import value_bytes

@@ -12,7 +12,7 @@ from applier.apply.output.row_steps import Causes
 from applier.apply.tables.traced_rows import TracedRows
 from applier.apply.tables.unit import UnitApplier
 from applier.binlog.rows.changes import ChangeBatch
-from applier.jobs.changes.groups import FileGroups
+from applier.jobs.changes.event_groups.groups import FileGroups
 from applier.jobs.history import versions_kernel as k
 from applier.jobs.history.commits import KIND_BITS, Commits
 from keysearch.addresses import address_of

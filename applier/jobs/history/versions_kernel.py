@@ -7,7 +7,7 @@ import numpy as np
 
 from applier.apply.index.pointer_kernel import NO_ROW, traced_at
 from applier.binlog.rows.change_records import UPDATE
-from applier.jobs.changes.groups_kernel import group_at
+from applier.jobs.changes.event_groups.groups_kernel import group_at
 from applier.jobs.history.commits_kernel import KIND_BITS
 from keysearch.memory import always_inline, kernel, load_i64, prefetch, store_i64
 from keysearch.records import struct

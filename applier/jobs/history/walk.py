@@ -23,7 +23,7 @@ from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.jobs.changes.log import FeedLog, ReadLog
 from applier.jobs.changes.statements import seq_at
-from applier.jobs.changes.whole_rows import check
+from applier.jobs.changes.whole.whole_rows import check
 from applier.jobs.history.commits import NEVER, Commits
 from applier.jobs.history.in_key_order import OfVersion, in_key_order
 from applier.jobs.history.versions import (

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-from applier.io import full_disk
+from applier.io.disk import full_disk
 from applier.io.progress import Progress, Silent
 from applier.jobs.importing.directory import HEAD_BYTES, Dump, SqlPart, open_dump
 from applier.jobs.importing.dump_flavour import MYSQL, check_no_mariadb, flavour_of_gtids, flavour_of_text
@@ -30,7 +30,7 @@ from applier.jobs.replay.result import ReplayResult, TableResult
 from applier.options import ImportOptions
 from applier.options.parquet import file_settings
 from applier.schema.schema_file import schema_file
-from applier.snapshot.lake_staging import open_lake
+from applier.snapshot.lake.lake_staging import open_lake
 from applier.snapshot.manifest import UNKNOWN, DatabaseEntry, Snapshot, Source, new_lineage
 from applier.snapshot.publish import begin
 from applier.snapshot.staging import Staging

@@ -29,10 +29,10 @@ from applier.jobs.importing.sql.inserts import FAIL, KEEP
 from applier.mysql.values.zero_dates import to_python
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.versioning import ENDS_OF_TIME, Versioning
-from applier.snapshot.file_entries import FileEntry
-from applier.snapshot.stored_columns import StoredColumns, as_rows
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.stored_columns import StoredColumns, as_rows
+from applier.snapshot.files.value_marks import MarkedValues
 from applier.snapshot.table_entry import TableEntry
-from applier.snapshot.value_marks import MarkedValues
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 from keysearch.keybytes import KeyBytes
 

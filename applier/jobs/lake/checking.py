@@ -22,9 +22,9 @@ from applier.io.progress import Progress, Silent
 from applier.io.transient import comes_of, is_forbidden, is_transient
 from applier.jobs.lake.contents import Contents, folder_of_version, lists_of, read_contents, sizes_of
 from applier.snapshot import lakes
-from applier.snapshot.checks import reading
-from applier.snapshot.file_entries import FileEntry, OtherFile
-from applier.snapshot.lake_needs import leases, needs
+from applier.snapshot.files.checks import reading
+from applier.snapshot.files.file_entries import FileEntry, OtherFile
+from applier.snapshot.lake.lake_needs import leases, needs
 from applier.snapshot.manifest import MANIFEST, Snapshot
 from applier.snapshot.reader import read_whole
 

@@ -10,11 +10,12 @@ from applier.jobs.replay.merging import MergedTable
 from applier.jobs.replay.result import ReplayResult
 from applier.options.parquet import file_settings, parquet_onto
 from applier.schema.schema_file import schema_file
-from applier.snapshot import FILE_BYTES, compaction
-from applier.snapshot.lake_staging import open_lake
+from applier.snapshot import FILE_BYTES
+from applier.snapshot.files.shards import columns_of
+from applier.snapshot.files.unsigned_bigints import choice_onto
+from applier.snapshot.lake import compaction
+from applier.snapshot.lake.lake_staging import open_lake
 from applier.snapshot.lakes import number_of
-from applier.snapshot.shards import columns_of
-from applier.snapshot.unsigned_bigints import choice_onto
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ from datetime import datetime
 from pyarrow import fs
 
 from applier.errors import SnapshotError, reason
-from applier.snapshot import lakes, location, manifest
-from applier.snapshot.file_entries import FileColumns
+from applier.snapshot import lakes, manifest
+from applier.snapshot.files import location
+from applier.snapshot.files.file_entries import FileColumns
+from applier.snapshot.files.shards import columns_of
 from applier.snapshot.manifest import Snapshot
-from applier.snapshot.shards import columns_of
 from applier.snapshot.writer import CHANGES
 
 _TABLES = re.compile(

@@ -26,9 +26,10 @@ from datetime import UTC, datetime, timedelta
 
 from applier.errors import SnapshotError, UsageError, reason
 from applier.jobs.lake.contents import Contents, folder_of_version, read_contents, sizes_of
-from applier.snapshot import lakes, location
-from applier.snapshot.lake_needs import leases, needs
-from applier.snapshot.lake_staging import lives, remove_dead, write_latest
+from applier.snapshot import lakes
+from applier.snapshot.files import location
+from applier.snapshot.lake.lake_needs import leases, needs
+from applier.snapshot.lake.lake_staging import lives, remove_dead, write_latest
 from applier.snapshot.manifest import MANIFEST
 
 GRACE = timedelta(days=1)

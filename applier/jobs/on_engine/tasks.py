@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from applier.engine.choice import Places, choose, choose_by_work
 from applier.engine.threads import map_on_threads
-from applier.io import full_disk
+from applier.io.disk import full_disk
 from applier.io.progress import Progress
 
 Item = TypeVar("Item")

@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import pyarrow.parquet as pq
 
-from applier.snapshot import location
-from applier.snapshot.checks import check_rows, check_size, reading
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files import location
+from applier.snapshot.files.checks import check_rows, check_size, reading
+from applier.snapshot.files.file_entries import FileEntry
 
 _THREADS = 8
 _Made = TypeVar("_Made")

@@ -18,7 +18,7 @@ from applier.binlog.archive.archive import Archive, as_source_logs, list_archive
 from applier.engine.executor import Executor
 from applier.engine.room import room_for_pass
 from applier.errors import ReplayStopped, SchemaError, UsageError
-from applier.io.keys import keys_of
+from applier.io.encryption.keys import keys_of
 from applier.io.packing import is_packed
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import is_far
@@ -47,14 +47,14 @@ from applier.schema.definition import TableDefinition
 from applier.schema.history.history import SchemaHistory
 from applier.schema.schema_file import schema_file
 from applier.snapshot import AS_DECIMAL, manifest
-from applier.snapshot.checks import check_listed
-from applier.snapshot.lake_staging import open_lake
+from applier.snapshot.files.checks import check_listed
+from applier.snapshot.files.shards import columns_of
+from applier.snapshot.files.unsigned_bigints import choice_onto
+from applier.snapshot.lake.lake_staging import open_lake
 from applier.snapshot.manifest import DatabaseEntry, Snapshot, Source, new_lineage
 from applier.snapshot.publish import begin
-from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import Staging
 from applier.snapshot.table_entry import TableEntry
-from applier.snapshot.unsigned_bigints import choice_onto
 from applier.version import __version__
 
 

@@ -4,7 +4,7 @@
     row files   one more, with the few rows that each unit has added; and those that units wrote themselves
     positions   one more file, with the dead rows: by changes, or because their range was rewritten
 
-Then the ranges that are due (applier.snapshot.compaction) are rewritten.
+Then the ranges that are due (applier.snapshot.lake.compaction) are rewritten.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from applier.apply.output.unit_files import table_writer
 from applier.apply.spec import UnitSpec
 from applier.apply.tasks import UnitResult
 from applier.schema.definition import TableDefinition, table_schema
-from applier.snapshot import location
-from applier.snapshot.compaction import all_positions, live_rows, newest
-from applier.snapshot.file_entries import Changed, FileEntry, KeyValue, Layer, MergedFile
+from applier.snapshot.files import location
+from applier.snapshot.files.file_entries import Changed, FileEntry, KeyValue, Layer, MergedFile
+from applier.snapshot.lake.compaction import all_positions, live_rows, newest
+from applier.snapshot.lake.merged_rows import RowFiles
 from applier.snapshot.manifest import Snapshot
-from applier.snapshot.merged_rows import RowFiles
 from applier.snapshot.reader import read_batches
 from applier.snapshot.staging import Staging
 from applier.snapshot.table_entry import TableEntry, under

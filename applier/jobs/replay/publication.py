@@ -28,13 +28,13 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.history.history import SchemaHistory
 from applier.schema.history.table_versions import TableVersion
-from applier.snapshot import compaction
 from applier.snapshot.attempts import all_written_at
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.shards import columns_of
+from applier.snapshot.files.stored_columns import StoredColumns
+from applier.snapshot.lake import compaction
 from applier.snapshot.manifest import LeftOutEntry, Snapshot
-from applier.snapshot.shards import columns_of
 from applier.snapshot.staging import Staging
-from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import write_empty
 

@@ -22,8 +22,8 @@ from applier.apply.tables.unit import UnitApplier
 from applier.apply.tasks import ApplyTask
 from applier.binlog.rows.changes import ChangeBatch
 from applier.binlog.rows.same_bytes import SameBytes
-from applier.jobs.changes.related_tables import closure, only, related
-from applier.jobs.changes.whole_rows import check
+from applier.jobs.changes.whole.related_tables import closure, only, related
+from applier.jobs.changes.whole.whole_rows import check
 from applier.jobs.rewrite.kernels import records as r
 from applier.jobs.rewrite.lacking import Lacking
 from applier.jobs.rewrite.table_images import stays

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from applier.binlog.events.compressed import Inflater
+from applier.binlog.events.compression.compressed import Inflater
 from applier.binlog.events.events import read_format
 from applier.binlog.events.format import MAGIC, EventType, FormatDescription
 from applier.binlog.events.table_map import TableMap, parse_table_map

@@ -27,9 +27,9 @@ from applier.engine import compiling
 from applier.engine.executor import ThisProcess
 from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
-from applier.io import durable
+from applier.io.disk import durable
+from applier.io.disk.temporary import temporary_directory
 from applier.io.progress import Progress, Silent
-from applier.io.temporary import temporary_directory
 from applier.jobs.replay.left_out import leaving_out
 from applier.jobs.replay.outlining import Outlining
 from applier.jobs.rewrite.completing import NO_FILLS, Completion

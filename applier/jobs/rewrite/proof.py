@@ -14,8 +14,8 @@ import pyarrow as pa
 from applier.binlog.events.gtid import GtidSet
 from applier.engine.executor import ThisProcess
 from applier.errors import ApplierError
+from applier.io.disk.temporary import temporary_directory
 from applier.io.progress import Progress
-from applier.io.temporary import temporary_directory
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.diff.job import diff
 from applier.jobs.replay.job import replay_with

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from applier.binlog.archive.reader import FileEvent, file_events
-from applier.binlog.events.compressed import Inflater
+from applier.binlog.events.compression.compressed import Inflater
 from applier.binlog.events.events import read_format
 from applier.binlog.events.table_map import TableMap, parse_table_map
 from applier.binlog.rows.table_ids import TableIds

@@ -23,7 +23,7 @@ from pyspark.sql.datasource import (
 
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.errors import UsageError
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.mysql.type_registry import Family
 from applier.mysql.values.time_zones import parse_datetime
 from applier.option_texts import KeyValues, parse_size, parse_stop_position
@@ -32,7 +32,7 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.table_filter import TableFilter, parse_table_list
 from applier.schema.table_parts import Column
 from applier.snapshot import AS_DECIMAL
-from applier.snapshot.unsigned_bigints import AS_UINT64
+from applier.snapshot.files.unsigned_bigints import AS_UINT64
 
 _KNOWN = ("path", "table", "tables", "columns", "base", "schema", "startposition", "stopposition", "stopgtid",
           "stopdatetime", "startdatetime", "gtids", "definefromlog", "ignoreforeignkeys", "complete", "unsignedbigint",

@@ -27,7 +27,7 @@ from applier.jobs.sync.health import Health
 from applier.jobs.sync.round import Round
 from applier.options import ReplayOptions
 from applier.snapshot import lakes, manifest
-from applier.snapshot.lake_staging import open_lake
+from applier.snapshot.lake.lake_staging import open_lake
 
 MOST_SECONDS_OFF = 60.0
 """Between rounds that fail, at most, unless people wait longer for those that do not."""

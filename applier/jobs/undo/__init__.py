@@ -1,3 +1,3 @@
 """Undoes chosen transactions: restores the rows before them, unless somebody has changed the rows since."""
 
-__all__ = ["conflicts", "job", "result"]
+__all__ = ["conflict", "job", "result"]

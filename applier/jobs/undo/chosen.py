@@ -14,7 +14,7 @@ from applier.binlog.locating.group_choice import notes_on_threads
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.binlog.outline.outline_pass import outline_file
 from applier.errors import SchemaError, UsageError
-from applier.jobs.changes.groups import FileGroups, WantedGroups, version_at
+from applier.jobs.changes.event_groups.groups import FileGroups, WantedGroups, version_at
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.changes.log import LogFile
 from applier.jobs.undo.losses import Losses, divided_anew, losses

@@ -17,25 +17,25 @@ from tempfile import TemporaryDirectory
 
 from applier.engine import compiling
 from applier.errors import SchemaError, UsageError
-from applier.io.new_files import new_output
+from applier.io.disk.new_files import new_output
 from applier.io.progress import Progress, Silent
-from applier.jobs.changes.first_images import Unknown
 from applier.jobs.changes.job import ChangeLog
+from applier.jobs.changes.whole.first_images import Unknown
 from applier.jobs.guarded_sql.log_file import write_log
 from applier.jobs.guarded_sql.table_order import needs_checks_off, parents_first
 from applier.jobs.history.commits import Commits
 from applier.jobs.undo import sql
 from applier.jobs.undo.chosen import Chosen, chosen
-from applier.jobs.undo.conflicts import refusal
-from applier.jobs.undo.no_partition import leave_rows_of_no_partition
+from applier.jobs.undo.conflict.conflicts import refusal
+from applier.jobs.undo.conflict.no_partition import leave_rows_of_no_partition
+from applier.jobs.undo.conflict.references import References
+from applier.jobs.undo.conflict.taken_keys import leave_taken_keys
 from applier.jobs.undo.objects import notes_on_guards, notes_on_triggers
 from applier.jobs.undo.proof import proof
-from applier.jobs.undo.references import References
 from applier.jobs.undo.result import Undone, UndoneTable, transactions_text
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.jobs.undo.table_undo import TableUndo, undo_table
-from applier.jobs.undo.taken_keys import leave_taken_keys
-from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.undo.trace.traced_table import TracedTable
 from applier.jobs.undo.unknown_values import check_format, notes_on_unknown, with_known
 from applier.options import UndoOptions
 from applier.options.running import REFUSE

@@ -6,8 +6,8 @@ import numpy as np
 
 from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.guarded_sql.table_statements import columns_of_unique_keys
-from applier.jobs.undo.chains import Chains
-from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.undo.trace.chains import Chains
+from applier.jobs.undo.trace.traced_table import TracedTable
 
 
 def kept_columns(table: TracedTable, chains: Chains) -> tuple[np.ndarray, np.ndarray]:

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow.compute as pc
 
 from applier.columns.table_key import table_key
-from applier.jobs.undo.chains import Chains
-from applier.jobs.undo.row_keys import Keys, keys_by, unique_keys, whole_rows
-from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.undo.trace.chains import Chains
+from applier.jobs.undo.trace.row_keys import Keys, keys_by, unique_keys, whole_rows
+from applier.jobs.undo.trace.traced_table import TracedTable
 
 CHANGED, DELETED, CREATED_AGAIN = "changed since", "deleted since", "created again and deleted since"
 SAME_KEY = "created again with the same {} since"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from applier.jobs.changes.groups import FileGroups
+from applier.jobs.changes.event_groups.groups import FileGroups
 from applier.jobs.undo.table_undo import TableUndo
 from applier.schema.history.stored_objects import StoredObjects
 from applier.schema.stored_object import StoredObject

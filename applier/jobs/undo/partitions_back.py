@@ -14,7 +14,7 @@ from dataclasses import replace
 from applier.columns.alter.partitions import range_bounds
 from applier.errors import NotComputable, SchemaError
 from applier.jobs.undo.losses import Loss
-from applier.jobs.undo.traced_table import LossSince
+from applier.jobs.undo.trace.traced_table import LossSince
 from applier.mysql.names import folded
 from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition

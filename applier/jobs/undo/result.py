@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from applier.jobs.undo.conflicts import Conflict
+from applier.jobs.undo.conflict.conflicts import Conflict
 from applier.schema.stored_object import StoredObject
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

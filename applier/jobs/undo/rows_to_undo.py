@@ -11,14 +11,14 @@ import pyarrow.compute as pc
 
 from applier.columns.table_key import table_key
 from applier.jobs.history.commits import NEVER
-from applier.jobs.undo.chains import chains
 from applier.jobs.undo.kept_columns import kept_columns
 from applier.jobs.undo.later_changes import EMPTIED, LaterChanges
 from applier.jobs.undo.losses import Loss
 from applier.jobs.undo.partitions_back import otherwise, with_partitions_back
-from applier.jobs.undo.replaced_rows import replaced_rows
-from applier.jobs.undo.row_keys import encoded, read_columns
-from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.undo.trace.chains import chains
+from applier.jobs.undo.trace.replaced_rows import replaced_rows
+from applier.jobs.undo.trace.row_keys import encoded, read_columns
+from applier.jobs.undo.trace.traced_table import TracedTable
 from applier.jobs.undo.where import chosen_rows
 from applier.options.running import FORCE, OF_COLUMNS
 from applier.schema.table_parts import Column

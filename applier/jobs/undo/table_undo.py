@@ -15,7 +15,7 @@ from applier.columns.table_key import table_key
 from applier.jobs.diff.merging import unequal_columns
 from applier.jobs.diff.rows import DELETE, INSERT, POSTIMAGE, PREIMAGE, Differences
 from applier.jobs.guarded_sql.table_statements import columns_of_unique_keys, with_unknown
-from applier.jobs.undo.conflicts import Conflict, conflicts, undone_anyway
+from applier.jobs.undo.conflict.conflicts import Conflict, conflicts, undone_anyway
 from applier.jobs.undo.rows_to_undo import RowsToUndo
 from applier.mysql.character_sets.collations import Charset
 from applier.mysql.type_registry import Family

@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from applier.columns.conditions import are_true
-from applier.jobs.undo.chains import Chains
-from applier.jobs.undo.traced_table import TracedTable
+from applier.jobs.undo.trace.chains import Chains
+from applier.jobs.undo.trace.traced_table import TracedTable
 
 
 def chosen_rows(table: TracedTable, chains: Chains, where: str) -> np.ndarray:

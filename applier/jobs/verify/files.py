@@ -25,17 +25,18 @@ from applier.errors import ApplierError, SnapshotError
 from applier.io.progress import Progress, Silent
 from applier.io.resolver import join
 from applier.schema.definition import TableDefinition, table_schema
-from applier.snapshot import attempts, location, manifest
-from applier.snapshot.checks import check_columns, reading
-from applier.snapshot.digest import can_check
-from applier.snapshot.file_entries import FileEntry, MergedFile, OtherFile
+from applier.snapshot import attempts, manifest
+from applier.snapshot.files import location
+from applier.snapshot.files.checks import check_columns, reading
+from applier.snapshot.files.digest import can_check
+from applier.snapshot.files.file_entries import FileEntry, MergedFile, OtherFile
+from applier.snapshot.files.shards import Shard, ShardedFiles, columns_of
+from applier.snapshot.files.stored_columns import as_rows
+from applier.snapshot.files.value_marks import MarkedValues
+from applier.snapshot.lake.merged_rows import RangeReader
 from applier.snapshot.manifest import MANIFEST, Snapshot
-from applier.snapshot.merged_rows import RangeReader
 from applier.snapshot.reader import open_whole, read_whole
-from applier.snapshot.shards import Shard, ShardedFiles, columns_of
 from applier.snapshot.staging import CONFLICTS, MARKER, REPORT, SCHEMA
-from applier.snapshot.stored_columns import as_rows
-from applier.snapshot.value_marks import MarkedValues
 from keysearch.keybytes import int_key
 from keysearch.keyrules import encode_by_rules
 

@@ -30,12 +30,12 @@ from applier.mysql.types import quote_name
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.schema.table_parts import Column
-from applier.snapshot import location
-from applier.snapshot.checks import reading
-from applier.snapshot.file_entries import FileEntry, MergedFile
+from applier.snapshot.files import location
+from applier.snapshot.files.checks import reading
+from applier.snapshot.files.file_entries import FileEntry, MergedFile
+from applier.snapshot.files.stored_columns import as_rows
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.reader import read_columns
-from applier.snapshot.stored_columns import as_rows
 from applier.snapshot.table_entry import TableEntry
 from keysearch.keybytes import int_key
 

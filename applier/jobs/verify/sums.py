@@ -15,7 +15,7 @@ from applier.io.progress import Progress
 from applier.jobs.verify.canonical import hashed
 from applier.jobs.verify.plan import ComparedTable, ComparisonPlan
 from applier.jobs.verify.sums_kernel import add_sums, hash_rows, hash_values
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
 from applier.snapshot.reader import read_batches
 from keysearch.addresses import address_of
 

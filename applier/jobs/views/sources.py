@@ -19,8 +19,8 @@ from applier.mysql.names import folded
 from applier.mysql.type_registry import TYPES, Family
 from applier.schema.table_filter import TableFilter
 from applier.schema.table_parts import Column
+from applier.snapshot.files.shards import columns_of
 from applier.snapshot.manifest import Snapshot
-from applier.snapshot.shards import columns_of
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ character of its own. The code that a server writes for a character needs no pla
     East Asian sets     U+100000 + the two bytes; U+F0000 + the last two of three
 
 Readers of a snapshot see what a SELECT shows (`shown`); files keep the bytes of such values in their metadata
-(applier.snapshot.value_marks). Decoding loses nothing in any other set: there, `exact_text` is `to_utf8`.
+(applier.snapshot.files.value_marks). Decoding loses nothing in any other set: there, `exact_text` is `to_utf8`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ and comes before other dates, in keys, row comparisons and unique keys alike:
     DATETIME, TIMESTAMP     so many days and the time of day                 of timestamp, microseconds
 
 A date's validity bit has no meaning for this: NULL is NULL. How a file of a snapshot records such dates is in
-`applier.snapshot.value_marks`.
+`applier.snapshot.files.value_marks`.
 """
 
 from __future__ import annotations

@@ -25,10 +25,9 @@ from applier.schema.ddl.column_grammar import (
     resolve_column,
     with_first_timestamp,
 )
-from applier.schema.ddl.constraint_grammar import parse_check, parse_foreign_key
+from applier.schema.ddl.constraint_grammar import option_value, parse_check, parse_foreign_key
 from applier.schema.ddl.cursor import Cursor, StatementContext
 from applier.schema.ddl.key_grammar import KeyWords, accept_key, parse_key, resolve_keys
-from applier.schema.ddl.option_grammar import option_value
 from applier.schema.ddl.partition_grammar import parse_partitioning
 from applier.schema.ddl.versioned_tables import created_versioning, hidden_columns, parse_period
 from applier.schema.definition import SEQUENCE, TableDefinition

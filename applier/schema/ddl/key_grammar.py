@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from applier.errors import SchemaError
 from applier.mysql.names import folded
 from applier.mysql.types import BINARY, TEXT
+from applier.schema.ddl.constraint_grammar import option_value
 from applier.schema.ddl.cursor import Cursor
-from applier.schema.ddl.option_grammar import option_value
 from applier.schema.foreign_keys import ForeignKeyWords
 from applier.schema.table_options import KEY_OPTIONS, with_options
 from applier.schema.table_parts import Column, Key, KeyPart

@@ -1,6 +1,6 @@
 """The functions and operators of SQL, over whole columns of rows."""
 
 __all__ = [
-    "arithmetic", "bits", "calendars", "casts", "choices", "clocks", "codes", "conditions", "document_changes",
-    "documents", "geometry", "intervals", "letter_cases", "searches", "text_forms", "texts", "times",
+    "arithmetic", "bits", "casts", "choices", "codes", "conditions", "dates", "geometry", "intervals",
+    "json_documents", "letter_cases", "searches", "text_forms", "texts",
 ]

@@ -9,7 +9,7 @@ import struct
 
 import pytest
 
-from applier.binlog.events.compressed import events_within
+from applier.binlog.events.compression.compressed import events_within
 from applier.binlog.events.events import parse_gtid, parse_rows_header, read_events
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.events.table_map import parse_table_map

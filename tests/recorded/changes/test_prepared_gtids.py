@@ -4,7 +4,7 @@ import pytest
 
 import applier
 from applier.binlog.locating.groups import GroupPass
-from applier.jobs.changes.groups import WantedGroups
+from applier.jobs.changes.event_groups.groups import WantedGroups
 from applier.jobs.changes.job import ChangeLog
 from applier.options import ChangesOptions
 from tests.support.real_server import Case

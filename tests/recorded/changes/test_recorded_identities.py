@@ -11,8 +11,8 @@ import pytest
 
 import applier
 from applier.binlog.locating.groups import GroupPass
+from applier.jobs.changes.event_groups.groups import version_at
 from applier.jobs.changes.feed import OF_CHANGES
-from applier.jobs.changes.groups import version_at
 from applier.schema.table_filter import EVERYTHING
 from tests.recorded.changes.test_recorded_filters import FILTERED, change_log, everything
 from tests.support.real_server import Case, replayed

@@ -5,7 +5,7 @@ import pytest
 
 import applier
 from applier.engine.executor import ThisProcess
-from applier.jobs.changes.groups import WantedGroups
+from applier.jobs.changes.event_groups.groups import WantedGroups
 from applier.jobs.changes.job import ChangeLog
 from applier.jobs.replay.job import replay_with
 from applier.options import ChangesOptions, ReplayOptions

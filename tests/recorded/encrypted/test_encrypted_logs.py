@@ -20,7 +20,7 @@ import applier.binlog
 from applier.binlog.locating import search
 from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError, EncryptedBinlog
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.io.mapping import map_file
 from applier.jobs import show
 from applier.jobs.replay.job import replay_with

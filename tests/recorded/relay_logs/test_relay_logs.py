@@ -19,7 +19,7 @@ from applier.binlog.outline.outline_pass import outline_file
 from applier.cli import app
 from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.io.mapping import map_file
 from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions

@@ -11,7 +11,8 @@ from applier.jobs.exporting.job import export_snapshot
 from applier.jobs.replay.job import replay_with
 from applier.options import ExportOptions, ReplayOptions
 from applier.schema.ddl.ddl import parse_statement
-from applier.snapshot import manifest, value_marks
+from applier.snapshot import manifest
+from applier.snapshot.files import value_marks
 from applier.snapshot.reader import read_unit
 from applier.writer.row_encoder import RowChanges
 from applier.writer.writer import BinlogWriter

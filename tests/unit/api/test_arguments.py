@@ -12,8 +12,8 @@ import pytest
 
 import applier
 import applier.binlog
-from applier.api.arguments import KeyNames, address_of, places, point
-from applier.api.job_options import bounds, logs
+from applier.api.calls.arguments import KeyNames, address_of, places, point
+from applier.api.calls.job_options import bounds, logs
 from applier.errors import ApplierError, UsageError
 from applier.options.choosing import START_OF_CHANGES, STOP
 from applier.snapshot.manifest import BinlogPosition

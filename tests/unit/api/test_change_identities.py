@@ -9,7 +9,7 @@ import pytest
 
 import applier
 import applier.binlog
-from applier.binlog.events import compressed
+from applier.binlog.events.compression import compressed
 from applier.cli import main
 from applier.jobs.changes import feed as feeds
 from applier.jobs.changes.job import ChangeLog

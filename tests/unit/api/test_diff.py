@@ -7,7 +7,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import applier
-from applier.snapshot import digest, reader
+from applier.snapshot import reader
+from applier.snapshot.files import digest
 from tests.recorded.archives.demo_digest import ARCHIVE
 from tests.support.diffs import found, snapshot_of
 from tests.support.folded_changes import rows_of

@@ -15,8 +15,9 @@ from applier.apply.output import row_steps
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.locating.gtid_choice import GtidChoice
 from applier.cli import app
-from applier.jobs.changes import single_images, whole_rows
+from applier.jobs.changes import single_images
 from applier.jobs.changes.chosen_rows import ChosenRows
+from applier.jobs.changes.whole import whole_rows
 from applier.mysql.types import arrow_type
 from applier.schema.ddl.ddl import parse_statement
 from applier.writer.row_encoder import RowChanges

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import applier
-from applier.api.arguments import point, position, size
+from applier.api.calls.arguments import point, position, size
 from applier.cli import main
 from applier.snapshot import manifest
 from docs import run_notebook, write_python

@@ -8,7 +8,7 @@ from applier.columns.table_key import table_key
 from applier.errors import ReplayStopped
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.history.conversion import RowConversion
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
 
 
 def made(columns):

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from applier.snapshot import shards
+from applier.snapshot.files import shards
 from benchmarks import manifests
 
 

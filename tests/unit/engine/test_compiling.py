@@ -83,7 +83,7 @@ def test_jobs_compile_what_they_need():
     assert not {"jsondiff.kernels.apply_kernel", "applier.apply.foreign_keys.cascade_kernel"} & set(replay)
     assert not [name for name in replay if name.startswith("applier.jobs.")]
     assert compiling.modules_for("outline") == ("applier.binlog.outline.kernels.outline_kernel",)
-    assert compiling.modules_for("verify") == ("applier.snapshot.digest_kernel",)
+    assert compiling.modules_for("verify") == ("applier.snapshot.files.digest_kernel",)
     for job in ("import", "export", "show", "replay"):
         assert set(compiling.modules_for(job)) < set(compiling.modules_for(compiling.EVERYTHING))
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.engine.spill_buffer import SpillBuffer
-from applier.io.temporary import spill_directory
+from applier.io.disk.temporary import spill_directory
 from tests.support.examples import examples
 
 pairs = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 50)), st.binary(max_size=40), max_size=20)

@@ -7,7 +7,7 @@ import pytest
 
 from applier.engine.threads import map_on_threads
 from applier.errors import ApplierError, ReplayStopped
-from applier.io.full_disk import explained
+from applier.io.disk.full_disk import explained
 
 
 def nothing(done, total):

@@ -10,11 +10,11 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from applier.errors import EncryptedBinlog, UsageError
-from applier.io import mariadb_decrypting
-from applier.io.decrypting import Joined
-from applier.io.keys import KeyedLocation, Keys, like
+from applier.io.encryption import mariadb_decrypting
+from applier.io.encryption.decrypting import Joined
+from applier.io.encryption.keys import KeyedLocation, Keys, like
+from applier.io.encryption.mariadb_decrypting import decrypted_mariadb
 from applier.io.mapping import map_file
-from applier.io.mariadb_decrypting import decrypted_mariadb
 
 KEY, OTHER, NONCE = bytes(range(32)), bytes(range(16)), b"\xff" * 8 + b"none"
 

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from applier.io import new_files
+from applier.io.disk import new_files
 from tests.support.object_store import object_store
 
 

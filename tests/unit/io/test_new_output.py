@@ -9,7 +9,7 @@ import pytest
 
 from applier import cli
 from applier.errors import ApplierError, UsageError
-from applier.io.new_files import new_output
+from applier.io.disk.new_files import new_output
 from tests.recorded.archives.demo_digest import ARCHIVE
 
 
@@ -68,7 +68,7 @@ def test_every_verb_that_writes_a_file_does_so(tmp_path, words, monkeypatch, cap
         source = [str(tmp_path / "before"), str(tmp_path / "after")]
     before = sorted(os.listdir(tmp_path))
     for name in ("sync", "sync_tree"):
-        monkeypatch.setattr(f"applier.io.durable.{name}", full)
+        monkeypatch.setattr(f"applier.io.disk.durable.{name}", full)
     assert cli.main([words[0], *source, *words[1:], str(tmp_path / "out")]) == 2
     assert "No space left on device" in (said := capsys.readouterr().err) and str(tmp_path / "out") in said
     assert sorted(os.listdir(tmp_path)) == before

@@ -6,7 +6,7 @@ import pytest
 
 import applier
 from applier.errors import UsageError
-from applier.io.keys import Keys
+from applier.io.encryption.keys import Keys
 from applier.io.resolver import check_regular, read_text
 
 USES = {

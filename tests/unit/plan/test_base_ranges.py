@@ -14,7 +14,7 @@ from applier.plan import ranges
 from applier.plan.ranges import BaseFiles, lows
 from applier.plan.tasks import log_segments, walking_tasks
 from applier.snapshot import manifest
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
 from applier.snapshot.staging import Staging
 from applier.writer.row_encoder import RowChanges
 from tests.support.planning import Log, plan, table

@@ -5,10 +5,10 @@ import dataclasses
 import pytest
 
 from applier.apply.spec import FromBase
-from applier.io.keys import KeyedLocation, Keys
+from applier.io.encryption.keys import KeyedLocation, Keys
 from applier.plan import tasks, units
 from applier.plan.tasks import core_seconds, log_segments, prefers_shuffle, walking_tasks
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
 from tests.support.planning import Log, plan, table
 
 T, U = table("t"), table("u")

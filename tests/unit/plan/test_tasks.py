@@ -10,7 +10,7 @@ from applier.jobs.replay.job import replay_with
 from applier.options import ReplayOptions
 from applier.plan import tasks
 from applier.plan.tasks import BASE_ROWS, TASK_BYTES, by_route, log_segments, split_tasks, walking_tasks
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
 from tests.support.planning import Log, plan, table
 
 T, U = table("t"), table("u")

@@ -13,7 +13,7 @@ import time
 import pyarrow as pa
 
 from applier.errors import SnapshotError
-from applier.io import durable
+from applier.io.disk import durable
 from applier.mysql.types import ColumnType
 from applier.schema.definition import TableDefinition
 from applier.schema.table_parts import Column, Key, KeyPart

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from applier.schema.column_ids import numbered
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.shards import ShardedFiles, make_shard
 from applier.snapshot.manifest import BinlogPosition, Snapshot, load
-from applier.snapshot.shards import ShardedFiles, make_shard
 from applier.snapshot.table_entry import TableEntry
 from tests.unit.snapshot.publishing_run import definition
 

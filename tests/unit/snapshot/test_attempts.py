@@ -19,7 +19,7 @@ from applier.options import ChangesOptions, ExportOptions, ReplayOptions
 from applier.plan import units
 from applier.snapshot import publish
 from applier.snapshot.attempts import all_written_at
-from applier.snapshot.file_settings import FileSettings
+from applier.snapshot.files.file_settings import FileSettings
 from applier.snapshot.manifest import BinlogPosition, Snapshot, load
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableWriter

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from applier.errors import SnapshotError
-from applier.snapshot.digest import Digest, HashedSink, check_digest, digest_of
+from applier.snapshot.files.digest import Digest, HashedSink, check_digest, digest_of
 
 # of xxHash's own tests and its users': seed 0
 KNOWN = {b"": "ef46db3751d8e999", b"a": "d24ec4f1a98c6e5b", b"abc": "44bc2cf5ad770999",

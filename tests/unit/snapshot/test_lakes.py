@@ -11,9 +11,10 @@ import pytest
 import applier
 from applier import cli
 from applier.errors import AnotherRun, SnapshotError, UsageError
-from applier.snapshot import lakes, manifest, shards
-from applier.snapshot.lake_staging import Lake, open_lake
-from applier.snapshot.shards import columns_of
+from applier.snapshot import lakes, manifest
+from applier.snapshot.files import shards
+from applier.snapshot.files.shards import columns_of
+from applier.snapshot.lake.lake_staging import Lake, open_lake
 from tests.support.forked_runs import forked_runs
 from tests.support.small_logs import commit, delete, insert, new_log, update
 

@@ -14,8 +14,8 @@ from applier.columns.table_key import table_key
 from applier.errors import SnapshotError, UsageError
 from applier.schema.ddl.ddl import parse_statement
 from applier.schema.definition import table_schema
-from applier.snapshot.file_entries import FileEntry, OtherFile
-from applier.snapshot.location import is_inside, is_plain_inside, resolve, table_folder
+from applier.snapshot.files.file_entries import FileEntry, OtherFile
+from applier.snapshot.files.location import is_inside, is_plain_inside, resolve, table_folder
 from applier.snapshot.manifest import BinlogPosition, DatabaseEntry, PreparedTransaction, Snapshot, Source, load
 from applier.snapshot.table_entry import TableEntry
 from tests.support.examples import examples

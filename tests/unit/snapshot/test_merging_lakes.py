@@ -18,8 +18,10 @@ import pytest
 import applier
 from applier import cli
 from applier.errors import AnotherRun, SnapshotError, UsageError
-from applier.snapshot import compaction, lakes, manifest, shards
-from applier.snapshot.lake_staging import open_lake
+from applier.snapshot import lakes, manifest
+from applier.snapshot.files import shards
+from applier.snapshot.lake import compaction
+from applier.snapshot.lake.lake_staging import open_lake
 from applier.writer.writer import BinlogWriter
 from tests.support.forked_runs import forked_runs
 from tests.support.merging import merged_rows, merging

@@ -11,10 +11,11 @@ import pytest
 from pyarrow.fs import LocalFileSystem, SubTreeFileSystem
 
 from applier.errors import AnotherRun, SnapshotError
-from applier.io import durable
-from applier.snapshot import location, publish
-from applier.snapshot.digest import digest_of
-from applier.snapshot.file_entries import FileEntry
+from applier.io.disk import durable
+from applier.snapshot import publish
+from applier.snapshot.files import location
+from applier.snapshot.files.digest import digest_of
+from applier.snapshot.files.file_entries import FileEntry
 from applier.snapshot.manifest import BinlogPosition, Snapshot, load
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableWriter

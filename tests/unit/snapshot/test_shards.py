@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from applier import cli
 from applier.errors import SnapshotError
-from applier.snapshot import publish, shards
-from applier.snapshot.checks import check_listed
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot import publish
+from applier.snapshot.files import shards
+from applier.snapshot.files.checks import check_listed
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.shards import Shard, columns_of
 from applier.snapshot.manifest import Snapshot, load
-from applier.snapshot.shards import Shard, columns_of
 from applier.snapshot.writer import TableWriter
 from tests.unit.snapshot.publishing_run import ROWS, publish_once
 from tests.unit.snapshot.sharding import ENTRIES, LAST, POSITION, files_of, orders, saved

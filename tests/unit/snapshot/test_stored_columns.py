@@ -11,10 +11,10 @@ import pytest
 from applier.schema.column_ids import numbered
 from applier.schema.definition import table_schema
 from applier.schema.history.history import SchemaHistory
-from applier.snapshot.file_entries import FileEntry
-from applier.snapshot.file_settings import FileSettings
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.file_settings import FileSettings
+from applier.snapshot.files.stored_columns import StoredColumns
 from applier.snapshot.reader import read_unit
-from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty
 
 

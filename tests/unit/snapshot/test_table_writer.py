@@ -15,9 +15,10 @@ import pytest
 
 from applier.errors import SnapshotError
 from applier.schema.definition import TableDefinition
-from applier.snapshot import FILE_BYTES, file_settings
-from applier.snapshot.file_entries import FileEntry
-from applier.snapshot.file_settings import FileSettings
+from applier.snapshot import FILE_BYTES
+from applier.snapshot.files import file_settings
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.file_settings import FileSettings
 from applier.snapshot.reader import read_unit
 from applier.snapshot.table_entry import TableEntry
 from applier.snapshot.writer import TableTarget, TableWriter, write_empty

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.errors import SnapshotError
-from applier.snapshot import shards
-from applier.snapshot.file_entries import OtherFile
+from applier.snapshot.files import shards
+from applier.snapshot.files.file_entries import OtherFile
+from applier.snapshot.files.shards import ShardedFiles, make_shard, own_digest
 from applier.snapshot.manifest import Snapshot, load
-from applier.snapshot.shards import ShardedFiles, make_shard, own_digest
 from applier.snapshot.table_entry import TableEntry
 from tests.support.examples import examples
 from tests.unit.snapshot.publishing_run import definition

@@ -7,7 +7,7 @@ from applier.errors import NotComputable
 from applier.mysql.session import Session
 from applier.mysql.types import ColumnType
 from applier.sql.evaluator import evaluate
-from applier.sql.functions.times import local
+from applier.sql.functions.dates.times import local
 from applier.sql.values import Value
 
 TEXT, WHOLE = ColumnType("varchar", length=30), ColumnType("int")

@@ -18,7 +18,7 @@ beyond an array: if one is full, `walk` returns NEED_ROOM, and the caller starts
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import CONTENT_BYTES, content_view
+from applier.binlog.events.compression.compressed_kernel import CONTENT_BYTES, content_view
 from applier.binlog.events.digest_kernel import with_event
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.format import IGNORABLE_FLAG, MARIADB_STANDALONE, STATEMENT_END_FLAG, EventType

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 from applier.engine import compiling
 from applier.engine.threads import map_on_threads
 from applier.errors import UsageError
-from applier.io import new_files
+from applier.io.disk import new_files
 from applier.io.resolver import join
 from applier.jobs.diff.columns import AFTER, BEFORE, SharedColumns
 from applier.jobs.diff.comparing import Range, Side, Task, compare, ranges
@@ -31,9 +31,9 @@ from applier.jobs.diff.rows import OF_DIFFERENCES, Differences
 from applier.jobs.publish.delta.storage import Storage
 from applier.mysql.reader_values import as_shown
 from applier.schema.definition import TableDefinition, table_schema
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.stored_columns import StoredColumns
 from applier.snapshot.reader import read_columns
-from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.table_entry import TableEntry
 
 FOLDER = "_change_data"

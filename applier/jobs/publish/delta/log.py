@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 from deltalake.transaction import AddAction
 
 from applier.errors import SnapshotError
-from applier.io import new_files
+from applier.io.disk import new_files
 from applier.io.resolver import join
 from applier.version import __version__
 

@@ -47,10 +47,10 @@ from applier.jobs.publish.result import PublishedTable
 from applier.jobs.publish.states import DROPPED, about
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.unsigned_bigints import OPTION
 from applier.snapshot.manifest import Snapshot
 from applier.snapshot.table_entry import TableEntry
-from applier.snapshot.unsigned_bigints import OPTION
 
 _LONGEST_TEXT = 32
 _EXACT = 2**53

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow.fs import FileSystem
 
-from applier.io import durable
-from applier.io.new_files import store_options
+from applier.io.disk import durable
+from applier.io.disk.new_files import store_options
 from applier.io.resolver import absolute, divided, is_local, is_uri, join, resolve
-from applier.snapshot import location
-from applier.snapshot.checks import reading
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files import location
+from applier.snapshot.files.checks import reading
+from applier.snapshot.files.file_entries import FileEntry
 from applier.snapshot.reader import read_whole
 
 _THREADS = 8

@@ -25,7 +25,7 @@ from applier.jobs.publish.delta.log import FEED, announce_feed, commit_changes
 from applier.jobs.publish.delta.storage import Storage
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_parts import Column
-from applier.snapshot.stored_columns import StoredColumns
+from applier.snapshot.files.stored_columns import StoredColumns
 
 _TIME = "TIME in microseconds"
 _ORDINAL = "mysql.ordinal"

@@ -17,7 +17,8 @@ from pyiceberg.table.update import RemoveSnapshotsUpdate
 
 from applier.jobs.publish.iceberg.catalog import FAILURES
 from applier.jobs.publish.states import LAKE, VERSION
-from applier.snapshot import lakes, location, manifest
+from applier.snapshot import lakes, manifest
+from applier.snapshot.files import location
 
 _AT_ONCE = 100
 """Snapshots that a commit forgets at most, so that none takes long: the next one continues."""

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from applier.errors import SnapshotError, reason
 from applier.jobs.lake.contents import sizes_of
 from applier.schema.table_filter import EVERYTHING, TableFilter
-from applier.snapshot import lakes, location, manifest
-from applier.snapshot.lake_needs import Needed, needs, write_needs
+from applier.snapshot import lakes, manifest
+from applier.snapshot.files import location
+from applier.snapshot.lake.lake_needs import Needed, needs, write_needs
 from applier.snapshot.manifest import Snapshot
 
 

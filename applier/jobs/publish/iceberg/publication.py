@@ -44,11 +44,11 @@ from applier.schema.ddl.schema_changes import TableName
 from applier.schema.definition import TableDefinition, table_schema
 from applier.schema.table_filter import EVERYTHING, TableFilter
 from applier.snapshot import AS_DECIMAL
-from applier.snapshot.file_entries import FileEntry
+from applier.snapshot.files.file_entries import FileEntry
+from applier.snapshot.files.stored_columns import StoredColumns
+from applier.snapshot.files.unsigned_bigints import OPTION
 from applier.snapshot.manifest import Snapshot
-from applier.snapshot.stored_columns import StoredColumns
 from applier.snapshot.table_entry import TableEntry
-from applier.snapshot.unsigned_bigints import OPTION
 
 _FIELD_ID = b"PARQUET:field_id"
 

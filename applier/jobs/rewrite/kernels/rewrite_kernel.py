@@ -10,7 +10,7 @@ A compressed event in which nothing changes is written unchanged.
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import CONTENT_BYTES, content_view, is_compressed
+from applier.binlog.events.compression.compressed_kernel import CONTENT_BYTES, content_view, is_compressed
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import table_id_at
 from applier.binlog.rows.rows_event_kernel import rows_kind

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import NONE, ZSTD, describe_payload
+from applier.binlog.events.compression.compressed_kernel import NONE, ZSTD, describe_payload
 from applier.binlog.events.event_header_kernel import EVENT_HEADER, event_header
 from applier.jobs.show.kernels.fixed_texts import Text, put_name, put_text
 from applier.jobs.show.kernels.gtid_text_kernel import read_gtid

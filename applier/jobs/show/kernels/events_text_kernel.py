@@ -10,7 +10,7 @@ event.
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import ZSTD, describe_payload
+from applier.binlog.events.compression.compressed_kernel import ZSTD, describe_payload
 from applier.binlog.events.event_header_kernel import event_header
 from applier.binlog.events.packed_kernel import bitmaps_of, read_bitmaps, table_id_at
 from applier.binlog.rows.change_records import UPDATE

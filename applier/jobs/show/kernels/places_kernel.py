@@ -7,7 +7,7 @@ is a record (walk_records). If a payload has an event in a range, all its events
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import CONTENT_BYTES, content_view, is_compressed
+from applier.binlog.events.compression.compressed_kernel import CONTENT_BYTES, content_view, is_compressed
 from applier.binlog.events.event_header_kernel import event_header
 from applier.jobs.show.kernels.walk_records import (
     AT_EVENT,

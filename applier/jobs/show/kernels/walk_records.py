@@ -4,7 +4,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from applier.binlog.events.compressed_kernel import FOUND
+from applier.binlog.events.compression.compressed_kernel import FOUND
 from keysearch.records import offset, struct
 
 

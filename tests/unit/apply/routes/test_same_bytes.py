@@ -15,7 +15,8 @@ from applier.binlog.rows.changes import ChangeReader
 from applier.binlog.rows.same_bytes import SameBytes
 from applier.engine.executor import ThisProcess
 from applier.errors import ArchiveError
-from applier.io import lost_pages, mapping
+from applier.io import mapping
+from applier.io.disk import lost_pages
 from applier.io.mapping import map_file
 from applier.jobs.replay.job import replay_with
 from applier.jobs.show import show

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from applier.binlog.events import compressed, inflated
-from applier.binlog.events.compressed import events_within
+from applier.binlog.events.compression import compressed, inflated
+from applier.binlog.events.compression.compressed import events_within
 from applier.binlog.events.events import read_events, read_format
 from applier.binlog.events.gtid import GtidSet
 from applier.binlog.outline.outline_pass import outline_file

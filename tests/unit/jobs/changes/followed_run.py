@@ -7,7 +7,7 @@ from pathlib import Path
 
 from applier.io.ending import Ending
 from applier.jobs.change_files.job import write_followed
-from applier.jobs.changes.following import FollowOptions, follow
+from applier.jobs.changes.follow.following import FollowOptions, follow
 from applier.options import ChangeFilesOptions, ChangesOptions
 
 

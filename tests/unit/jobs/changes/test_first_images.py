@@ -8,7 +8,7 @@ import pytest
 
 import applier
 from applier.errors import ReplayStopped, SchemaError
-from applier.jobs.changes import first_images
+from applier.jobs.changes.whole import first_images
 from applier.writer.writer import BinlogWriter
 from tests.support.small_logs import CREATE, commit, delete, insert, update
 

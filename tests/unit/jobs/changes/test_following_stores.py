@@ -11,7 +11,7 @@ import pytest
 
 import applier
 from applier.binlog.locating.groups import GroupPass
-from applier.snapshot import location
+from applier.snapshot.files import location
 from tests.support.object_store import object_store
 from tests.support.real_server import Case
 

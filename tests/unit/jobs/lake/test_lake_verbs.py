@@ -13,10 +13,11 @@ import applier
 from applier import cli
 from applier.errors import SnapshotError, UsageError
 from applier.jobs.lake import expiring
-from applier.snapshot import lakes, manifest, shards
-from applier.snapshot.lake_needs import Needed, write_needs
-from applier.snapshot.lake_staging import open_lake
-from applier.snapshot.shards import columns_of
+from applier.snapshot import lakes, manifest
+from applier.snapshot.files import shards
+from applier.snapshot.files.shards import columns_of
+from applier.snapshot.lake.lake_needs import Needed, write_needs
+from applier.snapshot.lake.lake_staging import open_lake
 from tests.support.forked_runs import forked_runs
 from tests.support.small_logs import commit, insert, new_log, update
 

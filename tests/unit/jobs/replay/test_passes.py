@@ -8,7 +8,7 @@ import pytest
 
 from applier import cli
 from applier.engine.executor import ThisProcess
-from applier.io import durable
+from applier.io.disk import durable
 from applier.jobs.replay.snapshots_at import replay_with as replay_at
 from applier.options import ReplayOptions
 from applier.schema.table_filter import TableFilter

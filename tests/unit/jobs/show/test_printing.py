@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from applier.binlog.archive.reader import file_events
-from applier.binlog.events import compressed as inflating
+from applier.binlog.events.compression import compressed as inflating
 from applier.binlog.events.format import EventType
 from applier.errors import ArchiveError
 from applier.io.mapping import MappedFile, map_file

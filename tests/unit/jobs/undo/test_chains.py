@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from applier.jobs.history.commits import NEVER
-from applier.jobs.undo.chains import RowSteps, chains
+from applier.jobs.undo.trace.chains import RowSteps, chains
 
 
 @st.composite

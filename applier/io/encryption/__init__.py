@@ -1,0 +1,3 @@
+"""Encrypted logs, and the keys that they need."""
+
+__all__ = ["decrypting", "keys", "mariadb_decrypting"]

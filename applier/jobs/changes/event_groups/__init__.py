@@ -1,0 +1,3 @@
+"""The event groups that changes are in: their order, times and GTIDs."""
+
+__all__ = ["groups", "groups_kernel"]

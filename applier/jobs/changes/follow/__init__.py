@@ -1,0 +1,3 @@
+"""The job that follows an archive that grows."""
+
+__all__ = ["following"]

@@ -1,0 +1,207 @@
+"""A manifest's entries for files: path, rows, bytes, range of keys, and digest.
+
+A single file is a FileEntry. Questions about many files together, up to a hundred thousand, are answered by
+FileColumns: the same fields, one list each.
+
+In a lake that merges on read (applier.snapshot.lake.merged_rows) a file stands for a range of keys, from its first key
+to before the next file's. `rows`, `min_key` and `max_key` are those of the range then, and Overlay describes its rows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import Annotated, Any, Literal
+
+from applier.io.typed_json import Count, Mismatch, between, build
+from applier.snapshot.files import location
+
+KeyKind = Literal["int", "bytes"]
+KeyValue = Annotated[int, between(-2**63, 2**63 - 1)] | bytes
+FilePath = Annotated[str, lambda path: "" if location.is_plain_inside(path) else f"is a path outside of it: {path!r}"]
+_LONGEST_DIGEST = 200
+Digest = Annotated[str, lambda digest: "" if _are_digests([digest]) else "is no digest"]
+
+
+@dataclass(frozen=True)
+class Footer:
+    """The end of a file, after its row groups: how many bytes, and their digest. It says where the row groups are and
+    what their digests are (applier.snapshot.files.row_groups), so that some of them can be read by themselves."""
+
+    bytes: Count
+    digest: Digest
+
+
+@dataclass(frozen=True)
+class Changed:
+    """What changes have made of a file's range: the file has `stored_rows`, dead ones among them; `row_file_rows` of
+    the range's rows are in row files; `version` of the lake is the last that changed the range."""
+
+    stored_rows: Count
+    row_file_rows: Count
+    version: Count
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What is merged with the files of a table: row files, each sorted by the table's key and from anywhere in it, and
+    files of positions, which name the rows that are dead in files and row files."""
+
+    key: tuple[str, ...]
+    key_kind: KeyKind
+    key_rules: tuple[str, ...]
+    row_files: tuple[FileEntry, ...] = ()
+    positions: tuple[FileEntry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """The layer over a file, and which rows of the row files belong to it: those with keys from `low` to before `high`
+    (None: no bound)."""
+
+    layer: Layer
+    low: KeyValue | None
+    high: KeyValue | None
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """One Parquet file: `path` relative to the snapshot with "/", `bytes` its size, keys None where the table has
+    none, `digest` of all its bytes, None where an older program wrote it. `footer` and `changed` are of lakes that
+    merge on read, and None elsewhere; the entry of a file with `changed` is a MergedFile."""
+
+    path: FilePath
+    rows: Count
+    bytes: Count
+    min_key: KeyValue | None = None
+    max_key: KeyValue | None = None
+    digest: Digest | None = None
+    footer: Footer | None = None
+    changed: Changed | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name in its folder."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def stem(self) -> str:
+        """Its name without the end, by which positions name it: it is the same wherever the file is carried to."""
+        return self.name.rpartition(".")[0]
+
+    @property
+    def stored_rows(self) -> int:
+        """How many rows the file itself has."""
+        return self.rows if self.changed is None else self.changed.stored_rows
+
+    def to_json(self) -> dict[str, Any]:
+        """As a manifest has it: keys of bytes in hexadecimal."""
+        entry = {"path": self.path, "rows": self.rows, "bytes": self.bytes, "min_key": _key_to_json(self.min_key),
+                 "max_key": _key_to_json(self.max_key)}
+        more = {"digest": self.digest, "footer": self.footer, "changed": self.changed}
+        return entry | {name: value for name, value in more.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class MergedFile(FileEntry):
+    """A file that changes have reached, with what is merged with it."""
+
+    overlay: Overlay = field(kw_only=True, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class OtherFile:
+    """A file of the snapshot that belongs to no table; fields as in FileEntry."""
+
+    path: FilePath
+    bytes: Count
+    digest: Digest
+
+
+@dataclass(frozen=True)
+class FileColumns:
+    """The fields of many entries, in their order: the n-th file has the n-th value of each list."""
+
+    paths: list[str]
+    rows: list[int]
+    bytes: list[int]
+    min_keys: list[KeyValue | None]
+    max_keys: list[KeyValue | None]
+    digests: list[str | None]
+    footers: list[Footer | None]
+    changed: list[Changed | None]
+    overlays: list[Overlay | None]
+
+    @classmethod
+    def of(cls, files: Sequence[FileEntry]) -> FileColumns:
+        """The columns of these entries."""
+        return cls([file.path for file in files], [file.rows for file in files], [file.bytes for file in files],
+                   [file.min_key for file in files], [file.max_key for file in files], [file.digest for file in files],
+                   [file.footer for file in files], [file.changed for file in files],
+                   [file.overlay if isinstance(file, MergedFile) else None for file in files])
+
+    def __len__(self) -> int:
+        return len(self.paths)
+
+    def entries(self) -> Iterator[FileEntry]:
+        """The entries one by one."""
+        entries = map(FileEntry, self.paths, self.rows, self.bytes, self.min_keys, self.max_keys, self.digests,
+                      self.footers, self.changed)
+        if not any(self.overlays):
+            return entries
+        return (entry if overlay is None else MergedFile(**vars(entry), overlay=overlay)
+                for entry, overlay in zip(entries, self.overlays, strict=True))
+
+    def under(self, layer: Layer) -> FileColumns:
+        """The same files, those that changes have reached with this layer over them."""
+        lows: list[KeyValue | None] = [None, *self.min_keys[1:], None]
+        return replace(self, overlays=[None if changed is None else Overlay(layer, low, high) for changed, low, high
+                                       in zip(self.changed, lows, lows[1:], strict=False)])
+
+    def check_fields(self) -> None:
+        """Raise Mismatch where an entry has a field that a manifest's JSON must not have; its path leads to it."""
+        if not self.paths or (min(self.rows) >= 0 and min(self.bytes) >= 0 and _are_digests(self.digests)
+                              and location.is_plain_inside("/".join(self.paths))):
+            return
+        for number, entry in enumerate(self.entries()):
+            try:
+                build(FileEntry, entry.to_json())
+            except Mismatch as error:
+                raise error.within(f"[{number}]") from None
+
+    def has_keys_of(self, kind: type | None) -> bool:
+        """Return whether all keys that there are have this type."""
+        return {*map(type, self.min_keys), *map(type, self.max_keys)} <= {kind, type(None)}
+
+    def name_twice(self) -> str:
+        """A name that two files have in their folders; "" if there is none."""
+        names = [path.rpartition("/")[2] for path in self.paths]
+        if len(set(names)) == len(names):
+            return ""
+        return next(name for name, count in Counter(names).items() if count > 1)
+
+    def out_of_order(self) -> str:
+        """The path of the first file with rows whose key range is missing, or does not come after the one before it; ""
+        if there is none."""
+        ranges: Iterator[tuple[str, Any, Any]] = zip(self.paths, self.min_keys, self.max_keys, strict=True)
+        last: Any = None
+        for path, low, high in compress(ranges, self.rows):
+            if low is None or type(low) is not type(high) or low > high or (
+                    last is not None and (type(low) is not type(last) or low <= last)):
+                return path
+            last = high
+        return ""
+
+
+def _are_digests(digests: Sequence[str | None]) -> bool:
+    """Return whether all that are there are texts as digests are: ASCII that can be printed, and not long."""
+    there = [digest for digest in digests if digest is not None]
+    text = "".join(there)
+    return text.isascii() and text.isprintable() and all(0 < length <= _LONGEST_DIGEST for length in
+                                                         set(map(len, there)))
+
+
+def _key_to_json(key: KeyValue | None) -> int | str | None:
+    return key.hex() if isinstance(key, bytes) else key

@@ -1,0 +1,142 @@
+"""Row groups of files in lakes that merge on read: read one by one, each compared with its own digest.
+
+A file's own metadata, under the key `applier.row_groups`, is JSON: for each row group its rows, where its bytes begin
+and end, the keys of its first and last row (bytes in hexadecimal; null without keys), and the digest of its bytes. They
+are contiguous from the file's first byte on, followed by the footer, whose size and digest are in the
+manifest. So all bytes that are read are verified, and a row group of a file on an object store takes one request.
+
+A file that came from another snapshot has no such metadata. It is read as a whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow.fs import FileSystem
+
+from applier.errors import SnapshotError
+from applier.io.parquet_reading import open_parquet
+from applier.io.typed_json import Count, Mismatch, build, loads
+from applier.snapshot.files.checks import REPLACE, check_size
+from applier.snapshot.files.digest import can_check, check_digest
+from applier.snapshot.files.file_entries import Digest, FileEntry, KeyValue
+
+KEY = b"applier.row_groups"
+GroupKey = int | Annotated[str, lambda key: "" if re.fullmatch("(?:[0-9a-f]{2})*", key) else "is no key"] | None
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """A row group: how many rows, from which byte to before which one, its first and last key, and its digest."""
+
+    rows: Count
+    start: Count
+    end: Count
+    min_key: GroupKey
+    max_key: GroupKey
+    digest: Digest
+
+    def keys(self) -> tuple[Any, Any]:
+        """The first and the last key."""
+        low, high = self.min_key, self.max_key
+        return (bytes.fromhex(low) if isinstance(low, str) else low,
+                bytes.fromhex(high) if isinstance(high, str) else high)
+
+
+def described(groups: Sequence[tuple[int, int, int, KeyValue | None, KeyValue | None, str]]) -> dict[bytes, bytes]:
+    """The metadata of a file with these row groups, their fields in the order of RowGroup."""
+    def text(key: KeyValue | None) -> int | str | None:
+        return key.hex() if isinstance(key, bytes) else key
+
+    listed = [RowGroup(rows, start, end, text(low), text(high), digest)
+              for rows, start, end, low, high, digest in groups]
+    return {KEY: orjson.dumps(listed)}
+
+
+class GroupedFile:
+    """A file that is read by row groups. `path` is its path in the file system; its footer is read and compared here.
+
+    Raises what checks.reading raises for a file that cannot be read, and SnapshotError.
+    """
+
+    def __init__(self, filesystem: FileSystem, path: str, entry: FileEntry) -> None:
+        self._filesystem, self._path, self._entry = filesystem, path, entry
+        with filesystem.open_input_file(path) as source:
+            check_size(source.size(), entry.bytes, path)
+            start = 0 if entry.footer is None else entry.bytes - entry.footer.bytes
+            if start < 0:
+                raise self._damaged("its manifest says of its footer that it is longer than the file")
+            source.seek(start)
+            data = source.read_buffer(entry.bytes - start)
+        check_size(data.size, entry.bytes - start, path)
+        check_digest(data, entry.digest if entry.footer is None else entry.footer.digest, path)
+        self.metadata: pq.FileMetaData = pq.read_metadata(pa.BufferReader(self._within(start, data)))
+        if self.metadata.num_rows != entry.stored_rows:
+            raise SnapshotError(f"a file of the snapshot has {self.metadata.num_rows} rows, but its manifest says "
+                                f"{entry.stored_rows}", file=path)
+        self.groups = [RowGroup(entry.stored_rows, 0, entry.bytes, None, None, entry.digest or "")] \
+            if entry.footer is None else self._described(start)
+
+    @property
+    def firsts(self) -> np.ndarray:
+        """The number of each row group's first row, and that of all rows: int64[n + 1]."""
+        return np.cumsum([0, *(group.rows for group in self.groups)])
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the file."""
+        return self.metadata.schema.to_arrow_schema()
+
+    def read(self, number: int, columns: Sequence[str] | None = None) -> pa.Table:
+        """The rows of a row group, or some columns of them; all rows of a file that does not describe its groups."""
+        group, names = self.groups[number], None if columns is None else list(columns)
+        with self._filesystem.open_input_file(self._path) as source:
+            source.seek(group.start)
+            data = source.read_buffer(group.end - group.start)
+        check_size(data.size, group.end - group.start, self._path)
+        check_digest(data, group.digest or None, self._path)
+        parquet = open_parquet(pa.BufferReader(self._within(group.start, data)), is_checked=can_check(group.digest),
+                               metadata=self.metadata)
+        rows = parquet.read(columns=names, use_threads=False) if self._entry.footer is None else \
+            parquet.read_row_group(number, columns=names, use_threads=False)
+        if rows.num_rows != group.rows:
+            raise self._damaged(f"row group {number} has another number of rows than its footer says")
+        return rows
+
+    def _within(self, start: int, data: pa.Buffer) -> pa.Buffer:
+        """The file's bytes, of which these begin at `start` and all others are 0: memory that is not touched takes no
+        room."""
+        if data.size == self._entry.bytes:
+            return data
+        whole = np.zeros(self._entry.bytes, np.uint8)
+        whole[start:start + data.size] = np.frombuffer(data, np.uint8)
+        return pa.py_buffer(whole)
+
+    def _described(self, end: int) -> list[RowGroup]:
+        """The row groups, compared with what the footer says of them besides."""
+        try:
+            groups = list(build(tuple[RowGroup, ...], loads((self.metadata.metadata or {}).get(KEY, b""))))
+        except Mismatch as error:
+            raise self._damaged(f"what its footer says of its row groups is damaged: {error}") from error
+        edges = [0, *(group.end for group in groups)]
+        if [group.start for group in groups] != edges[:-1] or edges[-1] != end or \
+                len(groups) != self.metadata.num_row_groups:
+            raise self._damaged("its row groups are not where its footer says")
+        for number, group in enumerate(groups):
+            found = self.metadata.row_group(number)
+            columns = [found.column(place) for place in range(found.num_columns)]
+            if found.num_rows != group.rows or not all(
+                    group.start <= column.data_page_offset
+                    and column.data_page_offset + column.total_compressed_size <= group.end for column in columns):
+                raise self._damaged("its row groups are not where its footer says")
+        return groups
+
+    def _damaged(self, what: str) -> SnapshotError:
+        return SnapshotError(f"a file of the snapshot is damaged: {what}", file=self._path, hint=REPLACE)

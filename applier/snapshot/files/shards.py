@@ -1,0 +1,226 @@
+"""Shards: the entries of a table with many files, as a Parquet file that is read when somebody asks for them.
+
+    _files/DB/TABLE.parquet    path, rows, bytes, min_key, max_key, digest: one row per file, in the manifest's order;
+                               in a lake that merges on read also footer_bytes, footer_digest, stored_rows,
+                               row_file_rows, version, as in FileEntry
+
+A shard is written without compression and without dictionaries, so that its entries take memory in proportion to the
+bytes that the manifest states; where they take more, it is refused. All files of a shard are in one folder, in which no
+other table's are.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from applier.errors import SnapshotError, reason
+from applier.io.parquet_reading import open_parquet
+from applier.io.typed_json import Count, Mismatch, build
+from applier.snapshot.files import location
+from applier.snapshot.files.file_entries import Changed, Digest, FileColumns, FileEntry, FilePath, Footer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_Made = TypeVar("_Made")
+MOST_INLINE = 500
+"""The most files whose entries stand in the manifest itself. Measured: to read so many there takes 5 ms; a shard takes
+1 ms more than its entries, and on an object store a request, but is read only when somebody asks for them."""
+FOLDER = "_files"
+_HASH = "blake2b-128"
+_KEYS = (int, bytes)
+_LEAST_BYTES = 20
+"""What the entry of a file takes at least."""
+_READ_AT_ONCE, _MOST_DECODED = 256, 2
+"""Entries that are decoded at a time, and how much memory all of them may take, in times of the shard's bytes. Nothing
+else that a footer says is asked for: Arrow ends the process over some of what may be in it."""
+_FOOTER, _CHANGED = ("footer_bytes", "footer_digest"), ("stored_rows", "row_file_rows", "version")
+_TEXTS = ("footer_digest",)
+"""Columns of lakes that merge on read: the fields of a Footer and of Changed."""
+_REPLACE = "replay or import it again, or restore its files from a backup"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """What a manifest says of a shard: where it is, its own bytes and digest; the folder of its files, how many they
+    are, and their rows and bytes in sum."""
+
+    path: FilePath
+    bytes: Count
+    digest: Digest
+    folder: FilePath
+    files: Count
+    rows: Count
+    file_bytes: Count
+
+
+class ShardedFiles(Sequence[FileEntry]):
+    """Entries that are in a shard. How many they are, and their rows and bytes in sum, is known; the entries are read
+    once, with the first question for them, which raises SnapshotError where the shard is damaged."""
+
+    def __init__(self, shard: Shard, read: Callable[[], FileColumns]) -> None:
+        self.shard, self._read = shard, read
+
+    @cached_property
+    def columns(self) -> FileColumns:
+        """All entries."""
+        return self._read()
+
+    def __len__(self) -> int:
+        return self.shard.files
+
+    def __iter__(self) -> Iterator[FileEntry]:
+        return self.columns.entries()
+
+    @overload
+    def __getitem__(self, place: int) -> FileEntry: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> tuple[FileEntry, ...]: ...
+
+    def __getitem__(self, place: int | slice) -> FileEntry | tuple[FileEntry, ...]:
+        return tuple(self)[place]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and tuple(self) == tuple(other)
+
+
+def columns_of(files: Sequence[FileEntry]) -> FileColumns:
+    """The columns of entries, wherever they are."""
+    return files.columns if isinstance(files, ShardedFiles) else FileColumns.of(files)
+
+
+def rows_and_bytes(files: Sequence[FileEntry]) -> tuple[int, int]:
+    """Rows and bytes of files in sum. No shard is read."""
+    if isinstance(files, ShardedFiles):
+        return files.shard.rows, files.shard.file_bytes
+    return sum(file.rows for file in files), sum(file.bytes for file in files)
+
+
+def make_shard(files: Sequence[FileEntry], folder: str, prefix: str = "") -> tuple[ShardedFiles, pa.Buffer]:
+    """The shard of files in a folder of the snapshot, and its content; `prefix` is the start of its path in a lake."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = FileColumns.of(files)
+    keys = [columns.min_keys, columns.max_keys]
+    kind = next((kind for kind in _KEYS if columns.has_keys_of(kind)), None)
+    merging = [*_fields_of(columns.footers, Footer), *_fields_of(columns.changed, Changed)]
+    merges = any(value is not None for values in merging for value in values)
+    lists = [columns.paths, columns.rows, columns.bytes, *(keys if kind is not None else []), columns.digests,
+             *(merging if merges else [])]
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table(lists, schema=_schema(kind, merges=merges)), sink, compression="none", use_dictionary=False,
+                   write_statistics=False, store_schema=False)
+    content = sink.getvalue()
+    shard = Shard(f"{prefix}{FOLDER}/{folder}.parquet", content.size, own_digest(content), folder, len(columns),
+                  sum(columns.rows), sum(columns.bytes))
+    if wrong := _disagreement(columns, shard):
+        raise ValueError(f"the shard {wrong}")
+    return ShardedFiles(shard, lambda: columns), content
+
+
+def read_shard(uri: str, shard: Shard, table: str, complaint: Callable[[FileColumns], str]) -> FileColumns:
+    """The entries of a shard of the snapshot at a path or uri; `complaint` says what is wrong with them for the table
+    ("" if nothing is). Raises SnapshotError for a shard that is missing or is not what the manifest says."""
+    from applier.snapshot.files.checks import check_size, reading
+
+    filesystem, root = location.resolve(uri)
+    path = f"{root}/{shard.path}"
+    try:
+        with reading(path), filesystem.open_input_file(path) as source:
+            check_size(source.size(), shard.bytes, path)
+            data = source.read_buffer(shard.bytes)
+        columns = _parsed(data, shard)
+        columns.check_fields()
+        if wrong := _disagreement(columns, shard) or complaint(columns):
+            raise Mismatch(wrong)
+    except SnapshotError as error:
+        raise SnapshotError(error.message, file=path, table=table, hint=_REPLACE) from error
+    except Mismatch as error:
+        raise SnapshotError(f"a list of the table's files is damaged: {error}", file=path, table=table,
+                            hint=_REPLACE) from error
+    return columns
+
+
+def _parsed(data: pa.Buffer, shard: Shard) -> FileColumns:
+    """Raises Mismatch for other bytes than the manifest's, and before anything takes more memory than these."""
+    import pyarrow as pa
+
+    if own_digest(data) != shard.digest:
+        raise Mismatch("was changed after it was written: its digest does not match")
+    try:
+        file = open_parquet(pa.BufferReader(data), is_checked=True)
+        if file.metadata.num_rows != shard.files or shard.files > shard.bytes // _LEAST_BYTES:
+            raise Mismatch(f"has {file.metadata.num_rows} files, its manifest says {shard.files}")
+        if not any(file.schema_arrow.equals(_schema(kind, merges=merges)) for kind in (*_KEYS, None)
+                   for merges in (False, True)):
+            raise Mismatch(f"has other columns than a shard: {', '.join(file.schema_arrow.names)}")
+        batches, decoded = [], 0
+        for batch in file.iter_batches(_READ_AT_ONCE, use_threads=False):
+            batches.append(batch)
+            if (decoded := decoded + batch.nbytes) > _MOST_DECODED * shard.bytes:
+                raise Mismatch("is not written as shards are: its entries take more memory than its bytes")
+        table = pa.Table.from_batches(batches, file.schema_arrow)
+        table.validate(full=True)  # whether text is UTF-8
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        raise Mismatch(f"cannot be read: {reason(error) if isinstance(error, OSError) else error}") from error
+    nothing: list[Any] = [None] * table.num_rows
+    lists: dict[str, list[Any]] = {name: table.column(name).to_pylist() for name in table.column_names}
+    footers = _from_fields(Footer, [lists.get(name, nothing) for name in _FOOTER])
+    changed = _from_fields(Changed, [lists.get(name, nothing) for name in _CHANGED])
+    return FileColumns(lists["path"], lists["rows"], lists["bytes"], lists.get("min_key", nothing),
+                       lists.get("max_key", nothing), lists["digest"], footers, changed, nothing)
+
+
+def _fields_of(values: Sequence[Any], kind: type) -> list[list[Any]]:
+    """The fields of values of one type, which may be None, each as a list."""
+    return [[None if value is None else getattr(value, one.name) for value in values] for one in fields(kind)]
+
+
+def _from_fields(kind: type[_Made], lists: Sequence[list[Any]]) -> list[_Made | None]:
+    """The values whose fields these lists have; None where the first field is. Raises Mismatch for one that cannot be.
+    """
+    if not any(value is not None for value in lists[0]):
+        return [None] * len(lists[0])
+    names = [one.name for one in fields(kind)]  # type: ignore[arg-type]  # a dataclass, as all kinds are
+    return [None if values[0] is None else build(kind, dict(zip(names, values, strict=True)))
+            for values in zip(*lists, strict=True)]
+
+
+def _disagreement(columns: FileColumns, shard: Shard) -> str:
+    """What the manifest says of the shard, and is not so; "" if all is so."""
+    inside, depth = f"{shard.folder}/", shard.folder.count("/") + 1
+    for path in columns.paths:
+        if not path.startswith(inside) or path.count("/") != depth:
+            return f"names a file that is not in the folder {shard.folder}: {path!r}"
+    found = sum(columns.rows), sum(columns.bytes)
+    if found != (shard.rows, shard.file_bytes):
+        return (f"has files of {found[0]} rows and {found[1]} bytes, its manifest says {shard.rows} and "
+                f"{shard.file_bytes}")
+    return ""
+
+
+def _schema(kind: type | None, *, merges: bool) -> pa.Schema:
+    """The columns of a shard of files with keys of this type; None: without keys."""
+    import pyarrow as pa
+
+    columns = [pa.field("path", pa.string(), nullable=False), pa.field("rows", pa.int64(), nullable=False),
+              pa.field("bytes", pa.int64(), nullable=False)]
+    if kind is not None:
+        of_kind = pa.int64() if kind is int else pa.binary()
+        columns += [pa.field("min_key", of_kind), pa.field("max_key", of_kind)]
+    columns.append(pa.field("digest", pa.string()))
+    if merges:
+        columns += [pa.field(name, pa.string() if name in _TEXTS else pa.int64()) for name in (*_FOOTER, *_CHANGED)]
+    return pa.schema(columns)
+
+
+def own_digest(content: bytes | pa.Buffer) -> str:
+    """The digest of what a snapshot says of itself, by a hash that needs no kernel: this is read where none should be
+    loaded."""
+    return f"{_HASH}:{hashlib.blake2b(content, digest_size=16).hexdigest()}"

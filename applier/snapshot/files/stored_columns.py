@@ -1,0 +1,86 @@
+"""The types of columns in files of a snapshot, chosen so that every reader supports them.
+
+    BIGINT UNSIGNED   as --unsigned-bigint says (applier.snapshot.files.unsigned_bigints)
+    TIME              int64, microseconds: Parquet has no type for -838:59:59, and readers of Iceberg and Delta refuse
+                      Arrow's durations
+    text              as a SELECT shows it (applier.mysql.reader_values)
+    every column      its number (applier.schema.column_ids) is Parquet's field id
+
+Files of older versions have durations and no field ids, and can still be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from applier.mysql.reader_values import lossy_charset
+from applier.schema.definition import TableDefinition
+from applier.snapshot.files.unsigned_bigints import EXACT, NONE, STORED, UnsignedBigints, unsigned_bigints
+
+TIME = pa.duration("us")
+_MICROSECONDS = pa.int64()
+_FIELD_ID = b"PARQUET:field_id"
+
+
+@dataclass(frozen=True)
+class StoredColumns:
+    """The columns of a table that files have in a way of their own, and the numbers of all. `charsets` are the
+    character sets of text that is not all of its bytes, by the names of columns."""
+
+    bigints: UnsignedBigints = NONE
+    ids: Mapping[str, int] = field(default_factory=dict)
+    charsets: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, definition: TableDefinition, key: tuple[str, ...] = ()) -> StoredColumns:
+        """Those of a table, whose rows errors name by a key."""
+        return cls(unsigned_bigints(definition, key),
+                   {column.name: column.id for column in definition.stored_columns if column.id},
+                   {column.name: charset for column in definition.stored_columns
+                    if (charset := lossy_charset(column.type)) is not None})
+
+    def schema(self, rows: pa.Schema, choice: str) -> pa.Schema:
+        """The schema of files, given that of rows and what files have for BIGINT UNSIGNED."""
+        return pa.schema([self._numbered(column.with_type(_MICROSECONDS) if column.type == TIME else column)
+                          for column in self.bigints.stored_schema(rows, choice)])
+
+    def as_stored(self, rows: pa.Table, choice: str) -> pa.Table:
+        """Rows as files have them. Raises ReplayStopped for a value that does not fit."""
+        rows = self.bigints.as_stored(rows, choice)
+        for place, column in enumerate(rows.schema):
+            if column.type == TIME:
+                rows = rows.set_column(place, column.with_type(_MICROSECONDS), rows.column(place).cast(_MICROSECONDS))
+        return rows
+
+    def _numbered(self, column: pa.Field) -> pa.Field:
+        number = self.ids.get(column.name)
+        if number is None:
+            return column
+        if pa.types.is_list(column.type):
+            elements = column.type.value_field.with_name("element").with_metadata({_FIELD_ID: str(number + 1)})
+            column = column.with_type(pa.list_(elements))
+        return column.with_metadata({_FIELD_ID: str(number)})
+
+
+AS_ROWS = StoredColumns()
+"""Columns without numbers, none of which is a BIGINT UNSIGNED."""
+
+
+def is_stored_as(found: pa.Schema, schema: pa.Schema) -> bool:
+    """Return whether a file with one schema may hold rows with another one."""
+    return found.names == schema.names and all(
+        have.type == wanted.type or (wanted.type == EXACT and have.type in STORED.values())
+        or (wanted.type == TIME and have.type == _MICROSECONDS) for have, wanted in zip(found, schema, strict=True))
+
+
+def as_rows(stored: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Columns of a file as rows have them, by their schema, which may have more columns."""
+    for place, column in enumerate(stored.schema):
+        kind: Any = schema.field(column.name).type
+        if column.type != kind or pa.types.is_list(kind):
+            stored = stored.set_column(place, column.with_type(kind), stored.column(place).cast(kind))
+    return stored.replace_schema_metadata(None)

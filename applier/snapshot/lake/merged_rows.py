@@ -1,0 +1,334 @@
+"""The one reader of tables in lakes that merge on read.
+
+A table of such a lake consists of files, each with a range of keys; row files, with rows added since; and positions of
+dead rows in files and row files. The rows of a file's range are the live ones of the file and those of the row
+files with keys in the range, in key order. They come in parts, one for each row group of the file, so some
+parts can be read without the others.
+
+Everything read is verified: bytes by digests (applier.snapshot.files.row_groups), positions by the existing rows, keys
+against each other, and the rows of a whole range against the counts in the manifest.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow.fs import FileSystem
+
+from applier.errors import SnapshotError
+from applier.schema.definition import without_rows
+from applier.snapshot.files import location
+from applier.snapshot.files.checks import REPLACE, check_columns, reading
+from applier.snapshot.files.file_entries import FileEntry, KeyKind, KeyValue, Layer, MergedFile
+from applier.snapshot.files.row_groups import GroupedFile
+from applier.snapshot.files.stored_columns import as_rows
+from applier.snapshot.files.value_marks import MarkedValues
+from applier.snapshot.writer import POSITIONS
+from keysearch.keybytes import KeyBytes, find_ranges, int_key
+from keysearch.keyrules import encode_by_rules
+
+_REMEMBERED_BYTES, _REMEMBERED = 64 << 20, 1024
+"""What of row files and positions is kept for the next range that needs it: files are never changed."""
+_READABLE = 32
+"""Bytes behind the keys of a KeyBytes."""
+_Made = TypeVar("_Made")
+_Bounds = tuple[KeyValue | None, KeyValue | None]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows of a range in key order, and where each is stored: `files[i]` (int32) is a number in
+    RangeReader.names, `positions[i]` (int64) the row's number in that file, from 0."""
+
+    rows: pa.Table
+    files: np.ndarray
+    positions: np.ndarray
+
+
+@dataclass(frozen=True)
+class KeyOrder:
+    """The key by which rows are merged: its columns, its kind and its rules."""
+
+    names: tuple[str, ...]
+    kind: KeyKind
+    rules: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, layer: Layer) -> KeyOrder:
+        """That of a layer."""
+        return cls(layer.key, layer.key_kind, layer.key_rules)
+
+    def numbers(self, rows: pa.Table, bounds: Sequence[KeyValue]) -> np.ndarray:
+        """Return how many of the ascending bounds each row's key reaches: int64[n]."""
+        columns = [rows.column(name) for name in self.names]
+        return reached(int_key(columns[0]) if self.kind == "int" else encode_by_rules(columns, self.rules), bounds)
+
+    def order(self, rows: pa.Table) -> np.ndarray:
+        """The rows' numbers in the order of their keys: int64[n]. Raises ValueError where two have one key."""
+        columns = [rows.column(name) for name in self.names]
+        if self.kind == "int":
+            keys = int_key(columns[0])
+            order = np.argsort(keys, kind="stable")
+            is_twice = bool((np.diff(keys[order]) == 0).any())
+        else:
+            texts = encode_by_rules(columns, self.rules).to_arrow()
+            order = pc.array_sort_indices(texts).to_numpy().astype(np.int64)
+            ascending = texts.take(pa.array(order))
+            is_twice = len(order) > 1 and pc.any(pc.equal(ascending[1:], ascending[:-1])).as_py()
+        if is_twice:
+            raise ValueError("two rows have one key")
+        return order
+
+
+def reached(keys: np.ndarray | KeyBytes, bounds: Sequence[KeyValue]) -> np.ndarray:
+    """Return how many of the ascending bounds each key reaches: int64[n]."""
+    if not isinstance(keys, KeyBytes):
+        return np.searchsorted(np.array(bounds, np.int64), keys, side="right")
+    texts = [bound for bound in bounds if isinstance(bound, bytes)]
+    offsets = np.cumsum([0, *map(len, texts)])
+    data = np.frombuffer(b"".join(texts) + bytes(_READABLE), np.uint8)
+    return find_ranges(keys, KeyBytes(offsets, data))
+
+
+class RowFiles:
+    """What is merged with the files of a table, of the snapshot whose files are below a path or uri; `names` are those
+    of the row files, which are numbered from 1 on. Errors: SnapshotError for a file that is missing or damaged."""
+
+    def __init__(self, base: str, layer: Layer, schema: pa.Schema) -> None:
+        self._filesystem, self._root = location.resolve(base)
+        self._layer, self._schema, self.key = layer, schema, KeyOrder.of(layer)
+        self.names = [one.stem for one in layer.row_files]
+
+    def within(self, wanted: Sequence[_Bounds], names: Sequence[str] | None = None) -> Part:
+        """The live rows with keys in one of these ascending ranges, and maybe some more, with all columns or some. They
+        are in no order."""
+        found = [Part(without_rows(self._schema), np.empty(0, np.int32), np.empty(0, np.int64))]
+        for place, file in enumerate(self._layer.row_files, 1):
+            found += [Part(rows, np.full(rows.num_rows, place, np.int32), positions)
+                      for rows, positions in self._rows_of(file, wanted)]
+        rows = pa.concat_tables([part.rows.replace_schema_metadata(None) for part in found])
+        files, positions = (np.concatenate([getattr(part, name) for part in found]) for name in ("files", "positions"))
+        return Part(rows if names is None else rows.select(list(names)), files, positions)
+
+    def dead_in(self, file: FileEntry) -> np.ndarray:
+        """The positions of a file's dead rows, ascending: int64[n]. Raises SnapshotError for a position that is not in
+        the file."""
+        found = [np.empty(0, np.int64)]
+        name: Any = file.stem.encode()
+        for entry in self._layer.positions:
+            path = f"{self._root}/{entry.path}"
+            if not _meet(entry.min_key, entry.max_key, [(name, name + b"\0")]):
+                continue
+            with reading(path):
+                grouped = _remembered_file(self._filesystem, path, entry)
+                check_columns(grouped.schema, POSITIONS, path)
+                for number, group in enumerate(grouped.groups):
+                    if _meet(*group.keys(), [(name, name + b"\0")]):
+                        rows = _remembered_rows(self._filesystem, path, entry, grouped, number)
+                        of_file = pc.equal(rows.column("file"), file.stem)
+                        found.append(rows.column("position").filter(of_file).to_numpy())
+        dead: np.ndarray = np.unique(np.concatenate(found))
+        if len(dead) and not (dead[0] >= 0 and dead[-1] < file.stored_rows):
+            raise SnapshotError("a list of dead rows names a row that the file does not have",
+                                file=f"{self._root}/{file.path}", hint=REPLACE)
+        return dead
+
+    def _rows_of(self, file: FileEntry, wanted: Sequence[_Bounds]) -> Iterator[tuple[pa.Table, np.ndarray]]:
+        """The live rows of a row file's groups that may have keys in one of the ranges, with their positions."""
+        if not _meet(file.min_key, file.max_key, wanted):
+            return
+        path = f"{self._root}/{file.path}"
+        with reading(path):
+            grouped = _remembered_file(self._filesystem, path, file)
+            check_columns(grouped.schema, self._schema, path)
+            marked = MarkedValues(grouped.metadata.metadata, path)
+            numbers = [number for number, group in enumerate(grouped.groups) if _meet(*group.keys(), wanted)]
+            dead = self.dead_in(file) if numbers else np.empty(0, np.int64)
+            for number in numbers:
+                first = int(grouped.firsts[number])
+                stored = _remembered_rows(self._filesystem, path, file, grouped, number)
+                rows = _as_rows(marked.put_into(stored, first), self._schema, self.key, None, path)
+                lives = np.ones(rows.num_rows, np.bool_)
+                lives[dead[bisect_left(dead, first):bisect_left(dead, first + rows.num_rows)] - first] = False
+                yield rows.filter(pa.array(lives)), first + np.flatnonzero(lives)
+
+
+class RangeReader:
+    """The rows of one file's range, of the snapshot whose files are below a path or uri. `names` are those of the file
+    and of its row files, as positions have them. Errors: SnapshotError for a file that is missing or damaged."""
+
+    def __init__(self, base: str, file: FileEntry, schema: pa.Schema, key: KeyOrder | None = None) -> None:
+        self._filesystem, self._root = location.resolve(base)
+        self._file, self._schema = file, schema
+        self._row_files: RowFiles | None = None
+        self._bounds: _Bounds = (None, None)
+        if isinstance(file, MergedFile):
+            self._row_files = RowFiles(base, file.overlay.layer, schema)
+            self._bounds = file.overlay.low, file.overlay.high
+        self._key = key if self._row_files is None else self._row_files.key
+        self.names = [file.stem, *([] if self._row_files is None else self._row_files.names)]
+        with self._reading(file):
+            self._grouped = GroupedFile(self._filesystem, f"{self._root}/{file.path}", file)
+            check_columns(self._grouped.schema, schema, f"{self._root}/{file.path}")
+            self._marked = MarkedValues(self._grouped.metadata.metadata, f"{self._root}/{file.path}")
+        self.lows: list[Any] = [group.keys()[0] for group in self._grouped.groups][1:]
+        """The key at which each part but the first begins."""
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self._grouped.groups)
+
+    def bytes_of(self, part: int) -> int:
+        """About how many bytes a part takes in the file."""
+        group = self._grouped.groups[part]
+        return group.end - group.start or self._file.bytes
+
+    def all(self, columns: Sequence[str] | None = None) -> Iterator[Part]:
+        """All parts, in key order, with all columns or some. Raises SnapshotError where they have other
+        rows than the manifest counts."""
+        rows = own = 0
+        for part in self.some(range(self.n_parts), columns):
+            rows, own = rows + len(part.files), own + int((part.files == 0).sum())
+            yield part
+        changed = self._file.changed
+        if rows != self._file.rows or (changed is not None and rows - own != changed.row_file_rows):
+            raise self._damaged(f"its range has {rows} rows, {own} of them in it, but its manifest says "
+                                f"{self._file.rows}, {rows if changed is None else changed.row_file_rows} of them in "
+                                "row files")
+
+    def some(self, numbers: Sequence[int], columns: Sequence[str] | None = None) -> Iterator[Part]:
+        """These parts, given their ascending numbers."""
+        names = None if columns is None else [
+            name for name in self._schema.names if name in columns or (self._key and name in self._key.names)]
+        over = self._over(numbers, names)
+        for number in numbers:
+            with self._reading(self._file):
+                stored = self._grouped.read(number, names)
+            first = int(self._grouped.firsts[number])
+            rows = self._as_rows(self._marked.put_into(stored, first), names)
+            positions = np.arange(first, first + rows.num_rows)
+            if len(dead := self._dead_in_file[bisect_left(self._dead_in_file, first):
+                                              bisect_left(self._dead_in_file, first + rows.num_rows)]):
+                lives = np.ones(rows.num_rows, np.bool_)
+                lives[dead - first] = False
+                rows, positions = rows.filter(pa.array(lives)), positions[lives]
+            part = Part(rows, np.zeros(len(positions), np.int32), positions)
+            yield self._selected(self._merged(part, over[number]) if number in over else part, columns)
+
+    def _selected(self, part: Part, columns: Sequence[str] | None) -> Part:
+        return part if columns is None else Part(part.rows.select(list(columns)), part.files, part.positions)
+
+    def _merged(self, part: Part, over: Part) -> Part:
+        assert self._key is not None
+        rows = pa.concat_tables([part.rows, over.rows.select(part.rows.schema.names)])
+        try:
+            order = self._key.order(rows)
+        except ValueError as error:
+            raise self._damaged(f"{error} in its range") from error
+        return Part(rows.take(pa.array(order)), np.concatenate([part.files, over.files])[order],
+                    np.concatenate([part.positions, over.positions])[order])
+
+    def _over(self, numbers: Sequence[int], names: Sequence[str] | None) -> dict[int, Part]:
+        """The live rows of row files that belong to parts, by these. They are in no order."""
+        if self._row_files is None or not len(numbers):
+            return {}
+        low, high = self._bounds
+        edges = [low, *self.lows, high]
+        found = self._row_files.within([(edges[number], edges[number + 1]) for number in numbers], names)
+        bounds = [bound for bound in edges if bound is not None]
+        places = self._row_files.key.numbers(found.rows, bounds) - (low is not None)
+        parts = {}
+        for number in numbers:
+            own = np.flatnonzero(places == number)
+            if len(own):
+                parts[number] = Part(found.rows.take(pa.array(own)), found.files[own], found.positions[own])
+        return parts
+
+    @cached_property
+    def _dead_in_file(self) -> np.ndarray:
+        if self._row_files is None:
+            return np.empty(0, np.int64)
+        return self._row_files.dead_in(self._file)
+
+    def _as_rows(self, stored: pa.Table, names: Sequence[str] | None) -> pa.Table:
+        return _as_rows(stored, self._schema, self._key, names, f"{self._root}/{self._file.path}")
+
+    def _reading(self, file: FileEntry) -> Any:
+        return reading(f"{self._root}/{file.path}")
+
+    def _damaged(self, what: str) -> SnapshotError:
+        return SnapshotError(f"a file of the snapshot is damaged, or one that is merged with it: {what}",
+                             file=f"{self._root}/{self._file.path}", hint=REPLACE)
+
+
+def _as_rows(stored: pa.Table, schema: pa.Schema, key: KeyOrder | None, names: Sequence[str] | None,
+             path: str) -> pa.Table:
+    """Columns of a file as rows have them. Raises SnapshotError where a column of the key has NULL."""
+    rows = as_rows(stored, schema)
+    for name in () if key is None else key.names:
+        if rows.column(name).null_count:
+            raise SnapshotError(f"a file of the snapshot has NULL in {name}, a column of the key", file=path,
+                                hint=REPLACE)
+    return rows if names is None else rows.select(list(names))
+
+
+def _meet(low: Any, high: Any, wanted: Sequence[_Bounds]) -> bool:
+    """Return whether keys from `low` up to `high` (None: not known) may be in one of the ascending ranges."""
+    if low is None or high is None:
+        return True
+    ends: list[Any] = [end for _, end in wanted if end is not None]
+    number = bisect_right(ends, low)
+    if number == len(wanted):
+        return False
+    begin: Any = wanted[number][0]
+    return begin is None or begin <= high
+
+
+@dataclass
+class _Recent:
+    """What was made lately, by keys that always mean the same: at most so many values and bytes."""
+
+    most: int
+    most_bytes: int
+    _values: OrderedDict[object, tuple[Any, int]] = field(default_factory=OrderedDict)
+    _bytes: int = 0
+    _lock: Any = field(default_factory=threading.Lock)
+
+    def get(self, key: object, make: Callable[[], _Made], size: Callable[[_Made], int]) -> _Made:
+        """The value of a key, made now if it is not here."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                found: _Made = self._values[key][0]
+                return found
+        made = make()
+        n_bytes = size(made)
+        with self._lock:
+            if key not in self._values:
+                self._values[key], self._bytes = (made, n_bytes), self._bytes + n_bytes
+            while len(self._values) > self.most or self._bytes > self.most_bytes:
+                self._bytes -= self._values.popitem(last=False)[1][1]
+        return made
+
+
+_FILES, _ROWS = _Recent(_REMEMBERED, _REMEMBERED_BYTES), _Recent(_REMEMBERED, _REMEMBERED_BYTES)
+
+
+def _remembered_file(filesystem: FileSystem, path: str, entry: FileEntry) -> GroupedFile:
+    return _FILES.get((filesystem.type_name, path, entry.digest), lambda: GroupedFile(filesystem, path, entry),
+                      lambda made: made.metadata.serialized_size)
+
+
+def _remembered_rows(filesystem: FileSystem, path: str, entry: FileEntry, file: GroupedFile, number: int) -> pa.Table:
+    return _ROWS.get((filesystem.type_name, path, entry.digest, number), lambda: file.read(number),
+                     lambda made: int(made.nbytes))

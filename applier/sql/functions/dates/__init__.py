@@ -1,0 +1,3 @@
+"""Functions of dates and times."""
+
+__all__ = ["calendars", "clocks", "times"]

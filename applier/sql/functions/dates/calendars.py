@@ -1,0 +1,268 @@
+"""Weeks, last days of months, days by their numbers, and differences of dates, over whole columns.
+
+Source: MySQL manual, "Date and Time Functions"; judged by MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.mysql.values import zero_dates
+from applier.mysql.values.zero_dates import DAY
+from applier.sql.casting.numbers import MILLIONTH
+from applier.sql.casting.texts import by_distinct
+from applier.sql.functions.combinations import computed
+from applier.sql.functions.dates.date_functions import EPOCH_DAY, weeks
+from applier.sql.functions.dates.times import clock_of, local
+from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, MONTHS, SECOND, UNITS
+from applier.sql.nodes import Call
+from applier.sql.values import (
+    Arguments,
+    Function,
+    Value,
+    as_number,
+    as_text,
+    numbers,
+    one,
+    together,
+    whole_number,
+    whole_numbers,
+)
+
+
+def _week(of_year: bool) -> Function:
+    """WEEK and YEARWEEK; without a mode as if default_week_format were 0, which a log does not tell."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        value, *given = arguments
+        value = local(value, session)
+        mode = whole_number(given[0], session) & 7 if given else 3 if call.name == "WEEKOFYEAR" else 0
+        if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values):
+            raise NotComputable(f"{call.name} of a value that is not a date")
+        year, week = weeks(value.values, mode | 2 if of_year else mode)
+        made = pa.array(year * 100 + week if of_year else week, pa.int64(), mask=np.asarray(value.values.is_null()))
+        return numbers(made, constant=value.constant)
+
+    return computed
+
+
+def _last_day(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    value = local(arguments[0], session)
+    if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values):
+        raise NotComputable("LAST_DAY of a value that is not a date")
+    days = value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False)
+    months = np.asarray(days.cast(pa.int32()).fill_null(0)).astype("datetime64[D]").astype("datetime64[M]")
+    last = (months + 1).astype("datetime64[D]").astype(np.int64) - 1
+    made = pa.array(last.astype(np.int32), mask=np.asarray(days.is_null())).cast(pa.date32())
+    return Value(made, ColumnType("date"), value.constant)
+
+
+def _from_text(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """STR_TO_DATE of text that has the form; the type is by what the form has."""
+    value, wanted = arguments[0], one(arguments[1])
+    parts = re.findall(r"%(.)|([^%])", wanted, re.DOTALL) if isinstance(wanted, str) else []
+    signs = {sign for sign, _ in parts if sign}
+    has_day, has_clock = bool(signs & {"Y", "m", "d"}), bool(signs & {"H", "i", "s", "S", "T"})
+    if not signs or not signs <= {*_READ} or (has_day and not {"Y", "m", "d"} <= signs) or \
+            len([sign for sign, _ in parts if sign]) != len(signs):
+        raise NotComputable(f"STR_TO_DATE by {wanted!r}")
+    pieces = [_READ[sign] if sign else re.escape(text) for sign, text in parts]
+    form = re.compile("".join(pieces), re.ASCII)
+    beginnings = [re.compile("".join(_FREE[sign] if sign else re.escape(text) for sign, text in parts[:some]) + (
+        r"\Z" if some < len(parts) else ""), re.ASCII) for some in range(len(parts) + 1)]
+
+    leading = re.compile("".join(rf"\s*{_LOOSE[sign]}" if sign else rf"\s*{re.escape(text)}" for sign, text in parts),
+                         re.ASCII)
+
+    unfinished = [re.compile("".join(rf"\s*{_LOOSE[sign]}" if sign else rf"\s*{re.escape(text)}"
+                                     for sign, text in parts[:some]) + r"\s*", re.ASCII) for some in range(len(parts))]
+
+    def read(text: str) -> int | None:
+        found = (leading.match if session.flavour == "mysql" else form.fullmatch)(text)
+        if found is None and session.flavour == "mysql":
+            if any(part.fullmatch(text) for part in unfinished):
+                if "NO_ZERO_DATE" not in session.sql_mode:
+                    raise NotComputable(f"STR_TO_DATE of {text!r}, which has the form in part")
+            return None
+        if found is None:
+            if any(part.match(text) for part in beginnings) or re.search(r"\s", text):
+                raise NotComputable(f"STR_TO_DATE of {text!r}, which has the form in part")
+            return None
+        day = {"Y": 1970, "m": 1, "d": 1, "H": 0, "i": 0, "s": 0} | {
+            name: int(digits) for name, digits in found.groupdict().items()}
+        if session.flavour == "mysql":
+            if not all(day[name] for name in "Ymd"):
+                raise NotComputable(f"STR_TO_DATE of {text!r}, a date with a zero in it")
+            if day["Y"] < 100 and len(found["Y"]) == 2:  # of 1970 to 2069
+                day["Y"] += 2000 if day["Y"] < 70 else 1900
+            if day["H"] > 23 or day["i"] > 59 or day["s"] > 59 or not _is_there(day["Y"], day["m"], day["d"]):
+                return None
+        made = datetime.datetime(day["Y"], day["m"], day["d"], day["H"], day["i"], day["s"])  # or ValueError
+        return (made - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
+
+    text = as_text(value, session)
+    micros = by_distinct(text, lambda one: None if one is None else read(one), pa.int64())
+    type_ = ColumnType("datetime" if has_day and has_clock else "date" if has_day else "time")
+    found = np.asarray(micros.fill_null(0))
+    kind = {"date": pa.date32(), "time": pa.duration("us")}.get(type_.base, pa.timestamp("us"))
+    whole = pa.array((found // DAY).astype(np.int32) if has_day and not has_clock else found,
+                     mask=np.asarray(micros.is_null()))
+    return Value(whole.cast(kind), type_, value.constant)
+
+
+_READ = {"Y": r"(?P<Y>\d{4})", "m": r"(?P<m>\d\d)", "d": r"(?P<d>\d\d)", "H": r"(?P<H>\d\d)", "i": r"(?P<i>\d\d)",
+         "s": r"(?P<s>\d\d)", "S": r"(?P<s>\d\d)", "T": r"(?P<H>\d\d):(?P<i>\d\d):(?P<s>\d\d)"}
+
+
+_LOOSE = {sign: pattern.replace(r"\d{4}", r"\d{1,4}").replace(r"\d\d", r"\d{1,2}") for sign, pattern in _READ.items()}
+
+
+def _is_there(year: int, month: int, day: int) -> bool:
+    try:
+        datetime.date(year, month, day)
+    except ValueError:
+        return False
+    return True
+
+
+_FREE = {**dict.fromkeys("mdHisS", r"\d{1,2}"), "Y": r"\d{1,4}", "T": r"\d{1,2}:\d{1,2}:\d{1,2}"}
+"""The same with fewer digits."""
+
+
+def _from_days(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    found = as_number(arguments[0], session)
+    if pa.types.is_floating(found.type) or found.type.scale:
+        raise NotComputable("FROM_DAYS of a number with a fraction")
+    days = np.asarray(found.fill_null(EPOCH_DAY).cast(pa.int64())) - EPOCH_DAY
+    if ((days * DAY < FIRST) | (days * DAY > LAST)).any():
+        raise NotComputable("FROM_DAYS of a day before year 1 or after year 9999")
+    made = pa.array(days.astype(np.int32), mask=np.asarray(found.is_null())).cast(pa.date32())
+    return Value(made, ColumnType("date"), arguments[0].constant)
+
+
+def _to_time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """SEC_TO_TIME of exact numbers; the longest time of larger ones."""
+    found = as_number(arguments[0], session)
+    if pa.types.is_floating(found.type) and session.flavour == "mysql":
+        made = computed([found], lambda number: round(max(-_MOST, min(_MOST, number)) * SECOND), pa.int64())
+        return Value(made.cast(pa.duration("us")), ColumnType("time", fsp=6), arguments[0].constant)
+    if pa.types.is_floating(found.type) or found.type.scale > 6 or not arguments[0].shows:
+        raise NotComputable("SEC_TO_TIME of a number that is not exact, or has more than six digits behind the point")
+
+    def micros(number: Decimal) -> int:
+        size = int(number * SECOND)
+        if abs(size) > LONGEST_TIME and found.type.scale:
+            raise NotComputable("SEC_TO_TIME of a number with a fraction beyond the longest time")
+        return max(-LONGEST_TIME, min(LONGEST_TIME, size))
+
+    made = computed([found], micros, pa.int64()).cast(pa.duration("us"))
+    return Value(made, ColumnType("time", fsp=found.type.scale), arguments[0].constant)
+
+
+_MOST = LONGEST_TIME // SECOND
+
+
+def _of_seconds(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIME_TO_SEC."""
+    value = clock_of(arguments[0], session)
+    if value.type.base not in ("time", "datetime") or zero_dates.has_any(value.values):
+        raise NotComputable("TIME_TO_SEC of a value that is not a time")
+    micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
+    micros = micros if value.type.base == "time" else micros % DAY
+    if value.type.fsp and session.flavour == "mariadb":
+        exact = pc.multiply(pa.array(micros, pa.int64(), mask=np.asarray(value.values.is_null())).cast(
+            pa.decimal128(19, 0)), MILLIONTH)
+        made = numbers(exact.cast(pa.decimal128(38, 6)), constant=value.constant)
+        return replace(made, shown=by_distinct(made.values, lambda one: f"{one:f}".removesuffix(".000000")))
+    made = np.sign(micros) * (np.abs(micros) // SECOND)
+    return numbers(pa.array(made, pa.int64(), mask=np.asarray(value.values.is_null())), constant=value.constant)
+
+
+def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIMESTAMPDIFF: whole units between two dates, towards zero."""
+    sides = [local(value, session) for value in arguments]
+    if any(side.type.base not in ("date", "datetime") or zero_dates.has_any(side.values) for side in sides):
+        raise NotComputable("TIMESTAMPDIFF of values that are not dates")
+    arrays = [array.cast(pa.timestamp("us")).cast(pa.int64()) for array in together(sides, n)]
+    is_null = np.logical_or(*(np.asarray(array.is_null()) for array in arrays))
+    start, end = (np.asarray(array.fill_null(0)) for array in arrays)
+    if call.word in UNITS:
+        made = np.sign(end - start) * (np.abs(end - start) // UNITS[call.word])
+    elif call.word in MONTHS:
+        early, late = np.minimum(start, end), np.maximum(start, end)
+        months = _month_of(late) - _month_of(early)
+        months -= _in_month(late) < _in_month(early)
+        made = np.sign(end - start) * (months // MONTHS[call.word])
+    else:
+        raise NotComputable(f"TIMESTAMPDIFF in {call.word}")
+    return numbers(pa.array(made, pa.int64(), mask=is_null), constant=all(side.constant for side in sides))
+
+
+def _month_of(clock: np.ndarray) -> np.ndarray:
+    return (clock // DAY).astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+
+
+def _in_month(clock: np.ndarray) -> np.ndarray:
+    """The time since the month's begin."""
+    within: np.ndarray = clock - _month_of(clock).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) * DAY
+    return within
+
+
+
+
+def _day_of_year(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """MAKEDATE."""
+    given = [whole_numbers(value, session) for value in arguments]
+
+    def made(year: Decimal, day: Decimal) -> datetime.date | None:
+        if day <= 0 or not 0 <= year <= 9999:
+            return None
+        number = int(year) + (2000 if year < 70 else 1900 if year < 100 else 0)
+        days = datetime.date(number, 1, 1).toordinal() + int(day) - 1
+        return datetime.date.fromordinal(days) if days <= datetime.date.max.toordinal() else None
+
+    return Value(computed(together(given, n), made, pa.date32()), ColumnType("date"),
+                 all(value.constant for value in given))
+
+
+def _months(period: Decimal) -> int:
+    """The months since year 0 of a period, YYMM or YYYYMM."""
+    year, month = divmod(int(period), 100)
+    if not 1 <= month <= 12 or year <= 0:
+        raise NotComputable(f"the period {period}")
+    return (year + (2000 if year < 70 else 1900 if year < 100 else 0)) * 12 + month - 1
+
+
+def _of_periods(function: Callable[[Decimal, Decimal], int]) -> Function:
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        given = [whole_numbers(value, session) for value in arguments]
+        return numbers(computed(together(given, n), function, pa.int64()), constant=all(
+            value.constant for value in given))
+
+    return called
+
+
+def _period_on(period: Decimal, months: Decimal) -> int:
+    year, month = divmod(_months(period) + int(months), 12)
+    if year < 100:
+        raise NotComputable("a period before year 100")
+    return year * 100 + month + 1
+
+
+FUNCTIONS: dict[str, Function] = {
+    "WEEK": _week(of_year=False), "WEEKOFYEAR": _week(of_year=False), "YEARWEEK": _week(of_year=True),
+    "STR_TO_DATE": _from_text, "FROM_DAYS": _from_days, "SEC_TO_TIME": _to_time, "TIME_TO_SEC": _of_seconds,
+    "TIMESTAMPDIFF": _difference, "LAST_DAY": _last_day, "MAKEDATE": _day_of_year,
+    "PERIOD_ADD": _of_periods(_period_on),
+    "PERIOD_DIFF": _of_periods(lambda later, earlier: _months(later) - _months(earlier)),
+}

@@ -1,0 +1,289 @@
+"""Functions of times of day, and of dates with them, over whole columns.
+
+Source: MySQL manual, "Date and Time Functions"; judged by MySQL 9.7 and MariaDB 10.5, 10.11 and 11.8.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import BINARY, INTEGERS, ColumnType
+from applier.mysql.values import zero_dates
+from applier.sql.casting.temporals import moved
+from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.values import convert_values
+from applier.sql.functions.casts import cast_without_digits
+from applier.sql.functions.combinations import computed
+from applier.sql.functions.dates.times import FUNCTIONS as DATES
+from applier.sql.functions.dates.times import local
+from applier.sql.functions.intervals import FIRST, LAST, LONGEST_TIME, SECOND, added, shown_instant
+from applier.sql.nodes import Call
+from applier.sql.read_times import has_dates, instants_or_times, times
+from applier.sql.values import TEXT, Arguments, Function, Value, as_number, one, together, whole_numbers
+
+
+def _time(value: Value, session: Session) -> Value:
+    """A time, or what is read as one."""
+    if value.type.base == "time":
+        return value
+    if has_dates(value):
+        return times(value, session)
+    raise NotComputable("a value that is not a time")
+
+
+def _micros(values: list[Value], n: int) -> tuple[list[np.ndarray], np.ndarray]:
+    arrays = together(values, n)
+    is_null = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
+    return [np.asarray(array.cast(pa.int64()).fill_null(0)) for array in arrays], is_null
+
+
+def _added(sign: int) -> Function:
+    """ADDTIME and SUBTIME: to a time, or to a date."""
+    def called(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        start, span = local(arguments[0], session) if arguments[0].type.base == "timestamp" else arguments[0], \
+            _time(arguments[1], session)
+        constant = all(value.constant for value in arguments)
+        if has_dates(start):
+            return _shown_sum(start, span, sign, session, n)
+        if start.type.base in ("date", "datetime"):
+            if zero_dates.has_any(start.values):
+                raise NotComputable(f"{call.name} of an invalid date")
+            type_ = ColumnType("datetime", fsp=max(start.type.fsp, span.type.fsp))
+            instants = replace(start, values=start.values.cast(pa.timestamp("us")))
+            (clock, more), is_null = _micros([instants, span], n)
+            made = clock + sign * more
+            if ((made < FIRST) | (made > LAST))[~is_null].any():
+                raise NotComputable(f"{call.name} beyond what a date can be")
+            return Value(pa.array(made, mask=is_null).cast(pa.timestamp("us")), type_, constant)
+        start = _time(start, session)
+        type_ = ColumnType("time", fsp=max(start.type.fsp, span.type.fsp))
+        (clock, more), is_null = _micros([start, span], n)
+        return _times(clock + sign * more, is_null, type_, session, constant=constant,
+                      is_nothing=session.flavour == "mysql")
+
+    return called
+
+
+def _shown_sum(start: Value, span: Value, sign: int, session: Session, n: int) -> Value:
+    """Times, and dates with one, that were text or numbers, and a time, as text: with six digits of a second where
+    there is a fraction; a number in MariaDB with as many as both have."""
+    micros, are_times = (replace(start, values=values) for values in instants_or_times(start, session))
+    digits = max(_digits_of(start, session), span.type.fsp) if session.flavour == "mariadb" and not (
+        start.is_text or start.type.base in BINARY) else None
+    most = LONGEST_TIME + (SECOND - 1) * (session.flavour == "mariadb")
+
+    def shown(micros: int, more: int, is_time: bool) -> str:
+        total = micros + sign * more
+        if is_time:
+            total = max(-most, min(most, total))
+            return "-" * (total < 0) + _shown_time(abs(total), digits)
+        if not FIRST <= total <= LAST:
+            raise NotComputable("times added beyond what a date can be")
+        return str(shown_instant(_EPOCH + datetime.timedelta(microseconds=total), digits, with_clock=True))
+
+    spans = replace(span, values=span.values.cast(pa.int64()))
+    made = computed(together([micros, spans, are_times], n), shown, pa.string())
+    return Value(made, TEXT, start.constant and span.constant)
+
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def _digits_of(value: Value, session: Session) -> int:
+    found = as_number(value, session).type
+    return min(6, found.scale) if pa.types.is_decimal(found) else 6
+
+
+def _shown_time(micros: int, digits: int | None) -> str:
+    if digits is None:
+        digits = 6 if micros % SECOND else 0
+    clock = _SHOWN["T"](micros)
+    return f"{clock}.{f'{micros % SECOND:06}'[:digits]}" if digits else clock
+
+
+def _times(micros: np.ndarray, is_null: np.ndarray, type_: ColumnType, session: Session, *, constant: bool,
+           is_nothing: bool) -> Value:
+    """Times, of which those that are too long are NULL or the longest."""
+    most = LONGEST_TIME + (SECOND - 10**(6 - type_.fsp) if session.flavour == "mariadb" else 0)
+    if is_nothing:
+        is_null = is_null | (np.abs(micros) > most)
+    clipped = np.clip(micros, -most, most)
+    return Value(pa.array(clipped, mask=is_null).cast(pa.duration("us")), type_, constant)
+
+
+def _has_wrong_dates(value: Value, micros: pa.Array) -> bool:
+    """True if some text is like a date and is none: MySQL's functions differ in whether it is a time then."""
+    return value.is_text and bool(pc.any(pc.and_(
+        micros.is_null(), pc.match_substring_regex(value.values, _LIKE_A_DATE))).as_py())
+
+
+_LIKE_A_DATE = r"^\s*\d+[^\d:]+\d+[^\d:]+\d"
+
+
+def _difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIMEDIFF of two times or of two datetimes; NULL for one of each."""
+    sides = [local(value, session) if value.type.base == "timestamp" else value for value in arguments]
+    given, kinds = list[Value](), list[Value]()
+    for side in sides:
+        if has_dates(side):
+            micros, are_times = instants_or_times(side, session)
+            if session.flavour == "mysql" and _has_wrong_dates(side, micros):
+                raise NotComputable(f"{call.name} of a value that is not a time")
+            given.append(replace(times(side, session), values=micros))
+        elif side.type.base in ("time", "datetime") and not zero_dates.has_any(side.values):
+            given.append(side)
+            are_times = pa.repeat(side.type.base == "time", len(side.values))
+        else:
+            raise NotComputable(f"{call.name} of a value that is not a time")
+        kinds.append(replace(side, values=are_times))
+    constant = all(value.constant for value in arguments)
+    (left, right), is_null = _micros(given, n)
+    one, other = (np.asarray(array.fill_null(False)) for array in together(kinds, n))
+    type_ = ColumnType("time", fsp=max(side.type.fsp for side in given))
+    made = _times(left - right, is_null | (one != other), type_, session, constant=constant, is_nothing=False)
+    return replace(made, shows=not any(side.is_text and side.constant and not kind.values[0].as_py()
+                                       for side, kind in zip(sides, kinds, strict=True)))
+
+
+def _made(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """MAKETIME of whole numbers."""
+    if arguments[2].type.base not in INTEGERS:
+        raise NotComputable("MAKETIME with a fraction of a second")
+    given = [whole_numbers(value, session) for value in arguments]
+
+    def micros(hour: Decimal, minute: Decimal, second: Decimal) -> int | None:
+        if not (0 <= minute < 60 and 0 <= second < 60):
+            return None
+        size = int((abs(hour) * 60 + minute) * 60 + second) * SECOND
+        return -min(size, LONGEST_TIME) if hour < 0 else min(size, LONGEST_TIME)
+
+    found = computed(together(given, n), micros, pa.int64())
+    return Value(found.cast(pa.duration("us")), ColumnType("time"), all(value.constant for value in given))
+
+
+def _instant(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIMESTAMP: a date, with a time added to it."""
+    if len(arguments) == 1:
+        return cast_without_digits(arguments[0], "datetime", call, session)
+    value = local(arguments[0], session)
+    if value.type.base not in ("date", "datetime"):
+        raise NotComputable("TIMESTAMP of a value that is not a date")
+    type_ = ColumnType("datetime", fsp=value.type.fsp)
+    start = replace(value, values=convert_values(value.values, value.type, type_, session), type=type_, is_column=False)
+    return _added(1)([start, arguments[1]], call, session, n)
+
+
+def _units_on(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIMESTAMPADD."""
+    count, instant = arguments
+    return added(instant, count, call.word, 1, session, n)
+
+
+def _of_epoch(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """FROM_UNIXTIME: NULL for seconds before 1970 and after the last that a server knows."""
+    value, *form = arguments
+    if session.flavour == "mariadb" and value.is_text:
+        raise NotComputable(f"{call.name} of text")
+    found = as_number(value, session)
+    fsp = min(6, found.type.scale) if pa.types.is_decimal(found.type) else 6
+
+    def read(number: Decimal | float) -> int | None:
+        if not 0 <= number <= _LAST_SECOND + 1:
+            return None
+        return int((number * SECOND).quantize(Decimal(1), ROUND_HALF_UP)) if isinstance(number, Decimal) else round(
+            number * SECOND)
+
+    micros = computed([found], read, pa.int64())
+    is_null = np.asarray(micros.is_null())
+    utc = np.asarray(micros.fill_null(0))
+    is_null = is_null | (utc < 0) | (utc > _last_instant(session))
+    local_clock = moved(np.where(is_null, 0, utc), session, 1)
+    made = Value(pa.array(local_clock, mask=is_null).cast(pa.timestamp("us")), ColumnType("datetime", fsp=fsp),
+                 value.constant)
+    if session.flavour == "mariadb" and not pa.types.is_decimal(found.type):
+        shown = by_distinct(made.values, lambda one: shown_instant(one, with_clock=True))
+        made = replace(made, shows=False, shown=shown)
+    return DATES["DATE_FORMAT"]([made, *form], call, session, n) if form else made
+
+
+_LAST_SECOND = 32_536_771_199
+
+
+def _last_instant(session: Session) -> int:
+    """The last microsecond of a UNIX time."""
+    if session.flavour == "mysql":
+        return _LAST_SECOND * SECOND + SECOND - 1
+    if session.last_timestamp is None:
+        raise NotComputable("a time that may be after MariaDB's last TIMESTAMP, which the log does not tell")
+    return session.last_timestamp
+
+
+def _in_other_zone(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """CONVERT_TZ: times that no TIMESTAMP can be stay as they are."""
+    value, zones = local(arguments[0], session), [one(zone) for zone in arguments[1:]]
+    if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values) or None in zones:
+        raise NotComputable("CONVERT_TZ of a value that is not a date")
+    clock = np.asarray(value.values.cast(pa.timestamp("us")).cast(pa.int64()).fill_null(0))
+    before, after = (replace(session, time_zone=str(zone)) for zone in zones)
+    utc = moved(clock, before, -1)
+    is_moved = (utc >= SECOND) & (utc <= _last_instant(session))
+    made = np.where(is_moved, moved(np.where(is_moved, utc, 0), after, 1), clock)
+    return Value(pa.array(made, mask=np.asarray(value.values.is_null())).cast(pa.timestamp("us")),
+                 ColumnType("datetime", fsp=value.type.fsp), value.constant)
+
+
+def _time_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """TIME_FORMAT: hours may be more than 23."""
+    value, wanted = arguments[0], one(arguments[1])
+    if has_dates(value):
+        has_offset = value.is_text and pc.any(pc.match_substring_regex(value.values, r"[+-]\d\d:\d\d$")).as_py()
+        micros, are_times = instants_or_times(value, session)
+        if has_offset or (session.flavour == "mysql" and _has_wrong_dates(value, micros)):
+            raise NotComputable("TIME_FORMAT of a value that is not a time")
+        of_day = pa.array(np.asarray(micros.fill_null(0)) % zero_dates.DAY, mask=np.asarray(micros.is_null()))
+        value = replace(value, type=ColumnType("time", fsp=6),
+                        values=pc.if_else(are_times, micros, of_day).cast(pa.duration("us")))
+    parts = re.findall(r"%(.)|([^%]+)", wanted, re.DOTALL) if isinstance(wanted, str) else []
+    if not parts or value.type.base not in ("time", "datetime") or any(
+            sign and sign not in _SHOWN for sign, _ in parts):
+        raise NotComputable(f"TIME_FORMAT by {wanted!r}")
+    micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
+    micros = micros if value.type.base == "time" else micros % zero_dates.DAY
+
+    def shown(micros: int) -> str:
+        return "-" * (micros < 0) + "".join(_SHOWN[sign](abs(micros)) if sign else text for sign, text in parts)
+
+    found = pa.array(micros, mask=np.asarray(value.values.is_null()))
+    return Value(computed([found], shown, pa.string()), TEXT, value.constant)
+
+
+_HOUR, _MINUTE = 3600 * SECOND, 60 * SECOND
+_SHOWN: dict[str, Callable[[int], str]] = {
+    "H": lambda micros: f"{micros // _HOUR:02}", "k": lambda micros: str(micros // _HOUR),
+    "h": lambda micros: f"{_of_half_day(micros):02}", "I": lambda micros: f"{_of_half_day(micros):02}",
+    "l": lambda micros: str(_of_half_day(micros)), "i": lambda micros: f"{micros // _MINUTE % 60:02}",
+    "s": lambda micros: f"{micros // SECOND % 60:02}", "S": lambda micros: f"{micros // SECOND % 60:02}",
+    "f": lambda micros: f"{micros % SECOND:06}", "p": lambda micros: "PM" if micros // _HOUR % 24 > 11 else "AM",
+    "T": lambda micros: f"{micros // _HOUR:02}:{micros // _MINUTE % 60:02}:{micros // SECOND % 60:02}",
+    "r": lambda micros: f"{_of_half_day(micros):02}:{micros // _MINUTE % 60:02}:{micros // SECOND % 60:02} "
+                        f"{'PM' if micros // _HOUR % 24 > 11 else 'AM'}"}
+
+
+def _of_half_day(micros: int) -> int:
+    return micros // _HOUR % 12 or 12
+
+
+FUNCTIONS: dict[str, Function] = {
+    "ADDTIME": _added(1), "SUBTIME": _added(-1), "TIMEDIFF": _difference, "MAKETIME": _made, "TIMESTAMP": _instant,
+    "TIMESTAMPADD": _units_on, "FROM_UNIXTIME": _of_epoch, "CONVERT_TZ": _in_other_zone, "TIME_FORMAT": _time_format,
+}

@@ -1,0 +1,246 @@
+"""The current time, and functions of dates, over whole columns.
+
+Source: MySQL manual, "Date and Time Functions"; judged by both servers.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from applier.errors import NotComputable
+from applier.mysql.session import Session
+from applier.mysql.types import ColumnType
+from applier.mysql.values import zero_dates
+from applier.mysql.values.zero_dates import DAY
+from applier.sql.casting.numbers import MILLIONTH
+from applier.sql.casting.texts import by_distinct
+from applier.sql.casting.values import convert_values
+from applier.sql.functions.casts import cast_without_digits
+from applier.sql.functions.dates.date_functions import (
+    DATE_FUNCTIONS,
+    date_function,
+    days_between,
+    seconds_since_epoch,
+    weeks,
+)
+from applier.sql.functions.intervals import SECOND
+from applier.sql.nodes import Call
+from applier.sql.read_times import datetimes, datetimes_or_times, has_dates, is_read, times
+from applier.sql.values import (
+    TEXT,
+    Arguments,
+    Function,
+    Value,
+    numbers,
+    one,
+    together,
+    whole_number,
+)
+
+
+def _datetimes(micros: np.ndarray, type_: ColumnType) -> Value:
+    kind = {"date": pa.date32(), "time": pa.duration("us")}.get(type_.base, pa.timestamp("us"))
+    whole = pa.array((micros // DAY).astype(np.int32)) if type_.base == "date" else pa.array(micros)
+    return Value(whole.cast(kind), type_, constant=len(micros) == 1)
+
+
+def current_timestamp(fsp: int, session: Session) -> Value:
+    """The current time, whatever the session's time zone."""
+    unit = 10**(6 - fsp)
+    micros = session.utc_now() // unit * unit
+    return Value(pa.array(micros).cast(pa.timestamp("us", "UTC")), ColumnType("timestamp", fsp=fsp), len(micros) == 1)
+
+
+def _current(base: str, *, utc: bool) -> Function:
+    """The current date, time or both, with the requested number of fractional digits."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        fsp = whole_number(arguments[0], session) if arguments else 0
+        if not 0 <= fsp <= 6:
+            raise NotComputable(f"{call.name} of {fsp} digits")
+        clock = session.utc_now() if utc else session.now()
+        unit = 10**(6 - fsp)
+        return _datetimes((clock % DAY if base == "time" else clock) // unit * unit, ColumnType(base, fsp=fsp))
+
+    return computed
+
+
+def local(value: Value, session: Session) -> Value:
+    """A TIMESTAMP in the session's time zone, and text and numbers as the datetimes that they hold; other values
+    unchanged."""
+    if has_dates(value):
+        return datetimes(value, session)
+    if value.type.base == "timestamp":
+        type_ = ColumnType("datetime", fsp=value.type.fsp)
+        return replace(value, values=convert_values(value.values, value.type, type_, session), type=type_)
+    return value
+
+
+def clock_of(value: Value, session: Session) -> Value:
+    """The same for functions of times, of which text and numbers may be some."""
+    return times(value, session) if has_dates(value) else local(value, session)
+
+
+_OF_TIMES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "HOUR": lambda seconds: seconds // 3600, "MINUTE": lambda seconds: seconds // 60 % 60,
+    "SECOND": lambda seconds: seconds % 60,
+    "HOUR_MINUTE": lambda seconds: seconds // 3600 * 100 + seconds // 60 % 60,
+    "HOUR_SECOND": lambda seconds: seconds // 3600 * 10000 + seconds // 60 % 60 * 100 + seconds % 60,
+    "MINUTE_SECOND": lambda seconds: seconds // 60 % 60 * 100 + seconds % 60}
+_OF_TIMES |= {f"DAY_{name}": _OF_TIMES[f"HOUR_{name}"] for name in ("MINUTE", "SECOND")} | {
+    "DAY_HOUR": _OF_TIMES["HOUR"]}
+_CLOCKS = {"HOUR", "MINUTE", "SECOND", "MICROSECOND"}
+_OF_CLOCKS = {name for name in DATE_FUNCTIONS if name.startswith(("DAY_", "HOUR_", "MINUTE_", "SECOND_"))}
+"""Units of EXTRACT for which servers read a time out of text."""
+
+
+def _part(name: str) -> Function:
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        [value] = arguments
+        if name in _OF_CLOCKS and is_read(value, session):
+            value = datetimes_or_times(value, session)
+            if value.type.base == "time" and name.endswith("_MICROSECOND"):
+                raise NotComputable(f"EXTRACT({name} …) of text")
+        else:
+            is_clock = name in _CLOCKS or (has_dates(value) and name in _OF_CLOCKS)
+            value = (clock_of if is_clock else local)(value, session)
+        if value.type.base == "time" and name in (*_OF_TIMES, "MICROSECOND"):
+            micros = np.asarray(value.values.cast(pa.int64()).fill_null(0))
+            size = np.abs(micros)
+            made = size % SECOND if name == "MICROSECOND" else _OF_TIMES[name](size // SECOND)
+            if call.name == "EXTRACT":
+                if session.flavour == "mariadb" and (size >= DAY).any():
+                    raise NotComputable(f"EXTRACT({name} …) of times of more than a day")
+                made = made * np.where(micros < 0, -1, 1)
+            return numbers(pa.array(made, pa.int64(), mask=np.asarray(value.values.is_null())), constant=value.constant)
+        if value.type.base not in ("date", "datetime"):
+            raise NotComputable(f"{name} of a value that is not a date")
+        return numbers(date_function(name, value.values), constant=value.constant)
+
+    return computed
+
+
+def _extract(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if call.word not in DATE_FUNCTIONS:
+        raise NotComputable(f"EXTRACT({call.word} …)")
+    return _part(call.word)(arguments, call, session, n)
+
+
+def _date_difference(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    sides = [local(value, session) for value in arguments]
+    arrays = together(sides, n)
+    made = days_between(*((array, side.type) for array, side in zip(arrays, sides, strict=True)))
+    return numbers(made, constant=all(side.constant for side in sides))
+
+
+def _unix_timestamp(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    if not arguments:
+        seconds = session.utc_now() // SECOND
+        return numbers(pa.array(seconds), constant=len(seconds) == 1)
+    [value] = arguments
+    if value.type.base == "datetime" or (value.type.base == "timestamp" and value.type.fsp):
+        if zero_dates.has_any(value.values):
+            raise NotComputable("UNIX_TIMESTAMP of an invalid date")
+        micros = convert_values(value.values, value.type, ColumnType("timestamp", fsp=value.type.fsp), session)
+        if zero_dates.has_any(micros):
+            raise NotComputable("UNIX_TIMESTAMP of a datetime that is not a TIMESTAMP")
+        exact = pc.multiply(micros.cast(pa.int64()).cast(pa.decimal128(19, 0)), MILLIONTH)
+        made = numbers(exact.cast(pa.decimal128(38, value.type.fsp)), constant=value.constant)
+        return replace(made, shows=value.type.base == "datetime" and session.flavour == "mysql")
+    return numbers(seconds_since_epoch((value.values, value.type)), constant=value.constant)
+
+
+def _date(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    """DATE(x), which never rounds."""
+    value = local(arguments[0], session)
+    if value.type.base == "date":
+        return value
+    if value.type.base != "datetime" or zero_dates.has_any(value.values):
+        raise NotComputable("DATE of a value that is not a date")
+    return replace(value, values=value.values.cast(pa.timestamp("us")).cast(pa.date32(), safe=False),
+                   type=ColumnType("date"))
+
+
+def _time(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    return cast_without_digits(arguments[0], "time", call, session)
+
+
+def _name(form: str) -> Function:
+    """The name of a day or a month, in English."""
+    def computed(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+        value = local(arguments[0], session)
+        if value.type.base not in ("date", "datetime") or zero_dates.has_any(value.values) or session.lc_time_names:
+            raise NotComputable(f"{call.name} of a value that is not a date, or in another language than English")
+        return Value(pc.strftime(value.values.cast(pa.timestamp("us")), form, locale="C"), TEXT, value.constant)
+
+    return computed
+
+
+_FORMATS = {"Y": "%Y", "y": "%y", "m": "%m", "d": "%d", "H": "%H", "i": "%M", "s": "%S", "S": "%S", "j": "%j",
+            "T": "%H:%M:%S", "%": "%%", "f": "%f"}
+
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+           "December")
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_IN_ENGLISH = frozenset("MbWa")
+
+
+def _ordinal(day: int) -> str:
+    return f"{day}" + ("th" if day in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th"))
+
+
+_WRITTEN: dict[str, Callable[[datetime.datetime], str]] = {
+    "Y": lambda instant: f"{instant.year:04}", "M": lambda instant: _MONTHS[instant.month - 1],
+    "b": lambda instant: _MONTHS[instant.month - 1][:3], "W": lambda instant: _DAYS[instant.weekday()],
+    "a": lambda instant: _DAYS[instant.weekday()][:3], "c": lambda instant: str(instant.month),
+    "e": lambda instant: str(instant.day), "D": lambda instant: _ordinal(instant.day),
+    "k": lambda instant: str(instant.hour), "l": lambda instant: str(instant.hour % 12 or 12),
+    "h": lambda instant: f"{instant.hour % 12 or 12:02}", "I": lambda instant: f"{instant.hour % 12 or 12:02}",
+    "p": lambda instant: "PM" if instant.hour > 11 else "AM", "w": lambda instant: str(instant.isoweekday() % 7),
+    "r": lambda instant: f"{instant.hour % 12 or 12:02}:{instant:%M:%S} {'PM' if instant.hour > 11 else 'AM'}",
+    "U": lambda instant: f"{_week_of(instant, 0)[1]:02}", "u": lambda instant: f"{_week_of(instant, 1)[1]:02}",
+    "V": lambda instant: f"{_week_of(instant, 2)[1]:02}", "v": lambda instant: f"{_week_of(instant, 3)[1]:02}",
+    "X": lambda instant: f"{_week_of(instant, 2)[0]:04}", "x": lambda instant: f"{_week_of(instant, 3)[0]:04}"}
+
+
+def _week_of(instant: datetime.datetime, mode: int) -> tuple[int, int]:
+    year, week = weeks(pa.array([instant], pa.timestamp("us")), mode)
+    return int(year[0]), int(week[0])
+
+
+def _date_format(arguments: Arguments, call: Call, session: Session, n: int) -> Value:
+    value, wanted = local(arguments[0], session), one(arguments[1])
+    if value.type.base not in ("date", "datetime") or not isinstance(wanted, str) or \
+            zero_dates.has_any(value.values):
+        raise NotComputable("DATE_FORMAT of a value that is not a date")
+    parts = re.findall(r"%(.)|(%\Z|[^%]+)", wanted, re.DOTALL)
+    if any(sign and sign not in _FORMATS and sign not in _WRITTEN for sign, _ in parts) or (
+            session.lc_time_names and any(sign in _IN_ENGLISH for sign, _ in parts)):
+        raise NotComputable(f"DATE_FORMAT {wanted!r}")
+    instants = value.values.cast(pa.timestamp("us"))
+
+    def shown(instant: datetime.datetime) -> str:
+        return "".join(
+            _WRITTEN[sign](instant) if sign in _WRITTEN else instant.strftime(_FORMATS[sign]) if sign else text
+            for sign, text in parts)
+
+    return Value(by_distinct(instants, shown), TEXT, value.constant)
+
+
+FUNCTIONS: dict[str, Function] = {
+    "NOW": _current("datetime", utc=False), "CURDATE": _current("date", utc=False),
+    "CURTIME": _current("time", utc=False), "UTC_TIMESTAMP": _current("datetime", utc=True),
+    "UTC_DATE": _current("date", utc=True), "UTC_TIME": _current("time", utc=True),
+    "EXTRACT": _extract, "DATEDIFF": _date_difference, "UNIX_TIMESTAMP": _unix_timestamp,
+    "MONTHNAME": _name("%B"), "DAYNAME": _name("%A"),
+    "DATE": _date, "TIME": _time, "DATE_FORMAT": _date_format,
+    **{name: _part(name) for name in DATE_FUNCTIONS if "_" not in name or name.startswith("TO_")},
+}
+NOW = frozenset({"NOW", "CURDATE", "CURTIME", "UTC_TIMESTAMP", "UTC_DATE", "UTC_TIME"})
+"""Functions that are the current time; so is UNIX_TIMESTAMP without an argument."""

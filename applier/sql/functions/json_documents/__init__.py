@@ -1,0 +1,3 @@
+"""Functions of JSON documents."""
+
+__all__ = ["document_changes", "documents"]
