@@ -1,5 +1,6 @@
 """Lakes that merge on read, with sizes at which a few rows are enough to merge, and what they hold."""
 
+import os
 from contextlib import contextmanager
 from unittest import mock
 
@@ -7,8 +8,14 @@ from hypothesis import strategies as st
 
 import applier
 from applier.apply.output import merged_unit
+from applier.snapshot import manifest
 from applier.snapshot.files import file_settings
 from applier.snapshot.lake import compaction
+
+ROWS = [(n, n, "x" * 20) for n in range(20_000)]
+SMALL = 4000
+"""Bytes of a file: the table has several."""
+TEXT = "x" * 20
 
 
 @contextmanager
@@ -34,3 +41,16 @@ def merged_rows(place):
     assert {name: len(rows) for name, rows in found.items()} == {
         name: table.rows for name, table in snapshot.tables.items()}
     return found
+
+
+def below(lake):
+    return {os.path.relpath(os.path.join(place, name), lake) for place, _, names in os.walk(lake) for name in names}
+
+
+def entry_of(snapshot):
+    [entry] = manifest.load(str(getattr(snapshot, "uri", snapshot))).tables
+    return entry
+
+
+def rows_of(snapshot):
+    return snapshot.tables["shop.item"].to_arrow()
